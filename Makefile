@@ -1,0 +1,80 @@
+PYTHON ?= python3
+WORKERS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+PIP := $(PY) -m pip install --quiet --no-input --disable-pip-version-check
+PLUGINS := plugins/pacsklearn-template
+
+# Two test processes that each start a BLAS pool would fight for the same cores.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+# The folder the tests read, where it exists; the loaders ignore an empty name.
+demo bench: export PACSKLEARN_DATA := $(or $(PACSKLEARN_DATA),$(abspath $(wildcard ../shared/data)))
+
+.PHONY: help demo test test-range docs bench lint clean
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo        private models on real data, beside the non-private ones"
+	@echo "make test        lint, then all tests"
+	@echo "make test-range  all tests on the oldest and the newest supported scikit-learn"
+	@echo "make docs        docs/_build/html"
+	@echo "make bench       the tables of benchmarks/"
+	@echo "make lint        ruff, mypy, import-linter"
+	@echo "make clean       remove everything that was made"
+
+demo: $(VENV)/.plot
+	$(PY) examples/demo.py
+
+test: lint
+	$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) tests
+	@set -e; for tests in plugins/*/tests; do \
+		echo "== $$tests"; \
+		$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) "$$tests"; \
+	done
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test-range:
+	scripts/test_sklearn_range.sh
+
+docs: $(VENV)/.docs
+	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html
+
+bench: $(VENV)/.plot
+	@set -e; for program in benchmarks/bench_*.py; do \
+		echo "== $$program"; \
+		$(PY) "$$program"; \
+	done
+
+clean:
+	rm -rf $(VENV) build dist docs/_build docs/auto_examples docs/generated
+	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find pacsklearn tests plugins benchmarks examples docs scripts -name __pycache__ \
+		-type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# Each stamp is older than the files it was made from when an installation is out of date.
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pacsklearn needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(PIP) --upgrade pip
+	@touch $@
+
+$(VENV)/.plot: pyproject.toml $(VENV)/.made
+	$(PIP) -e ".[plot]"
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml $(VENV)/.made
+	$(PIP) -e ".[docs]"
+	@touch $@
+
+$(VENV)/.test: pyproject.toml $(PLUGINS:%=%/pyproject.toml) $(VENV)/.made
+	$(PIP) -e ".[test]" $(PLUGINS:%=-e "%[test]")
+	@touch $@

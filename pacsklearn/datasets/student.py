@@ -1,0 +1,185 @@
+"""Student: marks in mathematics at two Portuguese schools."""
+
+from __future__ import annotations
+
+import csv
+import os
+from typing import Any
+
+from sklearn.utils import Bunch
+
+from pacsklearn.datasets.archive import read_member
+from pacsklearn.datasets.bunch import load
+from pacsklearn.datasets.dataset import Dataset, Row
+
+__all__ = ["load_student", "rows_from_archive", "rows_from_semicolons"]
+
+_YES_NO = ("no", "yes")
+_JOBS = ("teacher", "health", "services", "at_home", "other")
+
+# Names and categories as in the public codebook student.txt; None marks a number.
+FEATURES: dict[str, tuple[str, ...] | None] = {
+    "school": ("GP", "MS"),
+    "sex": ("F", "M"),
+    "age": None,
+    "address": ("U", "R"),
+    "famsize": ("LE3", "GT3"),
+    "Pstatus": ("T", "A"),
+    "Medu": None,
+    "Fedu": None,
+    "Mjob": _JOBS,
+    "Fjob": _JOBS,
+    "reason": ("home", "reputation", "course", "other"),
+    "guardian": ("mother", "father", "other"),
+    "traveltime": None,
+    "studytime": None,
+    "failures": None,
+    "schoolsup": _YES_NO,
+    "famsup": _YES_NO,
+    "paid": _YES_NO,
+    "activities": _YES_NO,
+    "nursery": _YES_NO,
+    "higher": _YES_NO,
+    "internet": _YES_NO,
+    "romantic": _YES_NO,
+    "famrel": None,
+    "freetime": None,
+    "goout": None,
+    "Dalc": None,
+    "Walc": None,
+    "health": None,
+    "absences": None,
+    "G1": None,
+    "G2": None,
+}
+TARGET = "G3"
+
+DESCRIPTION = """\
+Student performance, mathematics
+
+395 pupils of two secondary schools in Portugal: family, habits and earlier marks. The
+target `G3` is the final mark, from 0 to 20. `G1` and `G2` are the marks of the two
+periods before it and nearly give it away; drop them for a harder task. No value is
+missing. The categories of the nominal features are those of the published codebook, so
+they are public.
+
+school     Gabriel Pereira or Mousinho da Silveira
+address    U urban, R rural
+famsize    LE3 up to three people, GT3 more
+Pstatus    parents living T together or A apart
+Medu Fedu  education of mother and father, 0 none to 4 higher
+traveltime 1 below 15 minutes to 4 above an hour
+studytime  1 below 2 hours a week to 4 above 10
+failures   number of classes failed before
+schoolsup  extra support at school; famsup by the family; paid extra classes
+famrel freetime goout Dalc Walc health
+           family relations, free time, going out, alcohol on working days and at
+           weekends, and health, each from 1 (low) to 5 (high)
+
+Source: P. Cortez, Student Performance, UCI Machine Learning Repository, 2008,
+https://doi.org/10.24432/C5TG7T, licence CC BY 4.0.
+"""
+
+
+def rows_from_archive(archive: bytes) -> list[Row]:
+    """Return the rows of the UCI zip archive, which holds another zip archive."""
+    return rows_from_semicolons(read_member(archive, "/student-mat.csv"))
+
+
+def rows_from_semicolons(text: str) -> list[Row]:
+    """Return the rows of the original text, separated by semicolons, as cells.
+
+    Raises
+    ------
+    ValueError
+        If the header is not the 32 features and the final mark.
+    """
+    header, *rows = [row for row in csv.reader(text.splitlines(), delimiter=";") if row] or [[]]
+    expected = [*FEATURES, TARGET]
+    if header != expected:
+        raise ValueError(f"expected the columns {expected}, got {header}.")
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+STUDENT = Dataset(
+    name="student",
+    file_names=("student_mat.csv",),
+    features=FEATURES,
+    target=TARGET,
+    classes=None,
+    n_rows=395,
+    url="https://archive.ics.uci.edu/static/public/320/student+performance.zip",
+    convert=rows_from_archive,
+    description=DESCRIPTION,
+)
+
+
+def load_student(
+    *,
+    return_X_y: bool = False,
+    as_frame: bool = True,
+    data_home: str | os.PathLike[str] | None = None,
+    download: bool = True,
+) -> Bunch | tuple[Any, Any]:
+    """Load the student performance data set in mathematics (regression, mixed features).
+
+    ==============   ======================
+    Samples total                       395
+    Dimensionality                       32
+    Features         15 numeric, 17 nominal
+    Targets                real, 0 up to 20
+    ==============   ======================
+
+    Needs pandas.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a bunch.
+    as_frame : bool, default=True
+        Return `data` as a DataFrame with nominal features as pandas categoricals, and
+        `target` as a Series. If false, `data` is an array of objects.
+    data_home : str or path-like, default=None
+        Folder to look in first and to write a download to. After it come the folder
+        named by the environment variable ``PACSKLEARN_DATA`` and
+        ``~/pacsklearn_data``. Accepted there are ``student_mat.csv`` and the original
+        archive.
+    download : bool, default=True
+        Fetch the original from the UCI repository when no folder has it.
+
+    Returns
+    -------
+    data : :class:`~sklearn.utils.Bunch` or tuple
+        With `return_X_y` the pair ``(data, target)``, else a bunch with
+
+        - ``data``, DataFrame or ndarray of shape (395, 32): Numeric features in
+          float64. Categories come from the public codebook, so they do not depend on
+          the rows.
+        - ``target``, Series or ndarray of shape (395,): Final mark `G3` from 0 to 20,
+          in float64.
+        - ``frame``, DataFrame of shape (395, 33) or None: Both together, with
+          ``as_frame=True``.
+        - ``feature_names``, list of str.
+        - ``target_names``, ndarray of str.
+        - ``DESCR``, str: Meaning of the columns, source and licence.
+        - ``filename``, str: the file that was read.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed.
+    FileNotFoundError
+        If the file is missing and ``download=False``.
+    OSError
+        If the original cannot be fetched or stored; the message says how to put it in
+        place by hand.
+
+    Examples
+    --------
+    >>> from pacsklearn.datasets import load_student
+    >>> bunch = load_student()  # doctest: +SKIP
+    >>> X = bunch.data.drop(columns=["G1", "G2"])  # doctest: +SKIP
+    """
+    return load(
+        STUDENT, return_X_y=return_X_y, as_frame=as_frame, data_home=data_home, download=download
+    )
