@@ -1,0 +1,43 @@
+"""Checks of arguments, by keyword, so that a message names what was wrong."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+from pacsklearn.exceptions import BudgetError
+
+__all__ = ["check_budget", "check_integer", "check_rate"]
+
+
+def check_budget(*, budget: object, name: str = "budget") -> float:
+    """Return the budget in nats as a float, or raise :class:`BudgetError`.
+
+    Budgets above the entropy of the secret are allowed: they need no noise.
+    """
+    if isinstance(budget, bool) or not isinstance(budget, Real):
+        raise BudgetError(
+            f"{name} must be a positive number of nats, got {budget!r} of type "
+            f"{type(budget).__name__}; give for instance {name}=1/16."
+        )
+    value = float(budget)
+    if not math.isfinite(value) or value <= 0:
+        raise BudgetError(
+            f"{name} must be a positive, finite number of nats, got {budget!r}; give for instance "
+            f"{name}=1/16, or any value of at least ln(n_subsets) for a release without noise."
+        )
+    return value
+
+
+def check_integer(*, name: str, value: object, minimum: int) -> int:
+    """Return ``value`` as an int of at least ``minimum``."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
+        raise ValueError(f"{name} must be an integer of at least {minimum}, got {value!r}.")
+    return int(value)
+
+
+def check_rate(*, rate: object) -> float:
+    """Return the inclusion rate as a float strictly between 0 and 1."""
+    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 < float(rate) < 1:
+        raise ValueError(f"rate must be a number strictly between 0 and 1, got {rate!r}.")
+    return float(rate)

@@ -1,0 +1,124 @@
+"""Errors and warnings of pacsklearn.
+
+The tree::
+
+    PacsklearnError
+    ├── BudgetError (ValueError)              a budget that is not a positive number of nats
+    ├── BudgetExhaustedError                  a release would pass the ceiling; nothing was computed
+    ├── DesignError (ValueError)              a secret space that cannot be built as asked
+    ├── CanonicalizationError
+    │   ├── NoCanonicalizerError (TypeError)  no canonicalizer supports the estimator
+    │   ├── StructureMismatchError            the fitted structure differs between subsets
+    │   └── GaugeError                        decode does not predict what encode saw
+    ├── SubsetFitError (ValueError)           the estimator failed on a candidate subset
+    ├── NonDeterministicError                 two fits on one subset differ
+    └── PluginError
+        ├── PluginClashError                  two plugins claim one name
+        └── UnknownNameError (ValueError)     no plugin of that name
+
+    PrivacyLeakWarning (UserWarning)          noise that can be predicted; not for release
+    PluginWarning (UserWarning)               a plugin failed and was left out
+
+No message ever quotes a data value, a fitted number or the secret.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetError",
+    "BudgetExhaustedError",
+    "CanonicalizationError",
+    "DesignError",
+    "GaugeError",
+    "NoCanonicalizerError",
+    "NonDeterministicError",
+    "PacsklearnError",
+    "PluginClashError",
+    "PluginError",
+    "PluginWarning",
+    "PrivacyLeakWarning",
+    "StructureMismatchError",
+    "SubsetFitError",
+    "UnknownNameError",
+]
+
+
+class PacsklearnError(Exception):
+    """Base class of every error raised by pacsklearn."""
+
+
+class BudgetError(PacsklearnError, ValueError):
+    """The budget is not a positive, finite number of nats."""
+
+
+class BudgetExhaustedError(PacsklearnError):
+    """A release would take the ledger past its ceiling.
+
+    Raised before anything is computed from the secret; the ledger is unchanged.
+
+    Parameters
+    ----------
+    spent, asked, ceiling : float
+        Nats already charged, nats this release would charge, and the ledger's ceiling.
+    """
+
+    def __init__(self, spent: float, asked: float, ceiling: float) -> None:
+        super().__init__(spent, asked, ceiling)
+        self.spent = spent
+        self.asked = asked
+        self.ceiling = ceiling
+
+    def __str__(self) -> str:
+        return (
+            f"The budget is exhausted: {self.spent:.6g} nats are spent, this release asks for "
+            f"{self.asked:.6g}, and the ceiling is {self.ceiling:.6g}. Nothing was released and "
+            f"nothing was charged. Ask for at most {max(self.ceiling - self.spent, 0.0):.6g} nats."
+        )
+
+
+class DesignError(PacsklearnError, ValueError):
+    """The secret space cannot be built as asked."""
+
+
+class CanonicalizationError(PacsklearnError):
+    """A fitted estimator could not be turned into a canonical vector or back."""
+
+
+class NoCanonicalizerError(CanonicalizationError, TypeError):
+    """No canonicalizer supports the estimator, so its parameters cannot be released."""
+
+
+class StructureMismatchError(CanonicalizationError):
+    """The fitted structure differs between candidate subsets, so it cannot be noised."""
+
+
+class GaugeError(CanonicalizationError):
+    """A canonicalizer's decode does not predict what its encode saw."""
+
+
+class SubsetFitError(PacsklearnError, ValueError):
+    """The estimator failed on one of the candidate subsets."""
+
+
+class NonDeterministicError(PacsklearnError):
+    """Two fits on the same subset with the same public seeds gave different results."""
+
+
+class PluginError(PacsklearnError):
+    """Something is wrong with a plugin or with the name of one."""
+
+
+class PluginClashError(PluginError):
+    """Two plugins claim the same name."""
+
+
+class UnknownNameError(PluginError, ValueError):
+    """No registered plugin has the requested name."""
+
+
+class PrivacyLeakWarning(UserWarning):
+    """The noise can be predicted (``random_state`` was given): do not release the result."""
+
+
+class PluginWarning(UserWarning):
+    """A plugin failed to load and was left out."""
