@@ -1,0 +1,101 @@
+"""Fitted estimator to canonical vector, and back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import IdentityMetric, Metric
+
+__all__ = ["Canonicalizer", "Encoding"]
+
+Floats = NDArray[np.float64]
+
+
+class Encoding(NamedTuple):
+    """Canonical vector of one fitted estimator and its layout."""
+
+    vector: Floats
+    layout: Layout
+
+
+class Canonicalizer(ABC):
+    """Turns the fitted estimator of one subset into a vector that can be noised, and back.
+
+    Subclass it for your own estimator: :meth:`encode` and :meth:`decode` are required. The two
+    rules that keep a release private, checked by :func:`pacsklearn.testing.check_canonicalizer`:
+
+    * *S-only*: :meth:`encode` looks at one fitted estimator and the rows it was fitted on.
+    * *Gauge*: :meth:`align` may look at all subsets, but only to choose between representations
+      that behave identically on every input (the order of clusters, the sign of an axis).
+
+    Attributes
+    ----------
+    methods : tuple of str
+        What a decoded estimator can do: ``"predict"``, ``"transform"``, ...
+    noised : tuple of str
+        The fitted attributes that come out of the noisy vector, for the guarantee's text.
+    is_exact : bool
+        Whether a decoded transformer gives the same numbers as the one encoded. False where it
+        may turn or rename its outputs: such a part cannot stand before another step.
+    """
+
+    methods: tuple[str, ...] = ("predict",)
+    noised: tuple[str, ...] = ("parameters",)
+    is_exact: bool = True
+
+    @classmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
+    ) -> Canonicalizer:
+        """Canonicalizer for this (unfitted) estimator.
+
+        Override it when the canonicalizer depends on the estimator's parameters or has parts:
+        ``resolve`` finds the canonicalizer of a nested estimator. Raise
+        :class:`~pacsklearn.exceptions.NoCanonicalizerError` with the reason when the estimator
+        cannot be supported as configured.
+        """
+        return cls()
+
+    @abstractmethod
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        """Canonical vector of ``estimator``, fitted on the rows ``X`` (no other rows are seen)."""
+
+    @abstractmethod
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        """Fitted estimator that holds the numbers of ``vector`` only.
+
+        Parameters
+        ----------
+        vector : ndarray of shape (layout.size,)
+            Noisy numbers. They may describe an impossible model (a negative variance): repair
+            them here, by a function of ``vector`` alone.
+        layout : Layout
+            The layout that :meth:`encode` returned, equal for every subset.
+        template : estimator
+            A fresh unfitted clone of what the user wrapped, to be filled and returned.
+        """
+
+    def align(self, vectors: Floats, layout: Layout) -> Floats:
+        """Choose between identically behaving representations; (m, d) to (m, d)."""
+        return vectors
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """How much each direction of the vector matters to the model's behaviour.
+
+        Noise of a given mutual information is shaped to cost least in this metric. It may depend
+        on the universe ``X``, on one candidate's fitted ``estimator`` and on all ``vectors``,
+        which the threat model gives to the adversary.
+        """
+        return IdentityMetric()
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        """What must stay the same through encode, align and decode: predictions by default."""
+        if hasattr(estimator, "predict"):
+            return estimator.predict(X)
+        return estimator.transform(X)

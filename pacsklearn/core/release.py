@@ -1,0 +1,37 @@
+"""The only thing that may leave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from pacsklearn.core.event import Event
+from pacsklearn.core.guarantee import Guarantee
+
+__all__ = ["Release"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A private value, what was promised about it, and what it cost.
+
+    Holds nothing secret: neither the law's centres nor which candidate was drawn.
+
+    Parameters
+    ----------
+    value : object
+        The released model.
+    guarantee : Guarantee
+        The promise.
+    event : Event
+        What was charged.
+    noise_power, released_power : float
+        As in :class:`~pacsklearn.core.noise_law.NoiseLaw`.
+    """
+
+    value: Any
+    guarantee: Guarantee
+    event: Event
+    noise_power: float
+    released_power: float

@@ -1,0 +1,1 @@
+"""One noise backend a file."""

@@ -1,0 +1,109 @@
+"""From noise variances to a law on the integer lattice with an exact bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
+from pacsklearn.core.support import Support
+from pacsklearn.core.target import Target
+
+__all__ = ["exact_law", "lattice_law"]
+
+Floats = NDArray[np.float64]
+Bound = Callable[[NDArray[np.int64], Floats, int], float]
+
+# Coordinates this many steps from the origin are still exact in int64 and in double arithmetic.
+_LARGEST_CENTRE = 2**52
+_EXACT_STEPS = 2.0**40
+
+
+def lattice_law(
+    support: Support,
+    target: Target,
+    *,
+    coordinates: Floats,
+    axes: Floats,
+    variances: Floats,
+    bound: Bound,
+    proof: str,
+    backend: str,
+    noise_power: float,
+    released_power: float,
+) -> NoiseLaw:
+    """Law with independent noise of the given variances, enlarged until the bound is met exactly.
+
+    Parameters
+    ----------
+    coordinates : ndarray of shape (m, k)
+        Centred outputs in the basis in which the noise is independent.
+    axes : ndarray of shape (k, d)
+        Output direction of each coordinate.
+    variances : ndarray of shape (k,)
+        Noise variances that meet the target in real arithmetic.
+    bound : callable
+        ``bound(centres, weights, scale)`` in nats, evaluated on the integers that are released.
+    noise_power, released_power : float
+        As in :class:`~pacsklearn.core.noise_law.NoiseLaw`, for ``variances``.
+    """
+    enlarged = 1.0
+    while True:
+        step = np.sqrt(enlarged * variances) / LATTICE_SCALE
+        centres = _round(coordinates, step, backend)
+        value = bound(centres, support.weights, LATTICE_SCALE)
+        if value <= target.budget:
+            break
+        # Rounding to the lattice moved the bound by a hair: a hair more noise puts it back.
+        enlarged *= (value / target.budget) * (1 + 1e-12)
+        if not enlarged < 1e6:
+            raise ValueError(
+                f"budget={target.budget!r} nats is too small for the integer lattice of the "
+                f"{backend!r} backend; give a budget of at least 1e-10."
+            )
+    return NoiseLaw(
+        centres=centres,
+        step=step,
+        axes=axes,
+        origin=support.mean,
+        scale=LATTICE_SCALE,
+        bound=float(value),
+        proof=proof,
+        backend=backend,
+        noise_power=float(enlarged * noise_power),
+        released_power=float(enlarged * released_power),
+    )
+
+
+def exact_law(support: Support, coordinates: Floats, axes: Floats, backend: str) -> NoiseLaw:
+    """Law without noise, for a budget that covers the entropy of the secret, or equal outputs."""
+    spread = np.sqrt(support.weights @ coordinates**2)
+    step = spread / _EXACT_STEPS
+    return NoiseLaw(
+        centres=_round(coordinates, step, backend),
+        step=step,
+        axes=axes,
+        origin=support.mean,
+        scale=0,
+        bound=support.entropy if coordinates.shape[1] else 0.0,
+        proof=(
+            "the release cannot tell more than the entropy of the secret"
+            if coordinates.shape[1]
+            else "every candidate gives the same output"
+        ),
+        backend=backend,
+        noise_power=0.0,
+        released_power=0.0,
+    )
+
+
+def _round(coordinates: Floats, step: Floats, backend: str) -> NDArray[np.int64]:
+    scaled = np.rint(coordinates / step)
+    if scaled.size and not np.max(np.abs(scaled)) < _LARGEST_CENTRE:
+        raise ValueError(
+            f"The outputs are too far apart for the integer lattice of the {backend!r} backend: "
+            "some candidate lies billions of noise scales from the others. Lower the budget."
+        )
+    return scaled.astype(np.int64)
