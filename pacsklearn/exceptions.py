@@ -12,6 +12,9 @@ The tree::
     │   └── GaugeError                        decode does not predict what encode saw
     ├── SubsetFitError (ValueError)           the estimator failed on a candidate subset
     ├── NonDeterministicError                 two fits on one subset differ
+    ├── LedgerError                           an account that cannot be opened, reached or charged
+    │   ├── LedgerCorruptedError              its rows were altered
+    │   └── LedgerMismatchError (ValueError)  not the account, the unit or the event it should be
     └── PluginError
         ├── PluginClashError                  two plugins claim one name
         └── UnknownNameError (ValueError)     no plugin of that name
@@ -30,6 +33,9 @@ __all__ = [
     "CanonicalizationError",
     "DesignError",
     "GaugeError",
+    "LedgerCorruptedError",
+    "LedgerError",
+    "LedgerMismatchError",
     "NoCanonicalizerError",
     "NonDeterministicError",
     "PacsklearnError",
@@ -102,6 +108,37 @@ class SubsetFitError(PacsklearnError, ValueError):
 
 class NonDeterministicError(PacsklearnError):
     """Two fits on the same subset with the same public seeds gave different results."""
+
+
+class LedgerError(PacsklearnError):
+    """A ledger cannot be opened, reached or charged; nothing was charged and nothing released."""
+
+
+class LedgerCorruptedError(LedgerError):
+    """A ledger's rows are not the ones that were written.
+
+    Parameters
+    ----------
+    sequence : int
+        Number of the first row that is wrong; 0 for the account itself.
+    reason : str
+        What is wrong with it.
+    """
+
+    def __init__(self, sequence: int, reason: str) -> None:
+        super().__init__(sequence, reason)
+        self.sequence = sequence
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return (
+            f"The ledger was altered: row {self.sequence} {self.reason}. Do not release anything "
+            "under it; restore a copy whose position is not behind what was released."
+        )
+
+
+class LedgerMismatchError(LedgerError, ValueError):
+    """An account, a unit, a ceiling or an event is not the one the ledger holds."""
 
 
 class PluginError(PacsklearnError):

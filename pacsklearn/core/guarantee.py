@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import textwrap
 from dataclasses import asdict, dataclass, fields
 from typing import Any, final
@@ -27,7 +28,8 @@ class Guarantee:
     definition : str
         What is bounded.
     budget, spent : float
-        What was allowed and what the release reveals at most, in ``unit``.
+        What was allowed and what is revealed at most, in ``unit``: by this release together with
+        those before it in its session.
     unit : str
         ``"nats"``.
     bound : str
@@ -60,6 +62,11 @@ class Guarantee:
         False when the noise can be predicted (``random_state``).
     provenance : tuple of Provenance
         Plugins involved.
+    prior_identification : float, optional
+        Success of guessing the secret subset blindly: the largest prior weight. When not given it
+        is ``1 / n_subsets`` if ``secret_entropy`` says that all are equally likely, else 1.
+    n_releases : int
+        Releases of the session so far, this one included; all figures are about them together.
     """
 
     framework: str
@@ -84,6 +91,8 @@ class Guarantee:
     noiseless: bool
     for_release: bool
     provenance: tuple[Provenance, ...] = ()
+    prior_identification: float | None = None
+    n_releases: int = 1
 
     @property
     def posterior_membership(self) -> float:
@@ -92,11 +101,12 @@ class Guarantee:
 
     @property
     def posterior_identification(self) -> float:
-        """Most that any adversary's success at naming the secret subset can be.
-
-        Valid when all candidates are equally likely a priori.
-        """
-        return posterior_success(self.spent, 1 / self.n_subsets)
+        """Most that any adversary's success at naming the secret subset can be."""
+        prior = self.prior_identification
+        if prior is None:
+            uniform = self.secret_entropy >= math.log(self.n_subsets) * (1 - 1e-13)
+            prior = 1 / self.n_subsets if uniform else 1.0
+        return posterior_success(self.spent, prior)
 
     def dp_epsilon(self, delta: float = 0.0) -> float:
         """Epsilon of an (epsilon, delta)-DP mechanism with the same membership bound.
@@ -121,8 +131,11 @@ class Guarantee:
     def promise(self) -> str:
         """The promise in one plain sentence."""
         rows = "row" if self.privacy_unit == "row" else "group of rows"
+        seen = "this release"
+        if self.n_releases > 1:
+            seen = f"all {self.n_releases} releases of this session so far"
         text = (
-            f"Whoever sees this release, with unlimited computing power and knowing all "
+            f"Whoever sees {seen}, with unlimited computing power and knowing all "
             f"{self.n_rows:,} rows, can tell whether any one {rows} was used with a success of at "
             f"most {_percent_up(self.posterior_membership)} %; guessing blindly has "
             f"{_percent_up(self.prior_membership)} %."
@@ -231,5 +244,5 @@ def _up(value: float) -> str:
 
 def _ceil(value: float, decimals: int) -> float:
     scale = 10**decimals
-    # A hair of slack: 50 % computed as 50.000000000000007 must print as 50.00.
-    return float(-(-(value * scale - 1e-7) // 1) / scale)
+    # Rounding of the products: 50 % computed as 50.000000000000007 must print as 50.00.
+    return float(-(-(value * scale - 1e-10) // 1) / scale)

@@ -67,14 +67,25 @@ class DiagonalMetric(Metric):
 @final
 @dataclass(frozen=True, eq=False)
 class MatrixMetric(Metric):
-    """``b' G b`` for a symmetric positive semi-definite matrix ``G``."""
+    """``(units * b)' G (units * b)`` for a symmetric positive semi-definite matrix ``G``.
+
+    Directions of no cost are told from cheap ones by rounding errors of ``G``: state coordinates of
+    very different size in ``units`` that make them comparable.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+    units : ndarray of shape (d,), optional
+        Positive factors, or zero where noise costs nothing; one when not given.
+    """
 
     matrix: Floats
+    units: Floats | None = None
     _root: Floats = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         matrix = np.asarray(self.matrix, dtype=np.float64)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
             raise ValueError(f"A metric must be a square matrix, got shape {matrix.shape}.")
         if not np.all(np.isfinite(matrix)) or not np.allclose(matrix, matrix.T):
             raise ValueError("A metric must be a symmetric matrix of finite numbers.")
@@ -85,12 +96,16 @@ class MatrixMetric(Metric):
                 "A metric must be positive semi-definite; it has a negative eigenvalue."
             )
         keep = values > floor
+        if self.units is not None:
+            units = DiagonalMetric(self.units).weights
+            _check_length(matrix, units.shape[0])
+            object.__setattr__(self, "units", units)
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "_root", vectors[:, keep] * np.sqrt(values[keep]))
 
     def root(self, rows: Floats) -> Floats:
         _check_length(rows, self.matrix.shape[0])
-        return np.asarray(rows @ self._root)
+        return np.asarray((rows if self.units is None else rows * self.units) @ self._root)
 
 
 @final
@@ -122,6 +137,10 @@ class ScaledMetric(Metric):
 
     weight: float
     metric: Metric
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.weight < np.inf:
+            raise ValueError(f"weight of a metric must be finite and >= 0, got {self.weight!r}.")
 
     def root(self, rows: Floats) -> Floats:
         return np.asarray(self.metric.root(rows) * np.sqrt(self.weight))

@@ -106,9 +106,10 @@ class SecretSpace:
             if rare.size:
                 unit = "row" if groups is None else "group"
                 raise DesignError(
-                    f"Class {names[rare[0]]!r} has {counts[rare[0]]} {unit}(s); at rate={rate} "
-                    f"every class needs at least {needed}, so that every subset sees every class. "
-                    "Leave the class out, merge it with another, or collect more of it."
+                    f"{_class_name(names, rare[0])} has {counts[rare[0]]} {unit}(s); at "
+                    f"rate={rate} every class needs at least {needed}, so that every subset sees "
+                    "every class. Leave the class out, merge it with another, or collect more of "
+                    "it."
                 )
         packed = balanced_design(n_units, n_subsets, included, strata=codes, seed=seed)
         return cls(packed, n_subsets, np.full(n_subsets, 1.0 / n_subsets), unit_of_row)
@@ -186,6 +187,8 @@ class SecretSpace:
 
     def rows(self, index: int) -> NDArray[np.int64]:
         """Row indices of candidate ``index``, increasing."""
+        if not 0 <= index < self.n_subsets:
+            raise DesignError(f"index must be from 0 to {self.n_subsets - 1}, got {index!r}.")
         units = unpack_subset(self.packed, index)
         if self.unit_of_row is None:
             return units
@@ -229,6 +232,9 @@ def _units(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] | N
         raise DesignError(
             f"groups must have one entry for each of the {n_rows} rows, got shape {labels.shape}."
         )
+    # A nan is unequal to itself, in an array of objects too.
+    if labels.dtype.kind in "fO" and np.any((labels != labels) | (labels == None)):  # noqa: E711, PLR0124
+        raise DesignError("groups must name a group for every row, got a missing value.")
     names, units = np.unique(labels, return_inverse=True)
     return units.astype(np.int64), int(names.size)
 
@@ -252,6 +258,11 @@ def _strata(
         used, codes = np.unique(codes, return_inverse=True)
         names = names[used]
     return codes, names
+
+
+def _class_name(names: NDArray[Any], index: int) -> str:
+    # A class is public, a number that may be none (a stratified regression's target) is not.
+    return "A class" if names.dtype.kind == "f" else f"Class {names.tolist()[index]!r}"
 
 
 def _row_indices(subset: ArrayLike, n_rows: int, i: int) -> NDArray[Any]:

@@ -47,9 +47,10 @@ class Support:
         weights = np.asarray(self.weights, dtype=np.float64)
         if weights.size == 0:
             weights = np.full(outputs.shape[0], 1.0 / outputs.shape[0])
-        if weights.shape != (outputs.shape[0],) or np.any(weights < 0) or not weights.sum() > 0:
+        usable = bool(np.all((weights >= 0) & (weights < np.inf))) and weights.sum() > 0
+        if weights.shape != (outputs.shape[0],) or not usable:
             raise ValueError(
-                f"weights must be {outputs.shape[0]} non-negative numbers, one for each candidate, "
+                f"weights must be {outputs.shape[0]} finite numbers >= 0, one for each candidate, "
                 f"got an array of shape {weights.shape}."
             )
         object.__setattr__(self, "outputs", outputs)

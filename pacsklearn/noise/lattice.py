@@ -16,9 +16,12 @@ __all__ = ["exact_law", "lattice_law"]
 Floats = NDArray[np.float64]
 Bound = Callable[[NDArray[np.int64], Floats, int], float]
 
-# Coordinates this many steps from the origin are still exact in int64 and in double arithmetic.
-_LARGEST_CENTRE = 2**52
+# Differences of centres stay far inside int64, noise added; only a candidate that the belief has
+# all but ruled out is ever as far away, since the bound limits the others.
+_LARGEST_CENTRE = 2.0**60
+# Steps a spread and a double have room for when there is no noise.
 _EXACT_STEPS = 2.0**40
+_LARGEST_EXACT = 2.0**51
 
 
 def lattice_law(
@@ -49,15 +52,17 @@ def lattice_law(
     noise_power, released_power : float
         As in :class:`~pacsklearn.core.noise_law.NoiseLaw`, for ``variances``.
     """
-    enlarged = 1.0
+    enlarged, hair = 1.0, 1e-12
     while True:
         step = np.sqrt(enlarged * variances) / LATTICE_SCALE
         centres = _round(coordinates, step, backend)
         value = bound(centres, support.weights, LATTICE_SCALE)
         if value <= target.budget:
             break
-        # Rounding to the lattice moved the bound by a hair: a hair more noise puts it back.
-        enlarged *= (value / target.budget) * (1 + 1e-12)
+        # Rounding to the lattice moved the bound by a hair: a hair more noise puts it back, and
+        # twice as much where the first was too little to move any integer.
+        enlarged *= (value / target.budget) * (1 + hair)
+        hair *= 2
         if not enlarged < 1e6:
             raise ValueError(
                 f"budget={target.budget!r} nats is too small for the integer lattice of the "
@@ -80,7 +85,8 @@ def lattice_law(
 def exact_law(support: Support, coordinates: Floats, axes: Floats, backend: str) -> NoiseLaw:
     """Law without noise, for a budget that covers the entropy of the secret, or equal outputs."""
     spread = np.sqrt(support.weights @ coordinates**2)
-    step = spread / _EXACT_STEPS
+    farthest = np.max(np.abs(coordinates), axis=0, initial=0.0)
+    step = np.maximum(spread / _EXACT_STEPS, farthest / _LARGEST_EXACT)
     return NoiseLaw(
         centres=_round(coordinates, step, backend),
         step=step,
@@ -100,10 +106,11 @@ def exact_law(support: Support, coordinates: Floats, axes: Floats, backend: str)
 
 
 def _round(coordinates: Floats, step: Floats, backend: str) -> NDArray[np.int64]:
-    scaled = np.rint(coordinates / step)
-    if scaled.size and not np.max(np.abs(scaled)) < _LARGEST_CENTRE:
+    if not np.all(step > 0):
         raise ValueError(
-            f"The outputs are too far apart for the integer lattice of the {backend!r} backend: "
-            "some candidate lies billions of noise scales from the others. Lower the budget."
+            f"The outputs are too close together for the {backend!r} backend: their variance is "
+            "below the smallest number. Rescale them."
         )
-    return scaled.astype(np.int64)
+    with np.errstate(over="ignore"):
+        scaled = np.rint(coordinates / step)
+    return np.clip(scaled, -_LARGEST_CENTRE, _LARGEST_CENTRE).astype(np.int64)

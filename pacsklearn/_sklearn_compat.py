@@ -1,0 +1,73 @@
+"""The only door to what scikit-learn keeps private or has changed between versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.linear_model import RidgeClassifier, RidgeClassifierCV
+from sklearn.preprocessing import LabelBinarizer
+from sklearn.utils import _safe_indexing, estimator_html_repr
+
+__all__ = [
+    "html_diagram",
+    "is_multilabel",
+    "output_config",
+    "prepare_for_predict",
+    "routing_enabled",
+    "safe_indexing",
+    "set_classes",
+    "set_output_config",
+]
+
+
+def safe_indexing(X: Any, rows: Any) -> Any:
+    """Rows of an array, sparse matrix, DataFrame or list."""
+    if type(X) is np.ndarray:  # scikit-learn's door costs more than a small fit
+        return X[rows]
+    return _safe_indexing(X, rows)
+
+
+def is_multilabel(estimator: Any) -> bool:
+    """Whether a fitted classifier (ridge) gives several labels to one row."""
+    binarizer = getattr(estimator, "_label_binarizer", None)
+    return str(getattr(binarizer, "y_type_", "")).startswith("multilabel")
+
+
+def set_classes(estimator: Any, classes: Any, *, multilabel: bool = False) -> None:
+    """Give ``estimator`` its classes, and ridge classifiers the binarizer they predict with."""
+    if isinstance(estimator, (RidgeClassifier, RidgeClassifierCV)):
+        labels = np.eye(len(classes), dtype=int) if multilabel else classes
+        estimator._label_binarizer = LabelBinarizer(neg_label=-1, pos_label=1).fit(labels)
+    # Some versions compute classes_ from the binarizer.
+    if not isinstance(getattr(type(estimator), "classes_", None), property):
+        estimator.classes_ = np.array(classes)
+
+
+def prepare_for_predict(estimator: Any) -> None:
+    """Set what ``fit`` leaves behind for ``predict`` and what does not depend on the data."""
+    if hasattr(estimator, "_get_loss"):  # generalised linear models keep their link there
+        estimator._base_loss = estimator._get_loss()
+    if hasattr(estimator, "_check_mkl_vcomp"):  # the K-Means family
+        estimator._n_threads = 1
+
+
+def html_diagram(estimator: Any) -> str:
+    """HTML diagram of an estimator."""
+    return str(estimator_html_repr(estimator))
+
+
+def routing_enabled() -> bool:
+    """Whether scikit-learn's metadata routing is switched on."""
+    return bool(get_config()["enable_metadata_routing"])
+
+
+def output_config(estimator: Any) -> dict[str, Any]:
+    """What ``set_output`` asked of an estimator; ``clone`` carries it along."""
+    return dict(getattr(estimator, "_sklearn_output_config", {}))
+
+
+def set_output_config(estimator: Any, transform: str) -> None:
+    """Remember what ``set_output`` asked, where scikit-learn looks for it."""
+    estimator._sklearn_output_config = {**output_config(estimator), "transform": transform}

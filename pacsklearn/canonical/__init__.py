@@ -1,0 +1,1 @@
+"""One canonicalizer a file; see :class:`pacsklearn.core.canonicalizer.Canonicalizer`."""

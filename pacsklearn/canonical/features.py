@@ -1,0 +1,64 @@
+"""What every fitted estimator knows about its features, and second moments of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import DiagonalMetric, MatrixMetric, Metric
+
+__all__ = ["feature_facts", "numeric_rows", "second_moment", "set_features"]
+
+# Beyond this many features a full second moment costs more than it gains.
+_MOST_FEATURES = 1024
+
+
+def feature_facts(estimator: Any) -> dict[str, Any]:
+    """Public facts about the input: how many features, and their names if they have any."""
+    facts: dict[str, Any] = {"n_features_in_": int(estimator.n_features_in_)}
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None:
+        facts["feature_names_in_"] = np.array(names)
+    return facts
+
+
+def set_features(estimator: Any, layout: Layout) -> None:
+    """Give a decoded estimator the facts of :func:`feature_facts`."""
+    for name, value in layout.facts:
+        if name in ("n_features_in_", "feature_names_in_"):
+            setattr(estimator, name, value)
+
+
+def numeric_rows(X: Any) -> Any:
+    """Rows as a float array, or as the sparse matrix they are."""
+    return X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+
+
+def second_moment(X: Any) -> Metric:
+    """Mean of ``(x, 1)(x, 1)'`` over the rows: the expected squared change of a linear output."""
+    rows = numeric_rows(X)
+    n, p = rows.shape
+    if p >= _MOST_FEATURES:
+        return DiagonalMetric(np.append(_size(rows) ** 2, 1.0))
+    # In units of each feature's own size, so that metres do not hide nanometres.
+    size = _size(rows)
+    inverse = 1 / np.where(size > 0, size, 1.0)
+    rows = rows.multiply(inverse).tocsr() if sparse.issparse(rows) else rows * inverse
+    moment = np.empty((p + 1, p + 1))
+    product = rows.T @ rows
+    moment[:p, :p] = (product.toarray() if sparse.issparse(product) else product) / n
+    moment[:p, p] = moment[p, :p] = _mean(rows)
+    moment[p, p] = 1.0
+    return MatrixMetric(moment, np.append(size, 1.0))
+
+
+def _size(rows: Any) -> NDArray[np.float64]:
+    return np.sqrt(_mean(rows.multiply(rows) if sparse.issparse(rows) else rows**2))
+
+
+def _mean(rows: Any) -> NDArray[np.float64]:
+    return np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()

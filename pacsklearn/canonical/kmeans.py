@@ -1,0 +1,49 @@
+"""K-Means: cluster centres in a common order."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._sklearn_compat import prepare_for_predict
+from pacsklearn.canonical.assignment import assign_to_mean
+from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+
+__all__ = ["KMeansCanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+
+@final
+class KMeansCanonicalizer(Canonicalizer):
+    """Cluster centres; names of clusters are exchangeable and ordered by optimal assignment."""
+
+    methods = ("predict", "transform")
+    noised = ("cluster_centers_",)
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        arrays = {"centres": estimator.cluster_centers_}
+        # Compiled code compares rows and centres of one precision only.
+        precision = str(estimator.cluster_centers_.dtype)
+        layout = Layout.of(arrays, dtype=precision, **feature_facts(estimator))
+        return Encoding(layout.pack(arrays), layout)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        prepare_for_predict(template)
+        set_features(template, layout)
+        template.cluster_centers_ = layout.unpack(vector)["centres"].astype(layout.fact("dtype"))
+        return template
+
+    def align(self, vectors: Floats, layout: Layout) -> Floats:
+        ((_, shape),) = layout.blocks
+        centres = vectors.reshape(-1, *shape)
+        order = assign_to_mean(centres)
+        return np.take_along_axis(centres, order[:, :, None], axis=1).reshape(vectors.shape)
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        """The centre each row belongs to, whatever its name."""
+        return estimator.cluster_centers_[estimator.predict(X)]

@@ -1,0 +1,143 @@
+"""Linear classifiers: a weight vector a class, up to what does not change decisions."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._sklearn_compat import is_multilabel, set_classes
+from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
+from pacsklearn.canonical.features import (
+    feature_facts,
+    numeric_rows,
+    second_moment,
+    set_features,
+)
+from pacsklearn.core.canonicalizer import Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+
+__all__ = ["LinearClassifierCanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+# A relative error of the scale changes no decision, only how sure the probabilities look.
+_SCALE_WEIGHT = 0.01
+_LARGEST_LOG_SCALE = 100.0
+
+
+@final
+class LinearClassifierCanonicalizer(FoldingCanonicalizer):
+    """Weights ``[coef | intercept]`` of a classifier that decides by ``argmax(X W' + b)``.
+
+    What does not change a decision is removed: a shift common to all classes, and a positive
+    scale, taken as the root mean square of the decision function on the subset's own rows. When
+    probabilities are asked for, the scale is kept as one more number.
+
+    Parameters
+    ----------
+    gauge : bool, default=True
+        Remove shift and scale. False releases the weights as they are.
+    probabilities : bool or "auto", default="auto"
+        Keep what ``predict_proba`` needs. "auto" keeps it if the estimator has the method. With
+        False a model's probabilities are those of decisions scaled to root mean square one.
+    """
+
+    noised = ("coef_", "intercept_")
+
+    def __init__(self, *, gauge: bool = True, probabilities: bool | str = "auto") -> None:
+        self.gauge = gauge
+        self.probabilities = probabilities
+
+    methods = ("predict", "decision_function", "predict_proba", "predict_log_proba")
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        weights = np.column_stack(self.weights(estimator))
+        probable = self._keeps_probabilities(estimator)
+        several = is_multilabel(estimator)
+        log_scale = 0.0
+        if self.gauge:
+            one_wins = weights.shape[0] > 1 and not several
+            if one_wins and (not probable or _ignores_shift(estimator, X)):
+                weights = weights - weights.mean(axis=0)
+            decision = numeric_rows(X) @ weights[:, :-1].T + weights[:, -1]
+            scale = float(np.sqrt(np.mean(np.square(decision)))) or 1.0
+            weights = weights / scale
+            log_scale = float(np.log(scale))
+        arrays: dict[str, Any] = {"weights": weights}
+        if probable and self.gauge:
+            arrays["log_scale"] = log_scale
+        facts = {"multilabel": True} if several else {}
+        layout = Layout.of(arrays, classes_=estimator.classes_, **facts, **feature_facts(estimator))
+        return Encoding(layout.pack(arrays), layout)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        arrays = layout.unpack(vector)
+        weights = arrays["weights"]
+        if "log_scale" in arrays:
+            log_scale = np.clip(arrays["log_scale"], -_LARGEST_LOG_SCALE, _LARGEST_LOG_SCALE)
+            weights = weights * np.exp(log_scale)
+        set_classes(
+            template, layout.fact("classes_"), multilabel="multilabel" in dict(layout.facts)
+        )
+        set_features(template, layout)
+        template.coef_ = weights[:, :-1].copy()
+        template.intercept_ = weights[:, -1].copy()
+        return template
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Expected squared change of the decision function on the universe's rows."""
+        (n_outputs, length), moment = dict(layout.blocks)["weights"], second_moment(X)
+        blocks: list[tuple[int, Metric]] = [(length, moment)] * n_outputs
+        if "log_scale" in dict(layout.blocks):
+            blocks.append((1, DiagonalMetric(np.array([_SCALE_WEIGHT * n_outputs]))))
+        return BlockMetric(tuple(blocks))
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        if self._keeps_probabilities(estimator):
+            return estimator.predict_proba(X)
+        decision = estimator.decision_function(X)
+        if decision.ndim > 1 and not is_multilabel(estimator):
+            decision = decision - decision.mean(axis=1, keepdims=True)
+        return decision / (np.sqrt(np.mean(decision**2)) or 1.0)
+
+    def weights(self, estimator: Any) -> tuple[Floats, Floats]:
+        return _dense(estimator.coef_), _intercepts(estimator)
+
+    def fold(self, estimator: Any, affine: AffineMap) -> Any:
+        folded = copy.copy(estimator)
+        folded.coef_, folded.intercept_ = affine.pull_back(*self.weights(estimator))
+        return folded
+
+    def _keeps_probabilities(self, estimator: Any) -> bool:
+        if self.probabilities == "auto":
+            return hasattr(estimator, "predict_proba")
+        return bool(self.probabilities)
+
+
+def _dense(coef: Any) -> Floats:
+    coef = coef.toarray() if hasattr(coef, "toarray") else coef
+    return np.atleast_2d(np.asarray(coef, dtype=np.float64))
+
+
+def _intercepts(estimator: Any) -> Floats:
+    outputs = _dense(estimator.coef_).shape[0]
+    return np.broadcast_to(np.asarray(estimator.intercept_, dtype=np.float64), (outputs,))
+
+
+def _ignores_shift(estimator: Any, X: Any) -> bool:
+    """Whether probabilities are a softmax, which a shift common to all classes leaves alone.
+
+    Tried on made-up scores: those of real rows may be too large for the shift to show.
+    """
+    coef = _dense(estimator.coef_)
+    probe = copy.copy(estimator)
+    probe.coef_, scores = np.zeros_like(coef), np.linspace(-0.5, 0.5, coef.shape[0])
+    probabilities = []
+    for shift in (0.0, 0.25):
+        probe.intercept_ = scores + shift
+        probabilities.append(probe.predict_proba(X[:1]))
+    return bool(np.allclose(*probabilities))

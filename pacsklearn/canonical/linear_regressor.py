@@ -1,0 +1,64 @@
+"""Linear regressors, generalised linear models among them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._sklearn_compat import prepare_for_predict
+from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
+from pacsklearn.canonical.features import feature_facts, second_moment, set_features
+from pacsklearn.core.canonicalizer import Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import BlockMetric, Metric
+
+__all__ = ["LinearRegressorCanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+
+@final
+class LinearRegressorCanonicalizer(FoldingCanonicalizer):
+    """Weights ``[coef | intercept]`` of a regressor that predicts a function of ``X W' + b``."""
+
+    methods = ("predict",)
+    noised = ("coef_", "intercept_")
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        arrays = {"weights": np.column_stack(self.weights(estimator))}
+        layout = Layout.of(
+            arrays,
+            coef_ndim=int(np.ndim(estimator.coef_)),
+            intercept_ndim=int(np.ndim(estimator.intercept_)),
+            **feature_facts(estimator),
+        )
+        return Encoding(layout.pack(arrays), layout)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        weights = layout.unpack(vector)["weights"]
+        coef, intercept = weights[:, :-1].copy(), weights[:, -1].copy()
+        prepare_for_predict(template)
+        set_features(template, layout)
+        template.coef_ = coef[0] if layout.fact("coef_ndim") == 1 else coef
+        template.intercept_ = intercept if layout.fact("intercept_ndim") else float(intercept[0])
+        return template
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Expected squared change of the linear predictor on the universe's rows."""
+        ((_, (n_outputs, length)),) = layout.blocks
+        return BlockMetric(((length, second_moment(X)),) * n_outputs)
+
+    def weights(self, estimator: Any) -> tuple[Floats, Floats]:
+        coef = np.atleast_2d(np.asarray(estimator.coef_, dtype=np.float64))
+        intercept = np.asarray(estimator.intercept_, dtype=np.float64).ravel()
+        return coef, np.broadcast_to(intercept, (coef.shape[0],))
+
+    def fold(self, estimator: Any, affine: AffineMap) -> Any:
+        folded = copy.copy(estimator)
+        coef, intercept = affine.pull_back(*self.weights(estimator))
+        folded.coef_ = coef[0] if np.ndim(estimator.coef_) == 1 else coef
+        folded.intercept_ = intercept if np.ndim(estimator.coef_) > 1 else float(intercept[0])
+        return folded

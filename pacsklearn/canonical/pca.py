@@ -1,0 +1,127 @@
+"""Principal components and truncated SVD: a subspace, its origin and (whitened) its spectrum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import BlockMetric, DiagonalMetric, MatrixMetric, Metric, ScaledMetric
+
+__all__ = ["PCACanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+_MOST_FEATURES = 1024
+_MOST_ROUNDS = 10
+_SMALLEST_SHARE = 1e-6
+
+
+@final
+class PCACanonicalizer(Canonicalizer):
+    """Orthonormal components turned inside their span to agree between subsets; the mean too.
+
+    The released components span the noisy subspace and are orthonormal again; without whitening
+    they are a basis of it, not ordered by variance.
+    """
+
+    methods = ("transform", "inverse_transform")
+    noised = ("components_", "mean_ (PCA)", "explained_variance_ (whiten=True)")
+
+    def __init__(self, *, whiten: bool = False) -> None:
+        self.whiten = whiten
+        # A noisy whitened basis is turned to its own axes, which later steps would not know of.
+        self.is_exact = not whiten
+
+    @classmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
+    ) -> PCACanonicalizer:
+        return cls(whiten=bool(getattr(estimator, "whiten", False)))
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        arrays: dict[str, Any] = {"components": estimator.components_}
+        if getattr(estimator, "mean_", None) is not None:
+            arrays["mean"] = estimator.mean_
+        if self.whiten:
+            spectrum = np.diag(estimator.explained_variance_)
+            arrays["spectrum"] = spectrum[np.triu_indices_from(spectrum)]
+        precision = str(estimator.components_.dtype)
+        layout = Layout.of(arrays, dtype=precision, **feature_facts(estimator))
+        return Encoding(layout.pack(arrays), layout)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        arrays = layout.unpack(vector)
+        left, _, right = np.linalg.svd(arrays["components"], full_matrices=False)
+        components = left @ right
+        if "spectrum" in arrays:
+            spectrum = _symmetric(arrays["spectrum"], components.shape[0])
+            values, axes = np.linalg.eigh(spectrum)
+            values, axes = values[::-1], axes[:, ::-1]
+            signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(values.size)])
+            components = (axes * signs).T @ components
+            largest = max(float(values[0]), np.finfo(np.float64).tiny)
+            template.explained_variance_ = np.maximum(values, _SMALLEST_SHARE * largest)
+        set_features(template, layout)
+        template.components_ = components.astype(layout.fact("dtype"))
+        if hasattr(template, "svd_solver"):
+            template.mean_ = arrays["mean"].astype(layout.fact("dtype"))
+            template.n_components_ = components.shape[0]
+        return template
+
+    def align(self, vectors: Floats, layout: Layout) -> Floats:
+        where, shape = layout.slices(), dict(layout.blocks)["components"]
+        components = vectors[:, where["components"]].reshape(-1, *shape)
+        reference = components[0]
+        turns = np.zeros((len(components), shape[0], shape[0]))
+        for _ in range(_MOST_ROUNDS):
+            left, _, right = np.linalg.svd(reference @ components.transpose(0, 2, 1))
+            new = left @ right
+            if np.allclose(new, turns, atol=1e-12):
+                break
+            turns, reference = new, (new @ components).mean(axis=0)
+        aligned = vectors.copy()
+        aligned[:, where["components"]] = (turns @ components).reshape(vectors.shape[0], -1)
+        if "spectrum" in where:
+            for i, turn in enumerate(turns):
+                spectrum = turn @ _symmetric(vectors[i, where["spectrum"]], shape[0]) @ turn.T
+                aligned[i, where["spectrum"]] = spectrum[np.triu_indices(shape[0])]
+        return aligned
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Expected squared error of the reconstruction ``mean + (x - mean) V'V``, first order.
+
+        Components count by the variance along them, and only outside the span: a turn inside it
+        changes no reconstruction.
+        """
+        n_components, p = dict(layout.blocks)["components"]
+        variances = np.maximum(estimator.explained_variance_, np.finfo(np.float64).tiny)
+        outside: Metric = DiagonalMetric(np.ones(p))
+        if p <= _MOST_FEATURES and n_components < p:
+            axes = np.linalg.qr(estimator.components_.T.astype(np.float64))[0]
+            outside = MatrixMetric(np.eye(p) - axes @ axes.T)
+        blocks: list[tuple[int, Metric]] = [
+            (p, ScaledMetric(float(variance), outside)) for variance in variances
+        ]
+        if "mean" in dict(layout.blocks):
+            blocks.append((p, DiagonalMetric(np.ones(p))))
+        if self.whiten:
+            scale = np.sqrt(np.outer(variances, variances))[np.triu_indices(n_components)]
+            blocks.append((scale.size, DiagonalMetric(1 / (4 * scale))))
+        return BlockMetric(tuple(blocks))
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        """Reconstructions, and lengths of the scores, which whitening changes."""
+        scores = estimator.transform(X)
+        return np.column_stack([estimator.inverse_transform(scores), np.sum(scores**2, axis=1)])
+
+
+def _symmetric(upper: Floats, size: int) -> Floats:
+    matrix = np.zeros((size, size))
+    matrix[np.triu_indices(size)] = upper
+    return matrix + np.triu(matrix, 1).T

@@ -1,0 +1,86 @@
+"""Scalers: an origin and a positive scale for each feature."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
+
+from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+
+__all__ = ["ScalerCanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+_LARGEST_LOG_SCALE = 300.0
+
+
+@final
+class ScalerCanonicalizer(Canonicalizer):
+    """Origin and logarithm of the scale, so that every noisy scale is a valid one."""
+
+    methods = ("transform", "inverse_transform")
+    noised = ("mean_, center_ or min_", "scale_")
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        arrays: dict[str, Any] = {}
+        if isinstance(estimator, MinMaxScaler):
+            low, high = estimator.feature_range
+            arrays["origin"] = estimator.data_min_
+            arrays["log_scale"] = np.log((high - low) / estimator.scale_)
+        else:
+            origin = _origin(estimator)
+            if origin is not None:
+                arrays["origin"] = origin
+            if estimator.scale_ is not None:
+                arrays["log_scale"] = np.log(estimator.scale_)
+        layout = Layout.of(arrays, **feature_facts(estimator))
+        return Encoding(layout.pack(arrays), layout)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        arrays = layout.unpack(vector)
+        origin: Any = arrays.get("origin")
+        scale: Any = None
+        if "log_scale" in arrays:
+            scale = np.exp(np.clip(arrays["log_scale"], -_LARGEST_LOG_SCALE, _LARGEST_LOG_SCALE))
+        set_features(template, layout)
+        if isinstance(template, MinMaxScaler):
+            low, high = template.feature_range
+            template.scale_ = (high - low) / scale
+            template.min_ = low - origin * template.scale_
+            template.data_min_, template.data_range_ = origin, scale
+            template.data_max_ = origin + scale
+            return template
+        template.scale_ = scale
+        if isinstance(template, StandardScaler):
+            template.mean_ = origin
+            template.var_ = None if scale is None else scale**2
+        elif isinstance(template, RobustScaler):
+            template.center_ = origin
+        else:
+            template.max_abs_ = scale
+        return template
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Squared change of a scaled value of size one."""
+        where, blocks = layout.slices(), []
+        for name, (p,) in layout.blocks:
+            weights = np.ones(p)
+            if name == "origin" and "log_scale" in where:
+                weights = np.exp(-2 * vectors[:, where["log_scale"]].mean(axis=0))
+            blocks.append((p, DiagonalMetric(weights)))
+        return BlockMetric(tuple(blocks))
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        return estimator.transform(X)
+
+
+def _origin(estimator: Any) -> Floats | None:
+    if isinstance(estimator, RobustScaler):
+        return estimator.center_
+    return estimator.mean_ if getattr(estimator, "with_mean", False) else None

@@ -1,0 +1,86 @@
+"""The hooks of the ``pacsklearn`` entry-point group.
+
+Every hook returns records and does nothing else: no plugin can alter a mechanism unseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pluggy
+
+from pacsklearn.plugin.records import (
+    AttackRecord,
+    CanonicalizerRecord,
+    NoiseBackendRecord,
+    ScenarioRecord,
+)
+
+__all__ = [
+    "hookimpl",
+    "pacsklearn_attacks",
+    "pacsklearn_canonicalizers",
+    "pacsklearn_noise_backends",
+    "pacsklearn_scenarios",
+]
+
+hookspec = pluggy.HookspecMarker("pacsklearn")
+
+hookimpl = pluggy.HookimplMarker("pacsklearn")
+"""Marks a function of a plugin as the implementation of the hook of the same name."""
+
+
+@hookspec
+def pacsklearn_canonicalizers() -> Iterable[CanonicalizerRecord]:
+    """Turn a kind of fitted estimator into a vector that can be noised, and back.
+
+    Returns
+    -------
+    iterable of CanonicalizerRecord
+
+    Examples
+    --------
+    >>> from pacsklearn.plugin import CanonicalizerRecord, hookimpl
+    >>> @hookimpl
+    ... def pacsklearn_canonicalizers():
+    ...     yield CanonicalizerRecord(
+    ...         name="trimmed-mean",
+    ...         target="clinic.private:TrimmedMeanCanonicalizer",
+    ...         estimators=("clinic.models.TrimmedMeanRegressor",),
+    ...         description="a robust mean",
+    ...     )
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def pacsklearn_noise_backends() -> Iterable[NoiseBackendRecord]:
+    """Calibrate noise to a budget, for ``PACPrivate(..., noise=name)``.
+
+    Returns
+    -------
+    iterable of NoiseBackendRecord
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def pacsklearn_scenarios() -> Iterable[ScenarioRecord]:
+    """Say what is secret: secrets, pairs, priors and a sampler for each.
+
+    Returns
+    -------
+    iterable of ScenarioRecord
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def pacsklearn_attacks() -> Iterable[AttackRecord]:
+    """Measure a lower bound on the leakage, to hold against a guarantee.
+
+    Returns
+    -------
+    iterable of AttackRecord
+    """
+    raise NotImplementedError

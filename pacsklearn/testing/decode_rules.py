@@ -1,0 +1,216 @@
+"""Rules of ``Canonicalizer.decode``, ``align`` and ``metric``."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import Metric
+from pacsklearn.testing.behaviour import same_behaviour
+from pacsklearn.testing.encode_rules import fresh_copy
+from pacsklearn.testing.fingerprint import differing_attributes
+from pacsklearn.testing.fitted_candidates import FittedCandidates
+from pacsklearn.testing.rule import broken, require
+from pacsklearn.testing.training_rows import holds_training_rows
+
+__all__ = [
+    "check_everything_released_is_noised",
+    "check_gauge",
+    "check_metric",
+    "check_round_trip",
+    "decoded",
+]
+
+Floats = NDArray[np.float64]
+
+_NOISED = "everything released is noised"
+_GAUGE = "gauge"
+_ROUND_TRIP = "round trip"
+_METRIC = "metric"
+_ON_ROWS = (
+    "predict",
+    "predict_proba",
+    "predict_log_proba",
+    "decision_function",
+    "score_samples",
+    "transform",
+)
+
+
+def decoded(
+    canonicalizer: Canonicalizer, vector: Floats, layout: Layout, candidates: FittedCandidates
+) -> Any:
+    """Estimator decoded into a fresh clone."""
+    return canonicalizer.decode(vector.copy(), layout, clone(candidates.unfitted))
+
+
+def check_round_trip(
+    canonicalizer: Canonicalizer, candidates: FittedCandidates, encodings: Sequence[Encoding]
+) -> None:
+    """Decoded estimators behave as the encoded ones and can do what is declared."""
+    for estimator, (vector, layout) in zip(candidates.estimators, encodings, strict=True):
+        given = vector.copy()
+        released = canonicalizer.decode(given, layout, clone(candidates.unfitted))
+        require(
+            np.array_equal(given, vector),
+            _ROUND_TRIP,
+            "decode changes the vector it is given.",
+            "copy it, or use layout.unpack(vector), which does.",
+        )
+        _require_same_behaviour(
+            canonicalizer, candidates, released, estimator, _ROUND_TRIP, "decode(encode(...))"
+        )
+    offered = [name for name in canonicalizer.methods if hasattr(estimator, name)]
+    require(
+        offered,
+        _ROUND_TRIP,
+        f"The estimator has none of the declared methods {', '.join(canonicalizer.methods)}.",
+        "declare in methods what the decoded estimator can do.",
+    )
+    for method in offered:
+        require(
+            callable(getattr(released, method, None)),
+            _ROUND_TRIP,
+            f"The decoded estimator lacks {method!r}, which is declared and which the fitted one "
+            "has.",
+            "set every fitted attribute the method needs, or take it out of methods.",
+        )
+        if method in _ON_ROWS:
+            try:
+                getattr(released, method)(candidates.X)
+            except Exception as error:
+                raise broken(
+                    _ROUND_TRIP,
+                    f"{method} of the decoded estimator fails: {type(error).__name__}: {error}.",
+                    "set every fitted attribute the method needs, from the vector or the facts.",
+                ) from error
+
+
+def check_everything_released_is_noised(
+    canonicalizer: Canonicalizer,
+    candidates: FittedCandidates,
+    encodings: Sequence[Encoding],
+    generator: np.random.Generator,
+) -> None:
+    """What is decoded is a function of the noisy vector, and holds no row."""
+    (vector, layout), (_, other_layout) = encodings[0], encodings[1]
+    spread = np.ptp(np.stack([encoding.vector for encoding in encodings]), axis=0)
+    noisy = vector + generator.normal(size=vector.shape) * (0.1 * spread + 1e-3 * np.abs(vector))
+    released = []
+    for index, public in ((0, layout), (1, other_layout), (1, layout)):
+        worker = fresh_copy(canonicalizer)
+        worker.encode(candidates.estimators[index], candidates.subset(index))
+        template = clone(candidates.estimators[index])
+        released.append(worker.decode(noisy.copy(), public, template))
+    released.append(decoded(fresh_copy(canonicalizer), noisy, layout, candidates))
+    for again in released[1:]:
+        require(
+            again is not released[0],
+            _NOISED,
+            "decode returns the same object twice.",
+            "fill the template, a fresh unfitted clone, and return it.",
+        )
+        differing = differing_attributes(released[0], again)
+        require(
+            not differing,
+            _NOISED,
+            "Decoding one and the same noisy vector gives different estimators, depending on the "
+            f"subset that was encoded before: {', '.join(differing)} did not come out of the "
+            "noisy vector.",
+            "take every number that depends on the rows from the vector.",
+        )
+    public_bytes = pickle.dumps(candidates.unfitted)
+    for name, thing in (("decoded estimator", released[0]), ("canonicalizer", canonicalizer)):
+        require(
+            not holds_training_rows(
+                pickle.dumps(thing), candidates.X, candidates.y, public=public_bytes
+            ),
+            _NOISED,
+            f"The pickle of the {name} holds rows of the data.",
+            "keep no reference to the data; release an estimator that stores its training rows "
+            "with release='responses' instead.",
+        )
+
+
+def check_gauge(
+    canonicalizer: Canonicalizer, candidates: FittedCandidates, vectors: Floats, layout: Layout
+) -> Floats:
+    """Aligned vectors, each of which must behave as its own estimator."""
+    given = vectors.copy()
+    aligned = np.asarray(canonicalizer.align(given, layout))
+    require(
+        np.array_equal(given, vectors),
+        _GAUGE,
+        "align changes the array it is given.",
+        "return a new array.",
+    )
+    require(
+        aligned.shape == vectors.shape
+        and aligned.dtype == np.float64
+        and np.all(np.isfinite(aligned)),
+        _GAUGE,
+        f"align must return finite float64 numbers of shape {vectors.shape}, got "
+        f"{aligned.dtype} of shape {aligned.shape}.",
+        "return one representation for each row of the input.",
+    )
+    require(
+        np.array_equal(canonicalizer.align(given, layout), aligned),
+        _GAUGE,
+        "Aligning the same vectors twice gives different results.",
+        "use no randomness in align, or a fixed public seed.",
+    )
+    for estimator, vector in zip(candidates.estimators, aligned, strict=True):
+        released = decoded(canonicalizer, vector, layout, candidates)
+        _require_same_behaviour(canonicalizer, candidates, released, estimator, _GAUGE, "align")
+    return aligned
+
+
+def check_metric(
+    canonicalizer: Canonicalizer, candidates: FittedCandidates, vectors: Floats, layout: Layout
+) -> None:
+    """The metric measures vectors of this layout."""
+    metric = canonicalizer.metric(layout, candidates.estimators[0], candidates.X, vectors)
+    remedy = "return one of the metrics of pacsklearn.core.metric, of the layout's size."
+    require(
+        isinstance(metric, Metric),
+        _METRIC,
+        f"metric returns an object of type {type(metric).__qualname__}.",
+        remedy,
+    )
+    try:
+        root = metric.root(vectors - vectors.mean(axis=0))
+    except ValueError as error:
+        raise broken(_METRIC, f"It does not fit the vectors: {error}", remedy) from error
+    require(
+        root.shape[0] == vectors.shape[0] and np.all(np.isfinite(root)),
+        _METRIC,
+        "It gives numbers that are not finite, or not one row for each candidate.",
+        remedy,
+    )
+
+
+def _require_same_behaviour(
+    canonicalizer: Canonicalizer,
+    candidates: FittedCandidates,
+    released: Any,
+    estimator: Any,
+    rule: str,
+    where: str,
+) -> None:
+    require(
+        same_behaviour(
+            canonicalizer.behaviour(released, candidates.X),
+            canonicalizer.behaviour(estimator, candidates.X),
+        ),
+        rule,
+        f"After {where} the estimator does not behave as the one that was encoded.",
+        "encode everything the predictions depend on; align may only choose between "
+        "representations that behave identically on every input.",
+    )

@@ -1,0 +1,202 @@
+"""Rules of ``Canonicalizer.encode``."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.testing.fingerprint import differing_attributes, fingerprint
+from pacsklearn.testing.fitted_candidates import FittedCandidates
+from pacsklearn.testing.rule import broken, require
+
+__all__ = [
+    "check_declarations",
+    "check_keeps_nothing",
+    "check_layouts",
+    "check_subset_only",
+    "encode_all",
+    "fresh_copy",
+]
+
+Floats = NDArray[np.float64]
+
+_DECLARATIONS = "declarations"
+_ENCODING = "encoding"
+_PUBLIC = "public structure"
+_SUBSET_ONLY = "S-only"
+_DETERMINISM = "determinism"
+_HYGIENE = "secret hygiene"
+
+
+def check_declarations(canonicalizer: Any) -> None:
+    """It is a canonicalizer, says what it does, and can be sent to a worker process."""
+    require(
+        isinstance(canonicalizer, Canonicalizer),
+        _DECLARATIONS,
+        f"An object of type {type(canonicalizer).__qualname__} is not a Canonicalizer.",
+        "give an instance of a subclass of pacsklearn.plugin.Canonicalizer.",
+    )
+    for name in ("methods", "noised"):
+        value = getattr(canonicalizer, name)
+        require(
+            isinstance(value, tuple) and all(isinstance(item, str) for item in value),
+            _DECLARATIONS,
+            f"The attribute {name!r} is not a tuple of strings.",
+            f"set it on the class, for instance {name} = {getattr(Canonicalizer, name)!r}.",
+        )
+    fresh_copy(canonicalizer)
+
+
+def fresh_copy(canonicalizer: Canonicalizer) -> Canonicalizer:
+    """Copy as a worker process gets it."""
+    try:
+        copy: Canonicalizer = pickle.loads(pickle.dumps(canonicalizer))  # noqa: S301 - made one line above
+    except Exception as error:
+        raise broken(
+            _DECLARATIONS,
+            f"The canonicalizer cannot be pickled ({type(error).__name__}: {error}).",
+            "define its class at the top level of a module and keep only plain values in it.",
+        ) from error
+    require(
+        type(copy) is type(canonicalizer),
+        _DECLARATIONS,
+        "Pickling turns the canonicalizer into an object of another type.",
+        "do not override __reduce__.",
+    )
+    return copy
+
+
+def encode_all(canonicalizer: Canonicalizer, candidates: FittedCandidates) -> list[Encoding]:
+    """Encoding of each candidate by a copy that saw no other, each of the required form."""
+    encodings = []
+    for index, estimator in enumerate(candidates.estimators):
+        before = {name: fingerprint(value) for name, value in vars(estimator).items()}
+        encoding = fresh_copy(canonicalizer).encode(estimator, candidates.subset(index))
+        after = {name: fingerprint(value) for name, value in vars(estimator).items()}
+        changed = sorted(
+            name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
+        )
+        require(
+            not changed,
+            _SUBSET_ONLY,
+            f"encode changes the fitted estimator: {', '.join(changed)}.",
+            "copy arrays before you change them, and set no attribute on the estimator.",
+        )
+        encodings.append(_checked(encoding))
+    return encodings
+
+
+def _checked(encoding: Any) -> Encoding:
+    remedy = "return Encoding(layout.pack(arrays), layout) with layout = Layout.of(arrays, ...)."
+    require(
+        isinstance(encoding, tuple) and len(encoding) == 2 and isinstance(encoding[1], Layout),
+        _ENCODING,
+        f"encode returns an object of type {type(encoding).__qualname__}, not an Encoding.",
+        remedy,
+    )
+    vector, layout = encoding
+    require(
+        isinstance(vector, np.ndarray) and vector.dtype == np.float64 and vector.ndim == 1,
+        _ENCODING,
+        "The vector is not a one-dimensional array of float64.",
+        remedy,
+    )
+    require(
+        vector.shape[0] == layout.size,
+        _ENCODING,
+        f"The vector has {vector.shape[0]} numbers, its layout says {layout.size}.",
+        remedy,
+    )
+    require(
+        np.all(np.isfinite(vector)),
+        _ENCODING,
+        "The vector holds nan or infinity.",
+        "encode a finite quantity: a logarithm with a floor, a reciprocal, or a public constant "
+        "in the layout's facts.",
+    )
+    return Encoding(vector, layout)
+
+
+def check_layouts(canonicalizer: Canonicalizer, encodings: Sequence[Encoding]) -> Layout:
+    """The layout, which must be the same for all candidates."""
+    layout = encodings[0].layout
+    require(
+        canonicalizer.noised or not layout.size,
+        _DECLARATIONS,
+        "The vector has numbers and the attribute 'noised' is empty.",
+        "name in noised the fitted attributes that come out of the vector, for the guarantee.",
+    )
+    for encoding in encodings[1:]:
+        differences = layout.differences(encoding.layout)
+        require(
+            not differences,
+            _PUBLIC,
+            f"The layout depends on the subset: {'; '.join(differences)}.",
+            "put numbers that depend on the rows into the vector; keep in the layout only what is "
+            "public and equal for every subset, or raise StructureMismatchError.",
+        )
+    return layout
+
+
+def check_subset_only(
+    canonicalizer: Canonicalizer, candidates: FittedCandidates, encodings: Sequence[Encoding]
+) -> None:
+    """What was encoded before, and how often, changes nothing."""
+    first = encodings[0].vector
+    require(
+        np.array_equal(
+            fresh_copy(canonicalizer).encode(candidates.estimators[0], candidates.subset(0)).vector,
+            first,
+        ),
+        _DETERMINISM,
+        "Encoding the same fitted estimator twice gives different vectors.",
+        "use no randomness in encode, or a fixed public seed.",
+    )
+    refitted = candidates.refit(0)
+    require(
+        np.array_equal(
+            fresh_copy(canonicalizer).encode(refitted, candidates.subset(0)).vector, first
+        ),
+        _DETERMINISM,
+        "Two fits of the estimator on the same rows give different vectors: "
+        f"{', '.join(differing_attributes(refitted, candidates.estimators[0])) or 'none'} differ.",
+        "fix every source of randomness of the estimator by public parameters.",
+    )
+    seasoned = fresh_copy(canonicalizer)
+    for order in (range(candidates.n_subsets), reversed(range(candidates.n_subsets))):
+        for index in order:
+            again = seasoned.encode(candidates.estimators[index], candidates.subset(index))
+            require(
+                np.array_equal(again.vector, encodings[index].vector),
+                _SUBSET_ONLY,
+                "The vector of a subset changes with the other subsets the canonicalizer saw, so "
+                "it depends on rows outside the subset.",
+                "compute encode from its two arguments alone and store nothing on self.",
+            )
+
+
+def check_keeps_nothing(
+    canonicalizer: Canonicalizer, candidates: FittedCandidates, vectors: Floats, layout: Layout
+) -> None:
+    """Whoever publishes the meta-estimator publishes its canonicalizer with it."""
+    used = fresh_copy(canonicalizer)
+    before = fingerprint(used)
+    for index, estimator in enumerate(candidates.estimators):
+        used.encode(estimator, candidates.subset(index))
+    used.align(vectors.copy(), layout)
+    used.metric(layout, candidates.estimators[0], candidates.X, vectors.copy())
+    released = used.decode(vectors[0].copy(), layout, clone(candidates.unfitted))
+    used.behaviour(released, candidates.X)
+    require(
+        fingerprint(used) == before,
+        _HYGIENE,
+        "Using the canonicalizer changes it: it remembers something about the estimators it saw.",
+        "store nothing on self outside __init__; the layout carries what decode needs.",
+    )

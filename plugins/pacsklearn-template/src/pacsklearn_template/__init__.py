@@ -1,0 +1,1 @@
+"""The smallest possible pacsklearn plugin."""
