@@ -45,12 +45,13 @@ def set_classes(estimator: Any, classes: Any, *, multilabel: bool = False) -> No
         estimator.classes_ = np.array(classes)
 
 
-def prepare_for_predict(estimator: Any) -> None:
+def prepare_for_predict(estimator: Any, n_outputs: int = 1) -> None:
     """Set what ``fit`` leaves behind for ``predict`` and what does not depend on the data."""
     if hasattr(estimator, "_get_loss"):  # generalised linear models keep their link there
         estimator._base_loss = estimator._get_loss()
     if hasattr(estimator, "_check_mkl_vcomp"):  # the K-Means family
         estimator._n_threads = 1
+        estimator._n_features_out = n_outputs
 
 
 def html_diagram(estimator: Any) -> str:

@@ -33,9 +33,10 @@ class KMeansCanonicalizer(Canonicalizer):
         return Encoding(layout.pack(arrays), layout)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
-        prepare_for_predict(template)
+        centres = layout.unpack(vector)["centres"].astype(layout.fact("dtype"))
+        prepare_for_predict(template, n_outputs=len(centres))
         set_features(template, layout)
-        template.cluster_centers_ = layout.unpack(vector)["centres"].astype(layout.fact("dtype"))
+        template.cluster_centers_ = centres
         return template
 
     def align(self, vectors: Floats, layout: Layout) -> Floats:

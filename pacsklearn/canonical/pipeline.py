@@ -105,7 +105,8 @@ class PipelineCanonicalizer(Canonicalizer):
         last, part = self.steps[-1]
         if not hasattr(estimator, "steps"):
             return part.behaviour(estimator, X)
-        # Through the steps as they are: a step folded wrongly must show.
+        # Through the steps as they are, so that a step folded wrongly shows; one may write into X.
+        X = X.copy()
         for name, step in estimator.steps:
             if name == last:
                 return part.behaviour(step, X)

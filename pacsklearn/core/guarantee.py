@@ -67,6 +67,11 @@ class Guarantee:
         is ``1 / n_subsets`` if ``secret_entropy`` says that all are equally likely, else 1.
     n_releases : int
         Releases of the session so far, this one included; all figures are about them together.
+    metered : float, optional
+        Nats charged so far, where steps depend on the ones before them. It is not a bound: the
+        bound is ``spent``, which holds whatever the session went on to release.
+    details : tuple of (str, str)
+        Further facts, by name, for the text.
     """
 
     framework: str
@@ -93,6 +98,8 @@ class Guarantee:
     provenance: tuple[Provenance, ...] = ()
     prior_identification: float | None = None
     n_releases: int = 1
+    metered: float | None = None
+    details: tuple[tuple[str, str], ...] = ()
 
     @property
     def posterior_membership(self) -> float:
@@ -156,8 +163,13 @@ class Guarantee:
             if abs(rate - 0.5) > 1e-12
             else f"each {self.privacy_unit} is in half of them"
         )
+        charged = (
+            () if self.metered is None else (("charged so far", f"{self.metered:.6g} {self.unit}"),)
+        )
         return [
             ("spent", f"{self.spent:.6g} of {self.budget:.6g} {self.unit} of mutual information"),
+            *charged,
+            *self.details,
             ("same membership bound", f"{same} (a comparison, not a claim of DP)"),
             (
                 "secret",
@@ -229,6 +241,7 @@ class Guarantee:
             for name, value in data.items()
             if name in known
         }
+        kept["details"] = tuple((name, text) for name, text in data.get("details", ()))
         kept["provenance"] = tuple(Provenance(**entry) for entry in data.get("provenance", ()))
         return cls(**kept)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import uuid
 from abc import ABC, abstractmethod
@@ -10,22 +9,11 @@ from fractions import Fraction
 from typing import Any, NoReturn, Self, final
 
 from pacsklearn._validation import check_budget
+from pacsklearn.core.bookkeeping import bookkeeping_event, check_event, fits, largest_refund
 from pacsklearn.core.event import Event
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError, LedgerMismatchError
 
-__all__ = [
-    "RESERVED_KINDS",
-    "Ledger",
-    "MemoryLedger",
-    "MemoryReservation",
-    "Reservation",
-    "bookkeeping_event",
-    "check_event",
-    "fits",
-    "largest_refund",
-]
-
-RESERVED_KINDS = frozenset({"reservation", "reservation-closed", "reservation-returned"})
+__all__ = ["Ledger", "MemoryLedger", "MemoryReservation", "Reservation"]
 
 
 class Ledger(ABC):
@@ -62,6 +50,19 @@ class Ledger(ABC):
     def spent(self) -> float:
         """Sum of the charges, the nearest double to the exact one."""
 
+    @property
+    @abstractmethod
+    def remaining(self) -> float:
+        """What may still be charged, rounded down; :meth:`allows` is exact."""
+
+    @abstractmethod
+    def allows(self, amount: float) -> bool:
+        """Whether a charge of ``amount`` would fit now.
+
+        ``amount <= remaining`` asks for less than that: after nine charges of 0.1 under a ceiling
+        of 1 what remains is a little below 0.1, and a tenth one fits.
+        """
+
     @abstractmethod
     def charge(self, event: Event) -> bool:
         """Append ``event`` if its charge fits under the ceiling.
@@ -97,11 +98,6 @@ class Ledger(ABC):
             When it does not fit; nothing changes then.
         """
 
-    @property
-    def remaining(self) -> float:
-        """What may still be charged."""
-        return max(self.ceiling - self.spent, 0.0)
-
 
 class Reservation(Ledger):
     """Part of a ledger's budget, set aside: what is charged here was charged there before.
@@ -133,53 +129,6 @@ class Reservation(Ledger):
         """
 
 
-def fits(total: Fraction, charge: float, ceiling: float) -> bool:
-    """Whether ``charge`` may be added to the exact sum ``total`` (see :class:`Ledger`)."""
-    return float(total + Fraction(float(charge))) <= ceiling
-
-
-def largest_refund(amount: float, total: Fraction) -> float:
-    """Largest double that is not above what ``total`` leaves of ``amount``."""
-    unspent = Fraction(amount) - total
-    if unspent <= 0:
-        return 0.0
-    refund = float(unspent)
-    return refund if Fraction(refund) <= unspent else math.nextafter(refund, 0.0)
-
-
-def check_event(event: Event, unit: str) -> None:
-    """Refuse what no ledger of ``unit`` may be charged."""
-    if event.unit != unit:
-        raise LedgerMismatchError(
-            f"This ledger counts {unit}, the event is in {event.unit}; units are never "
-            "added. Use a ledger of the event's unit."
-        )
-    if not (math.isfinite(event.charge) and event.charge >= 0):
-        raise LedgerMismatchError(
-            f"An event's charge must be finite and >= 0, got {event.charge!r}."
-        )
-    if event.kind in RESERVED_KINDS:
-        raise LedgerMismatchError(
-            f"Events of the kind {event.kind!r} are written by the ledger itself; call reserve() "
-            "or release_unspent()."
-        )
-
-
-def bookkeeping_event(kind: str, charge: float, unit: str, key: str) -> Event:
-    """Event that a ledger writes for itself: nothing was released with it."""
-    return Event(
-        kind=kind,
-        charge=charge,
-        unit=unit,
-        backend="",
-        bound=max(charge, 0.0),
-        n_candidates=0,
-        n_outputs=0,
-        n_noisy=0,
-        key=key,
-    )
-
-
 class _MemoryAccount(Ledger):
     """Charges of one process, under a lock that a ledger shares with its reservations."""
 
@@ -207,6 +156,13 @@ class _MemoryAccount(Ledger):
     @property
     def spent(self) -> float:
         return float(self._total)
+
+    @property
+    def remaining(self) -> float:
+        return 0.0 if self._closed else largest_refund(self._ceiling, self._total)
+
+    def allows(self, amount: float) -> bool:
+        return not self._closed and fits(self._total, amount, self._ceiling)
 
     def charge(self, event: Event) -> bool:
         check_event(event, self._unit)

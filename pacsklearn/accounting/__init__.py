@@ -1,0 +1,1 @@
+"""Ledgers that outlive a process and that processes share."""

@@ -1,0 +1,1 @@
+"""Meta-estimators and what is built on them."""

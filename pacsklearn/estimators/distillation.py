@@ -1,0 +1,148 @@
+"""Students of private answers: a model that can be published and asked for ever."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, final
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.base import clone
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.estimators.pac_private import PACPrivate
+from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.session.responder import Responder
+
+__all__ = ["DistilledModel", "distill"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DistilledModel:
+    """A student and the promise it inherits.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted on private labels of public rows: publish it.
+    guarantee : Guarantee
+        Of everything the session has answered; fitting on the answers reveals no more.
+    n_public : int
+        Public rows labelled.
+    n_kept : int
+        Rows whose label passed the confidence test.
+    alpha : float or None
+        Most that the chance of keeping a wrong label is, for each row.
+    """
+
+    estimator: Any
+    guarantee: Guarantee
+    n_public: int
+    n_kept: int
+    alpha: float | None
+
+
+def distill(
+    source: PACPrivate | PrivacySession | Responder,
+    student: Any,
+    X_public: Any,
+    *,
+    alpha: float | None = 0.01,
+    estimator: Any = None,
+    **respond_params: Any,
+) -> DistilledModel:
+    """Label public rows privately and fit a student on the labels that are sure enough.
+
+    Parameters
+    ----------
+    source : PACPrivate, PrivacySession or Responder
+        Where the answers come from: an estimator fitted with ``release="responses"``, what
+        :meth:`PrivacySession.responder` returned, or a session together with ``estimator``.
+    student : estimator
+        Any scikit-learn estimator; a clone is fitted. It sees nothing but public rows and private
+        labels.
+    X_public : array-like of shape (n_public, n_features)
+        Rows that are no secret. Each is charged like any other query.
+    alpha : float or None, default=0.01
+        Keep a row only if its label is the true model's with confidence ``1 - alpha`` against
+        every other label. None keeps all rows, as do answers that are numbers.
+    estimator : estimator, optional
+        What answers, when ``source`` is a session.
+    **respond_params : dict
+        Passed to :meth:`PrivacySession.responder` (``query_budget``, ``max_answers``).
+
+    Returns
+    -------
+    DistilledModel
+
+    Raises
+    ------
+    BudgetExhaustedError
+        When the budget does not cover the public rows that are contested.
+    ValueError
+        When too few rows pass the test to fit a student.
+
+    Notes
+    -----
+    *Guarantee.* The student is a function of the answers and of public rows, so it reveals no more
+    than the answers did; a mislabelled row is kept with probability at most ``alpha``. Source:
+    pac-private-responses, section 5 and Proposition 5.1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import SVC
+    >>> from pacsklearn import PACPrivate, distill
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> teacher = PACPrivate(
+    ...     make_pipeline(StandardScaler(), SVC()), max_answers=1000, n_subsets=16
+    ... ).fit(X[:400], y[:400])
+    >>> student = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> model = distill(teacher, student, X[400:])  # rows assumed public
+    >>> model.n_kept <= model.n_public
+    True
+    """
+    if alpha is not None and (not isinstance(alpha, Real) or not 0 < float(alpha) < 1):
+        raise ValueError(f"alpha must be a number strictly between 0 and 1 or None, got {alpha!r}.")
+    responder = _responder(source, estimator, respond_params)
+    X_public = X_public if hasattr(X_public, "shape") else np.asarray(X_public)
+    told = responder.answer(X_public)
+    kept = np.arange(X_public.shape[0])
+    if alpha is not None and responder.kind.answers == "labels":
+        kept = np.flatnonzero(told.margins >= norm.isf(alpha))
+    labels = told.values[kept]
+    if kept.size == 0 or (responder.kind.answers == "labels" and np.unique(labels).size < 2):
+        raise ValueError(
+            f"Only {kept.size} of {X_public.shape[0]} public rows have a label that is sure at "
+            f"alpha={alpha}, of fewer than two classes; give more public rows, a larger alpha or "
+            "a larger query budget."
+        )
+    fitted = clone(student).fit(safe_indexing(X_public, kept), labels)
+    return DistilledModel(
+        fitted, responder.guarantee_, int(X_public.shape[0]), int(kept.size), alpha
+    )
+
+
+def _responder(source: Any, estimator: Any, params: dict[str, Any]) -> Responder:
+    if isinstance(source, PrivacySession):
+        if estimator is None:
+            raise ValueError("estimator must say what answers when the source is a session.")
+        return source.responder(estimator, **params)
+    if estimator is not None or params:
+        raise ValueError(
+            "estimator and its parameters go with a session; a fitted source has its own."
+        )
+    if isinstance(source, Responder):
+        return source
+    if isinstance(source, PACPrivate):
+        return source.responder()
+    raise TypeError(
+        "source must be a PACPrivate fitted with release='responses', a PrivacySession or a "
+        f"Responder, got {type(source).__name__}."
+    )

@@ -1,0 +1,491 @@
+"""Any estimator with a canonicalizer, made private: wrap it, state a budget, call fit."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pacsklearn._sklearn_compat import (
+    html_diagram,
+    output_config,
+    routing_enabled,
+    set_output_config,
+)
+from pacsklearn._validation import check_budget
+from pacsklearn.core.canonicalizer import Canonicalizer
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.estimators.response_model import ResponseModel
+from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.plugin import registry
+from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.session.responder import CostPreview, Responder
+from pacsklearn.session.universe import check_fit_params, check_universe, design_space
+
+__all__ = ["PACPrivate"]
+
+_MOST_ANSWERS = 10_000
+_LEARNED = (
+    "_answering",
+    "_guarantee",
+    "classes_",
+    "feature_names_in_",
+    "n_features_in_",
+    "released_estimator_",
+    "released_methods_",
+)
+
+
+def _can(method: str) -> Any:
+    """Whether the released model has the method, or will have it once fitted."""
+
+    def check(self: PACPrivate) -> bool:
+        if self.__sklearn_is_fitted__():
+            return method in self.released_methods_ and hasattr(self._released(), method)
+        if not hasattr(self.estimator, method):
+            return False
+        try:
+            chosen = self._canonicalizer()
+        except NoCanonicalizerError:
+            return True
+        if chosen is None:
+            asked = ("predict", "predict_proba")[: 2 if self.answers == "probabilities" else 1]
+            return method in asked
+        return method in chosen.methods
+
+    return available_if(check)
+
+
+def _answers_queries(estimator: Any) -> bool:
+    """Whether private responses can be released: it is a classifier or regressor that predicts."""
+    if not (hasattr(estimator, "__sklearn_tags__") and hasattr(estimator, "predict")):
+        return False
+    return is_classifier(estimator) or is_regressor(estimator)
+
+
+def _can_score(self: PACPrivate) -> bool:
+    return hasattr(self, "predict") and hasattr(self.estimator, "score")
+
+
+class PACPrivate(MetaEstimatorMixin, BaseEstimator):
+    """PAC-private version of an estimator: what leaves it is noised numbers or noised answers.
+
+    ``fit`` fits a clone on each of ``n_subsets`` candidate subsets of the rows. If a canonicalizer
+    knows the estimator, the fitted models are brought into a canonical form, and the parameters of
+    one secretly drawn candidate are released with exactly as much noise as the budget demands.
+    Any other classifier or regressor stays a black box: its *answers* are released privately, one
+    by one, until the budget is spent.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier, regressor, clusterer or transformer. Preprocessing and searches belong inside
+        it (a pipeline, ``GridSearchCV``), so that they too see the rows of one subset only.
+    budget : float, default=1/16
+        Most that everything released may reveal about which rows were used, in nats of mutual
+        information. From ``ln(n_subsets)`` on no noise is needed, and nothing is hidden.
+    noise : str or NoiseBackend, default="logdet"
+        ``"isotropic"``, ``"diagonal"``, ``"eigen"``, ``"logdet"``, a registered name or an
+        instance.
+    metric : "auto", None, array-like or Metric, default="auto"
+        What noise costs in each direction of the released vector. "auto" asks the canonicalizer
+        (for linear models: the expected change of the decision); None counts every number the
+        same; a vector or a matrix weighs them.
+    canonicalizer : "auto", str or Canonicalizer, default="auto"
+        How a fitted model becomes a vector.
+    release : {"auto", "parameters", "responses"}, default="auto"
+        What is released; "auto" releases parameters where a canonicalizer supports the estimator
+        and answers of other classifiers and regressors.
+    max_answers : int, optional
+        With responses: how many answers the budget must last for if all of them are contested
+        (answers on which all candidates agree are free). 10,000 when neither this nor
+        ``query_budget`` is given.
+    query_budget : float, optional
+        Instead of ``max_answers``: nats a contested answer may reveal.
+    answers : {"auto", "labels", "probabilities", "values"}, default="auto"
+        With responses: labels of classifiers, on request class probabilities; values of
+        regressors.
+    value_range : (float, float), optional
+        With responses of a regressor: public range that answers are clipped to.
+    ledger : None, str or Ledger, default=None
+        A further account to charge, shared across fits and processes: ``"sqlite:///clinic.db"``.
+    n_subsets : int, default=128
+        Number of candidate subsets; guessing the secret blindly succeeds with ``1/n_subsets``.
+    rate : float, default=0.5
+        Share of the candidate subsets each row is in; ``rate * n_subsets`` must be whole.
+    stratify : "auto" or bool, default="auto"
+        Give every subset the same share of each class; "auto" does so for classifiers.
+    subset_seed : int, default=0
+        Public seed of the subsets. The adversary is assumed to know it.
+    random_state : None, int or RandomState, default=None
+        None draws the secret and the noise from the operating system's generator. Anything else
+        makes them reproducible for tests: it warns, and the guarantee says "not for release".
+    n_jobs : int, optional
+        Workers fitting the candidates; any joblib backend.
+    verbose : int, default=0
+        Show a progress bar.
+
+    Attributes
+    ----------
+    released_estimator_ : estimator
+        A plain fitted scikit-learn estimator that holds only private numbers: publish it.
+    guarantee_ : Guarantee
+        What is promised about it, in numbers and in words.
+    released_methods_ : tuple of str
+        What can be asked of what was released.
+    answers_given_ : int
+        With responses: rows answered so far, stored answers included.
+    remaining_budget_ : float
+        With responses: nats that may still be charged.
+    classes_ : ndarray of shape (n_classes,)
+        Public class labels, for classifiers.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, when ``X`` had string column names.
+
+    Raises
+    ------
+    BudgetError, DesignError, NoCanonicalizerError, StructureMismatchError, GaugeError, \
+SubsetFitError, NonDeterministicError
+        From ``fit``; see :mod:`pacsklearn.exceptions`. None quotes a data value.
+
+    Notes
+    -----
+    *Guarantee.* The mutual information between the drawn candidate and everything in the released
+    model is at most ``budget``; ``guarantee_`` turns that into bounds on any adversary's success.
+    It covers one call of ``fit``. Every fit draws its own secret: several fits on the same rows
+    (a grid search!) reveal more together than one, and are meant for the curator's eyes.
+
+    *Edge cases.* Numbers on which all candidates agree are released as they are: they tell
+    nothing about which rows were used.
+
+    Sources: pac-private-algorithms (template, canonical forms, diagonal noise), residual-pac
+    (log-determinant bound), pac-private-responses (balanced secret space).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import LinearSVC
+    >>> from pacsklearn import PACPrivate
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = PACPrivate(make_pipeline(StandardScaler(), LinearSVC(C=0.01)), budget=1 / 4)
+    >>> model.fit(X, y).released_estimator_
+    LinearSVC(C=0.01, random_state=0)
+    >>> round(model.guarantee_.posterior_membership, 3)
+    0.838
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        budget: float = 1 / 16,
+        noise: Any = "logdet",
+        metric: Any = "auto",
+        canonicalizer: Any = "auto",
+        release: str = "auto",
+        max_answers: int | None = None,
+        query_budget: float | None = None,
+        answers: str = "auto",
+        value_range: tuple[float, float] | None = None,
+        ledger: Any = None,
+        n_subsets: int = 128,
+        rate: float = 0.5,
+        stratify: Any = "auto",
+        subset_seed: int = 0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.budget = budget
+        self.noise = noise
+        self.metric = metric
+        self.canonicalizer = canonicalizer
+        self.release = release
+        self.max_answers = max_answers
+        self.query_budget = query_budget
+        self.answers = answers
+        self.value_range = value_range
+        self.ledger = ledger
+        self.n_subsets = n_subsets
+        self.rate = rate
+        self.stratify = stratify
+        self.subset_seed = subset_seed
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any) -> PACPrivate:
+        """Release a private model of the rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            The universe.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs), optional
+            Targets.
+        groups : array-like of shape (n_rows,), optional
+            Unit of privacy: all rows of a group are used together or not at all.
+        **fit_params : dict
+            Passed to every subset's ``fit`` (``sample_weight``); with metadata routing enabled,
+            what the wrapped estimator requested.
+
+        Returns
+        -------
+        PACPrivate
+            Fitted.
+        """
+        self._check_parameters()
+        budget = check_budget(budget=self.budget)
+        plugins = registry()
+        backend = self.noise
+        plugins.noise_backend(backend)
+        canonicalizer = self._canonicalizer()
+        routed = self._routed(fit_params)
+        # Learned about the features; kept aside so that a failing fit leaves the last one whole.
+        features = BaseEstimator()
+        validate_data(features, X, skip_check_array=True)
+        X, y = check_universe(self.estimator, X, y)
+        check_fit_params(self.estimator, routed, X.shape[0])
+        space = design_space(
+            X,
+            y,
+            n_subsets=self.n_subsets,
+            rate=self.rate,
+            stratify=self.stratify,
+            groups=groups,
+            seed=self.subset_seed,
+            classifies=is_classifier(self.estimator),
+        )
+        session = PrivacySession(
+            X,
+            y,
+            space=space,
+            budget=budget,
+            ledger=self.ledger,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        learned: dict[str, Any] = vars(features)
+        if canonicalizer is None:
+            answering = ResponseModel(self._responder(session, routed), self)
+            learned |= {"_answering": answering, "released_methods_": answering.methods}
+            classes = answering.kind.classes
+        else:
+            release = session.release(
+                self.estimator,
+                noise=backend,
+                metric=self.metric,
+                canonicalizer=self.canonicalizer,
+                fit_params=routed,
+            )
+            self._pass_output_config(release.value)
+            learned |= {
+                "released_estimator_": release.value,
+                "released_methods_": canonicalizer.methods,
+                "_guarantee": release.guarantee,
+            }
+            classes = getattr(release.value, "classes_", None)
+            session.close()
+        if classes is not None:
+            learned["classes_"] = classes
+        for name in _LEARNED:
+            if name in vars(self):
+                delattr(self, name)
+        for name, value in learned.items():
+            setattr(self, name, value)
+        return self
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """What is promised about everything released so far."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError("guarantee_ is there once the estimator is fitted.")
+        if "_answering" in vars(self):
+            return self._answering.responder.guarantee_
+        guarantee: Guarantee = self._guarantee
+        return guarantee
+
+    @property
+    def answers_given_(self) -> int:
+        """Rows answered so far, stored answers included."""
+        return self.responder().n_answered
+
+    @property
+    def remaining_budget_(self) -> float:
+        """Nats that may still be charged."""
+        return self.responder().remaining_budget
+
+    def responder(self) -> Responder:
+        """What answers queries, after a fit that releases responses."""
+        if "_answering" not in vars(self):
+            raise AttributeError(
+                "There are answers only after a fit with release='responses'; a fit that releases "
+                "parameters has released_estimator_."
+            )
+        return self._answering.responder
+
+    def preview(self, X: Any) -> CostPreview:
+        """Cost of answering the rows of ``X`` now; computed without the secret."""
+        return self.responder().preview(self._answering.queries(X))
+
+    @_can("predict")
+    def predict(self, X: Any) -> Any:
+        """Predictions of the released model."""
+        return self._released().predict(X)
+
+    @_can("predict_proba")
+    def predict_proba(self, X: Any) -> Any:
+        """Class probabilities of the released model."""
+        return self._released().predict_proba(X)
+
+    @_can("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> Any:
+        """Logarithms of the class probabilities of the released model."""
+        return self._released().predict_log_proba(X)
+
+    @_can("decision_function")
+    def decision_function(self, X: Any) -> Any:
+        """Decision function of the released model."""
+        return self._released().decision_function(X)
+
+    @_can("transform")
+    def transform(self, X: Any) -> Any:
+        """Rows transformed by the released model."""
+        return self._released().transform(X)
+
+    @_can("inverse_transform")
+    def inverse_transform(self, X: Any) -> Any:
+        """Rows transformed back by the released model."""
+        return self._released().inverse_transform(X)
+
+    @_can("transform")
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, then transform ``X`` by the *released* model."""
+        return self.fit(X, y, **fit_params).transform(X)
+
+    @available_if(lambda self: hasattr(self.estimator, "fit_predict") and hasattr(self, "predict"))
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, then predict ``X`` by the *released* model."""
+        return self.fit(X, y, **fit_params).predict(X)
+
+    @available_if(_can_score)
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Score of the released model, which costs nothing, or of answers, charged as any other."""
+        params = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(self._released().score(X, y, **params))
+
+    @_can("transform")
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the released transformer's outputs."""
+        return self._released().get_feature_names_out(input_features)
+
+    @_can("transform")
+    def set_output(self, *, transform: Any = None) -> PACPrivate:
+        """Container of ``transform``'s output: ``"default"``, ``"pandas"`` or ``"polars"``."""
+        if transform is not None:
+            set_output_config(self, transform)
+            if hasattr(self, "released_estimator_"):
+                self._pass_output_config(self.released_estimator_)
+        return self
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Where metadata goes: ``groups`` stays here, the rest reaches the subset fits."""
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                estimator=self.estimator,
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        own = super().__sklearn_tags__()
+        tags = copy.deepcopy(get_tags(self.estimator))
+        tags.requires_fit = own.requires_fit
+        tags.array_api_support = False
+        tags.non_deterministic = self.random_state is None
+        if not hasattr(self, "transform"):
+            tags.transformer_tags = None
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "released_estimator_" in vars(self) or "_answering" in vars(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The wrapped estimator may have been fitted before, on all rows: a copy forgets that.
+        state = dict(super().__getstate__())
+        return {**state, "estimator": clone(self.estimator, safe=False)}
+
+    def _repr_html_inner(self) -> str:
+        diagram = html_diagram(copy.copy(self))
+        return diagram + self.guarantee_._repr_html_() if hasattr(self, "guarantee_") else diagram
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+    def _released(self) -> Any:
+        check_is_fitted(self)
+        return self._answering if "_answering" in vars(self) else self.released_estimator_
+
+    def _pass_output_config(self, released: Any) -> None:
+        config = output_config(self)
+        if config and hasattr(released, "set_output"):
+            released.set_output(**config)
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
+            is_class = isinstance(self.estimator, type)
+            name = (self.estimator if is_class else type(self.estimator)).__name__
+            given = (
+                f"the class; give an instance, {name}()"
+                if is_class
+                else f"an object of type {name}"
+            )
+            raise TypeError(f"estimator must be an estimator with a fit method, got {given}.")
+        if self.release not in ("auto", "parameters", "responses"):
+            raise ValueError(
+                f"release must be 'auto', 'parameters' or 'responses', got {self.release!r}."
+            )
+
+    def _canonicalizer(self) -> Canonicalizer | None:
+        """Canonicalizer of the wrapped estimator, or None to release responses."""
+        if self.release == "responses":
+            return None
+        try:
+            return registry().canonicalizer(self.canonicalizer, self.estimator)
+        except NoCanonicalizerError:
+            if self.release == "auto" and _answers_queries(self.estimator):
+                return None
+            raise
+
+    def _responder(self, session: PrivacySession, fit_params: Mapping[str, Any]) -> Responder:
+        unstated = self.max_answers is None and self.query_budget is None
+        return session.responder(
+            self.estimator,
+            query_budget=self.query_budget,
+            max_answers=_MOST_ANSWERS if unstated else self.max_answers,
+            answers=self.answers,
+            value_range=self.value_range,
+            fit_params=fit_params,
+        )
+
+    def _routed(self, fit_params: Mapping[str, Any]) -> dict[str, Any]:
+        if not routing_enabled():
+            return dict(fit_params)
+        return dict(process_routing(self, "fit", **fit_params).estimator.fit)

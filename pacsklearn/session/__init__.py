@@ -1,0 +1,1 @@
+"""Sessions: one secret, one belief, one ledger."""

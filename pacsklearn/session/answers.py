@@ -1,0 +1,149 @@
+"""What the engines of private responses give back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pacsklearn.core.noise_law import LATTICE_SCALE
+
+__all__ = ["LabelAnswers", "Stop", "ValueAnswers"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+OUTWARD = 1.0 + 1e-12
+"""Covers the rounding of the few operations between the belief and a charge."""
+
+# Below it the masses themselves leave the range of doubles.
+_LEAST_BUDGET = 1e-250
+
+
+@final
+class Stop(IntEnum):
+    """Why an engine stopped; before the next row, which it has not touched."""
+
+    FINISHED = 0
+    NOISE = 1
+    """The next row needs more noise than was left: call again with more."""
+    CEILING = 2
+    """The charge of the next row would pass the ceiling."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LabelAnswers:
+    """Private labels of the first rows of a batch.
+
+    Parameters
+    ----------
+    answers : ndarray of shape (k,)
+        Label codes, k rows in the order asked.
+    charges : ndarray of shape (k,)
+        Nats each row costs: 0 where all candidates agree.
+    margins : ndarray of shape (k,)
+        Smallest statistic T_j of Proposition 5.1 over the other labels: the answer may be kept
+        at level alpha when it is at least ``Phi^-1(1 - alpha)``. ``inf`` where the answer is exact,
+        ``-inf`` where some label cannot be told from the answer.
+    log_belief : ndarray of shape (m,)
+        Normalised log-weights after these rows.
+    spent : float
+        Sum of the charges as it was compared with the ceiling: what to charge to the ledger.
+    noise_used : int
+        Noise integers consumed, from the front.
+    stop : Stop
+        Why there are not more rows.
+    """
+
+    answers: NDArray[Any] = field(repr=False)
+    charges: Floats = field(repr=False)
+    margins: Floats = field(repr=False)
+    log_belief: Floats = field(repr=False)
+    spent: float
+    noise_used: int
+    stop: Stop
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ValueAnswers:
+    """Private real-valued responses for the first rows of a batch.
+
+    Parameters
+    ----------
+    answers : ndarray of shape (k, d)
+        Noisy values; not clipped.
+    charges : ndarray of shape (k,)
+        Nats each row costs.
+    noise_std : ndarray of shape (k, d)
+        Standard deviation of the noise on each answer, 0.0 where it is exact. Public.
+    log_belief, spent, noise_used, stop
+        As for :class:`LabelAnswers`.
+    """
+
+    answers: Floats = field(repr=False)
+    charges: Floats = field(repr=False)
+    noise_std: Floats = field(repr=False)
+    log_belief: Floats = field(repr=False)
+    spent: float
+    noise_used: int
+    stop: Stop
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Step:
+    """Checked arguments that both engines share."""
+
+    log_belief: Floats
+    secret: int
+    budget: float
+    ceiling: float
+    noise: Integers
+    scale: int
+
+    @classmethod
+    def checked(
+        cls,
+        candidates: int,
+        secret: int,
+        log_belief: ArrayLike,
+        budget: float,
+        noise: ArrayLike,
+        ceiling: float = np.inf,
+        scale: int = LATTICE_SCALE,
+    ) -> Step:
+        """Copy of the belief and the other arguments, or an error that tells nothing of them."""
+        belief = check_belief(log_belief, candidates).copy()
+        if not 0 <= secret < candidates or belief[secret] == -np.inf:
+            raise ValueError("secret must be the index of a candidate of positive weight.")
+        if not float(budget) >= _LEAST_BUDGET:
+            raise ValueError(f"step_budget must be at least {_LEAST_BUDGET} nats, got {budget!r}.")
+        if not float(ceiling) >= 0.0:
+            raise ValueError(f"ceiling must not be negative or NaN, got {ceiling!r}.")
+        buffer = np.asarray(noise)
+        if buffer.dtype != np.int64 or buffer.ndim != 1:
+            raise TypeError(
+                "noise must be a vector of int64 as drawn by a sampler, got shape "
+                f"{buffer.shape} and dtype {buffer.dtype}."
+            )
+        return cls(
+            belief, int(secret), float(budget), float(ceiling), np.ascontiguousarray(buffer), scale
+        )
+
+
+def check_belief(log_belief: ArrayLike, candidates: int) -> Floats:
+    """Log-weights as a vector with one entry a candidate, some of them above ``-inf``."""
+    belief = np.asarray(log_belief, dtype=np.float64)
+    if belief.shape != (candidates,) or candidates == 0:
+        raise ValueError(
+            f"log_belief must have one entry for each of the {candidates} candidates, got shape "
+            f"{belief.shape}."
+        )
+    if not np.all(belief < np.inf) or np.all(belief == -np.inf):
+        raise ValueError("log_belief must hold no NaN or +inf, and not only -inf.")
+    return belief

@@ -1,0 +1,137 @@
+"""The fitted models of all candidates, and what they say of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.parallel import Parallel, delayed
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.exceptions import NonDeterministicError
+from pacsklearn.session.behaviour import same_behaviour
+from pacsklearn.session.seeding import seeded_clone
+from pacsklearn.session.stacked_linear import StackedLinear, stack
+from pacsklearn.session.subset_fitting import (
+    Outcome,
+    Stage,
+    attempt,
+    fit_subset,
+    over_subsets,
+    unwrap,
+)
+
+__all__ = ["CandidateModels", "fit_candidates"]
+
+# Answers of all candidates held at once while a batch is evaluated.
+_MOST_CELLS = 2**24
+_CHECKED_ROWS = 64
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CandidateModels:
+    """Models fitted on every candidate subset; secret material.
+
+    Parameters
+    ----------
+    models : tuple of m fitted estimators
+    stacked : StackedLinear or None
+        One matrix that stands for all of them, for linear models.
+    n_jobs : int, optional
+    """
+
+    models: tuple[Any, ...] = field(repr=False)
+    stacked: StackedLinear | None = field(default=None, repr=False)
+    n_jobs: int | None = None
+
+    def labels(self, X: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
+        """Codes in ``classes`` of every candidate's label for every row; shape (n, m)."""
+        codes = np.empty((X.shape[0], len(self.models)), dtype=np.int32)
+        for rows, said in self._evaluated(X, "predict", classes.size):
+            for i, labels in enumerate(said):
+                codes[rows, i] = labels if self.stacked else np.searchsorted(classes, labels)
+        return codes
+
+    def values(self, X: Any, method: str, width: int, classes: Any = None) -> NDArray[np.float64]:
+        """What ``method`` of every candidate gives for every row; shape (n, m, width).
+
+        With ``classes``, columns of a candidate that has not seen some class are put in place.
+        """
+        found = np.zeros((X.shape[0], len(self.models), width))
+        for rows, said in self._evaluated(X, method, width):
+            for i, numbers in enumerate(said):
+                columns: Any = slice(None)
+                if classes is not None and not self.stacked:
+                    columns = np.searchsorted(classes, self.models[i].classes_)
+                found[rows, i, columns] = np.reshape(numbers, (rows.stop - rows.start, -1))
+        return found
+
+    def _evaluated(self, X: Any, method: str, width: int) -> Iterator[tuple[slice, Any]]:
+        step = max(1, _MOST_CELLS // (len(self.models) * max(width, 1)))
+        for start in range(0, X.shape[0], step):
+            rows = slice(start, min(start + step, X.shape[0]))
+            part = safe_indexing(X, rows)
+            if self.stacked is not None and method == "predict":
+                yield rows, self.stacked.predict(part)
+            else:
+                yield (
+                    rows,
+                    Parallel(n_jobs=self.n_jobs)(
+                        delayed(_say)(model, method, part) for model in self.models
+                    ),
+                )
+
+
+def fit_candidates(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    space: SecretSpace,
+    *,
+    fit_params: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> CandidateModels:
+    """Fit a clone with fixed public seeds on every candidate subset.
+
+    Raises
+    ------
+    SubsetFitError, NonDeterministicError
+        None quotes a data value.
+    """
+    template = seeded_clone(estimator)
+    work = (template, X, y, dict(fit_params or {}))
+    first = unwrap(_fit(*work, space, 0), 0, estimator)
+    models = tuple(
+        over_subsets(_fit, *work, space=space, estimator=estimator, n_jobs=n_jobs, verbose=verbose)
+    )
+    rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
+    agree = attempt(partial(_agree, first, models[0], rows))
+    if not unwrap(agree, 0, estimator):
+        raise NonDeterministicError(
+            f"Two fits of {type(estimator).__name__} on the same subset predict differently, so "
+            "its answers would reveal more than the difference between candidates. Give it a "
+            "random_state, or make it deterministic."
+        )
+    return CandidateModels(models, stack(models), n_jobs)
+
+
+def _fit(
+    template: Any, X: Any, y: Any, params: Mapping[str, Any], space: SecretSpace, index: int
+) -> Outcome:
+    return attempt(lambda _: fit_subset(template, X, y, space.rows(index), params)[0])
+
+
+def _agree(left: Any, right: Any, rows: Any, _: Stage) -> bool:
+    method = "predict_proba" if hasattr(left, "predict_proba") else "predict"
+    return same_behaviour(getattr(left, method)(rows), getattr(right, method)(rows))
+
+
+def _say(model: Any, method: str, rows: Any) -> Any:
+    return getattr(model, method)(rows)

@@ -1,0 +1,169 @@
+"""Private labels at speed: Algorithm 1 over distinct labels, compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.session.answers import LabelAnswers, Step, Stop, check_belief
+
+__all__ = ["answer_labels", "contested_rows"]
+
+# The kernel keeps a table with a place for each.
+_MOST_CODES = 2**24
+
+
+def answer_labels(
+    codes: ArrayLike,
+    secret: int,
+    log_belief: ArrayLike,
+    step_budget: float,
+    noise: ArrayLike,
+    *,
+    ceiling: float = np.inf,
+    scale: int = LATTICE_SCALE,
+) -> LabelAnswers:
+    """Answer label queries, one session step a row, until rows, noise or ceiling run out.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n, m)
+        Label code that candidate ``j`` gives query ``i``: uint8, or non-negative int16 or int32.
+    secret : int
+        Index of the candidate that was drawn.
+    log_belief : array-like of shape (m,)
+        Current log-weights; candidates at ``-inf`` are ignored. Not changed.
+    step_budget : float
+        Most nats a row may cost.
+    noise : ndarray of int64, shape (k,)
+        Fresh independent discrete Gaussians of parameter ``scale``, consumed from the front. What
+        has been consumed must never be used again.
+    ceiling : float, default=inf
+        Most nats these rows may cost together.
+    scale : int, default=LATTICE_SCALE
+        Parameter of the noise; anything else is for tests, where small integers can be summed over.
+
+    Returns
+    -------
+    LabelAnswers
+        The rows answered, in order. Charge ``spent`` to the ledger before any answer leaves.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has the wrong type, shape or range.
+
+    Notes
+    -----
+    Source: pac-private-responses, Algorithm 1 and Theorem 3.3, with a calibration in the number of
+    distinct labels. For one row with posterior label masses q:
+
+    * All possible candidates agree: the label, free of charge.
+    * The entropy of q is within the budget: the exact label, charged its entropy, which is what it
+      reveals. The other candidates become impossible.
+    * Two labels: noise along their difference only; the released integer is the noise plus a for
+      one label, plus 0 for the other, with the largest a whose bound is within the budget.
+    * More labels: one coordinate each, noise variances as ``diagonal`` (Efficient-PAC).
+
+    The charge is :func:`~pacsklearn.information.linear_bound` of the integer centres, so it holds
+    exactly for the integers that are released; labels and margins are public functions of those.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pacsklearn.information import uniform_belief
+    >>> from pacsklearn.session.label_engine import answer_labels
+    >>> codes = np.array([[2, 2, 2, 2], [0, 0, 1, 1]], dtype=np.uint8)
+    >>> told = answer_labels(codes, 3, uniform_belief(4), 1 / 16, np.array([0]))
+    >>> told.answers, told.charges.round(4)
+    (array([2, 1], dtype=uint8), array([0.    , 0.0625]))
+    """
+    table = _as_codes(codes)
+    n, m = table.shape
+    step = Step.checked(m, secret, log_belief, step_budget, noise, ceiling, scale)
+    answers = np.empty(n, dtype=table.dtype)
+    charges, margins = np.empty(n), np.empty(n)
+    # numba is imported, and its cache read, by the first session that answers.
+    from pacsklearn.session import label_kernel
+
+    rows, used, spent, stop = label_kernel.answer_rows(
+        table,
+        step.secret,
+        step.log_belief,
+        step.budget,
+        step.ceiling,
+        step.noise,
+        scale,
+        _places(table),
+        answers,
+        charges,
+        margins,
+    )
+    return LabelAnswers(
+        answers=answers[:rows],
+        charges=charges[:rows],
+        margins=margins[:rows],
+        log_belief=step.log_belief,
+        spent=spent,
+        noise_used=used,
+        stop=Stop(stop),
+    )
+
+
+def contested_rows(codes: ArrayLike, log_belief: ArrayLike) -> NDArray[np.bool_]:
+    """Rows that would cost something now, at most a step budget each; the secret is not needed.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n, m)
+        As for :func:`answer_labels`.
+    log_belief : array-like of shape (m,)
+        Current log-weights.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        Whether candidates that are still possible disagree. Answering a row can make another one
+        unanimous, never contested.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has the wrong type, shape or range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pacsklearn.session.label_engine import contested_rows
+    >>> codes = np.array([[0, 0, 1], [1, 1, 1]], dtype=np.uint8)
+    >>> contested_rows(codes, np.log([0.5, 0.25, 0.25]))
+    array([ True, False])
+    """
+    table = _as_codes(codes)
+    belief = check_belief(log_belief, table.shape[1])
+    from pacsklearn.session import label_kernel
+
+    result = np.empty(table.shape[0], dtype=np.bool_)
+    label_kernel.contested(table, np.ascontiguousarray(belief), result)
+    return result
+
+
+def _as_codes(codes: ArrayLike) -> NDArray[Any]:
+    table = np.ascontiguousarray(codes)
+    if table.dtype not in {np.dtype(np.uint8), np.dtype(np.int16), np.dtype(np.int32)}:
+        raise TypeError(f"codes must be uint8, int16 or int32, got {table.dtype}.")
+    if table.ndim != 2 or table.shape[1] == 0:
+        raise ValueError(f"codes must have shape (n, m) with m >= 1, got {table.shape}.")
+    if table.dtype != np.uint8 and table.size and not 0 <= table.min() <= table.max() < _MOST_CODES:
+        raise ValueError(f"codes must lie between 0 and {_MOST_CODES - 1}.")
+    return table
+
+
+def _places(codes: NDArray[Any]) -> NDArray[np.int64]:
+    """One entry for every code that may occur: where the kernel notes a label's place."""
+    if codes.dtype == np.uint8 or codes.size == 0:
+        return np.full(256, -1, dtype=np.int64)
+    return np.full(int(codes.max()) + 1, -1, dtype=np.int64)

@@ -1,0 +1,283 @@
+"""Private answers of one estimator within a session."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.core.event import Event
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.session import label_engine, value_engine
+from pacsklearn.session.account import Account
+from pacsklearn.session.answers import LabelAnswers, Stop, ValueAnswers
+from pacsklearn.session.candidate_models import CandidateModels
+from pacsklearn.session.label_engine import answer_labels
+from pacsklearn.session.noise_pool import NoisePool
+from pacsklearn.session.response_kind import ResponseKind
+from pacsklearn.session.row_keys import row_keys
+from pacsklearn.session.secret import Secret
+from pacsklearn.session.value_engine import answer_values
+
+__all__ = ["Answers", "CostPreview", "Responder"]
+
+# Rows evaluated, charged and answered together; more stream through in turns.
+_BATCH_ROWS = 2**16
+_LEAST_NOISE = 64
+
+
+@final
+@dataclass(frozen=True)
+class CostPreview:
+    """What answering some queries would cost; computed without the secret.
+
+    Parameters
+    ----------
+    n_queries : int
+        Rows asked.
+    n_stored : int
+        Answered before, or twice in the same batch: free.
+    n_unanimous : int
+        All candidates with posterior mass agree: free.
+    n_contested : int
+        Charged the step budget each.
+    nats : float
+        At most this much would be charged.
+    worst_case : float
+        What the papers' accounting would charge: the step budget for every query.
+    """
+
+    n_queries: int
+    n_stored: int
+    n_unanimous: int
+    n_contested: int
+    nats: float
+    worst_case: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Private answers and how sure they are.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,) or (n, width)
+        Class labels, or numbers.
+    margins : ndarray of shape (n,)
+        Smallest test statistic against any other label (pac-private-responses, Proposition 5.1);
+        infinite where no noise was needed, nan for numbers.
+    """
+
+    values: NDArray[Any]
+    margins: NDArray[np.float64]
+
+
+@final
+class Responder:
+    """Answers queries with the model of the secret candidate, each row one step of the session.
+
+    Made by :meth:`~pacsklearn.session.privacy_session.PrivacySession.responder`.
+
+    Parameters
+    ----------
+    models : CandidateModels
+    secret : Secret
+        Shared by everything the session releases.
+    account : Account
+    pool : NoisePool
+    kind : ResponseKind
+    step_budget : float
+        Nats a contested row may reveal.
+    lock : context manager
+        Held while a batch is charged and answered.
+    guarantee : callable
+        Gives the session's guarantee, with what this responder has done.
+
+    Attributes
+    ----------
+    n_answered, n_contested : int
+        Rows answered, stored answers included, and rows charged.
+
+    Notes
+    -----
+    *Guarantee.* A batch is answered row by row, each row one step of pac-private-responses'
+    Algorithm 1 under the belief the rows before it left. Rows on which all candidates agree cost
+    nothing; any other is charged the step budget.
+    """
+
+    def __init__(
+        self,
+        models: CandidateModels,
+        secret: Secret,
+        account: Account,
+        pool: NoisePool,
+        kind: ResponseKind,
+        *,
+        step_budget: float,
+        lock: AbstractContextManager[Any],
+        guarantee: Callable[[Responder], Guarantee],
+    ) -> None:
+        self._models, self._secret, self._account, self._pool = models, secret, account, pool
+        self._lock, self._guarantee = lock, guarantee
+        self.kind, self.step_budget = kind, step_budget
+        self.n_answered = self.n_contested = 0
+        self._stored: dict[bytes, tuple[Any, float]] = {}
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """What is promised about everything the session has released or answered so far."""
+        return self._guarantee(self)
+
+    @property
+    def remaining_budget(self) -> float:
+        """Nats that may still be charged."""
+        return self._account.remaining
+
+    def preview(self, X: Any) -> CostPreview:
+        """Cost of answering ``X`` now, without touching the secret."""
+        stored = unanimous = contested = 0
+        seen: set[bytes] = set()
+        for part in _batches(X):
+            keys = row_keys(part)
+            fresh = self._fresh(keys, seen)
+            seen.update(keys)
+            stored += len(keys) - len(fresh)
+            if fresh:
+                split = int(self._contested(self._said(safe_indexing(part, fresh))).sum())
+                contested += split
+                unanimous += len(fresh) - split
+        return CostPreview(
+            n_queries=X.shape[0],
+            n_stored=stored,
+            n_unanimous=unanimous,
+            n_contested=contested,
+            nats=contested * self.step_budget,
+            worst_case=X.shape[0] * self.step_budget,
+        )
+
+    def answer(self, X: Any) -> Answers:
+        """Answer every row; identical queries get the stored answer.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            When a batch does not fit. Nothing of that batch was computed from the secret or
+            charged; the batches before it are charged, and stored: asking again is free.
+        """
+        values, margins = [], []
+        for part in _batches(X):
+            with self._lock:
+                found = self._answer_batch(part)
+            values += [value for value, _ in found]
+            margins += [margin for _, margin in found]
+        return Answers(self._decoded(values), np.asarray(margins, dtype=np.float64))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Answers to every row: labels, shares of the classes, or numbers."""
+        return self.answer(X).values
+
+    def _answer_batch(self, X: Any) -> list[tuple[Any, float]]:
+        keys = row_keys(X)
+        fresh = self._fresh(keys, set())
+        if fresh:
+            said = self._said(safe_indexing(X, fresh))
+            contested = int(self._contested(said).sum())
+            self._charge(contested, len(fresh))
+            answers, margins = self._engine(said, contested)
+            self._stored.update(
+                zip((keys[i] for i in fresh), zip(answers, margins, strict=True), strict=True)
+            )
+            self.n_contested += contested
+        self.n_answered += len(keys)
+        return [self._stored[key] for key in keys]
+
+    def _fresh(self, keys: list[bytes], seen: set[bytes]) -> list[int]:
+        """First positions of queries that have no stored answer yet."""
+        first: dict[bytes, int] = {}
+        for i, key in enumerate(keys):
+            if key not in self._stored and key not in seen:
+                first.setdefault(key, i)
+        return list(first.values())
+
+    def _said(self, X: Any) -> NDArray[Any]:
+        """What every candidate says: label codes (n, m), or numbers (n, m, width)."""
+        if self.kind.answers == "labels":
+            assert self.kind.classes is not None
+            return self._models.labels(X, self.kind.classes)
+        if self.kind.answers == "probabilities":
+            return np.clip(
+                self._models.values(X, "predict_proba", self.kind.width, self.kind.classes), 0, 1
+            )
+        assert self.kind.value_range is not None
+        return np.clip(self._models.values(X, "predict", self.kind.width), *self.kind.value_range)
+
+    def _contested(self, said: NDArray[Any]) -> NDArray[np.bool_]:
+        engine = label_engine if self.kind.answers == "labels" else value_engine
+        return engine.contested_rows(said, self._secret.log_belief)
+
+    def _charge(self, contested: int, fresh: int) -> None:
+        """Charge a batch's worst case, before anything of it is computed from the secret."""
+        if contested == 0:
+            return
+        asked = contested * self.step_budget
+        self._account.check(asked)
+        self._account.charge(
+            Event(
+                kind="responses",
+                charge=asked,
+                unit="nats",
+                backend="diagonal",
+                bound=asked,
+                n_candidates=len(self._models.models),
+                n_outputs=fresh,
+                n_noisy=contested,
+            )
+        )
+
+    def _engine(self, said: NDArray[Any], contested: int) -> tuple[list[Any], list[float]]:
+        """Run Algorithm 1 over the rows, with as much noise as they turn out to need."""
+        answers: list[Any] = []
+        margins: list[float] = []
+        noise = np.empty(0, dtype=np.int64)
+        while len(answers) < len(said):
+            rest = said[len(answers) :]
+            arguments = (self._secret.index, self._secret.log_belief, self.step_budget, noise)
+            told: LabelAnswers | ValueAnswers
+            if self.kind.answers == "labels":
+                told = answer_labels(rest, *arguments)
+                margins += told.margins.tolist()
+            else:
+                told = answer_values(rest, *arguments)
+                margins += [math.nan] * len(told.answers)
+            answers += list(told.answers)
+            self._secret.log_belief = told.log_belief
+            noise = noise[told.noise_used :]
+            if told.stop is Stop.NOISE:
+                wanted = max(_LEAST_NOISE, 2 * contested - told.noise_used)
+                noise = np.concatenate([noise, self._pool.take(wanted)])
+        return answers, margins
+
+    def _decoded(self, values: list[Any]) -> NDArray[Any]:
+        if self.kind.answers == "labels":
+            assert self.kind.classes is not None
+            return self.kind.classes[np.asarray(values, dtype=np.intp)]
+        numbers = np.asarray(values, dtype=np.float64).reshape(len(values), self.kind.width)
+        if self.kind.answers == "values":
+            assert self.kind.value_range is not None
+            clipped = np.clip(numbers, *self.kind.value_range)
+            return clipped[:, 0] if self.kind.width == 1 else clipped
+        shares = np.maximum(numbers, 0.0)
+        total = shares.sum(axis=1, keepdims=True)
+        return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / self.kind.width)
+
+
+def _batches(X: Any) -> Iterator[Any]:
+    for start in range(0, X.shape[0], _BATCH_ROWS):
+        yield safe_indexing(X, slice(start, start + _BATCH_ROWS))

@@ -1,0 +1,59 @@
+"""Which candidate was drawn, and what an adversary believes about it."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.information.belief import update_belief
+from pacsklearn.noise.sampler import Sampler
+
+__all__ = ["Secret"]
+
+
+@final
+class Secret:
+    """The drawn candidate and the public belief about it. Drawn once, at the first release.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (m,)
+        Prior probabilities.
+    sampler : Sampler
+        Draws the candidate and all noise.
+    """
+
+    def __init__(self, weights: NDArray[np.float64], sampler: Sampler) -> None:
+        self._weights = weights
+        self._index: int | None = None
+        self.sampler = sampler
+        self.log_belief: NDArray[np.float64] = np.log(weights / weights.sum())
+
+    @property
+    def index(self) -> int:
+        """The drawn candidate; drawn now if it has not been."""
+        if self._index is None:
+            self._index = self.sampler.index(self._weights)
+        return self._index
+
+    @property
+    def belief(self) -> NDArray[np.float64]:
+        """Posterior probabilities of the candidates given everything released so far."""
+        return np.exp(self.log_belief)
+
+    def learn(self, log_likelihood: NDArray[np.float64]) -> None:
+        """Bayes' rule for one more release."""
+        self.log_belief = update_belief(self.log_belief, log_likelihood)
+
+    def export(self) -> tuple[int, NDArray[np.float64]]:
+        """Drawn candidate and belief, for a session file."""
+        return self.index, self.log_belief
+
+    def restore(self, index: int, log_belief: NDArray[np.float64]) -> None:
+        """Take over what :meth:`export` gave."""
+        self._index, self.log_belief = index, log_belief
+
+    def __repr__(self) -> str:
+        return "Secret(...)"

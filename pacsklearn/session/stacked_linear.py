@@ -1,0 +1,75 @@
+"""All candidates' linear models as one matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+
+from pacsklearn.canonical.affine import FoldingCanonicalizer
+from pacsklearn.canonical.features import numeric_rows
+from pacsklearn.canonical.pipeline import PipelineCanonicalizer
+from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.plugin import registry
+
+__all__ = ["StackedLinear", "stack"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StackedLinear:
+    """Predictions of m linear models by one matrix product.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (m * outputs, p)
+    intercept : ndarray of shape (m * outputs,)
+    n_models : int
+    classifies : bool
+        Whether predictions are codes of classes instead of numbers.
+    """
+
+    coef: NDArray[np.float64] = field(repr=False)
+    intercept: NDArray[np.float64] = field(repr=False)
+    n_models: int
+    classifies: bool
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class codes of shape (m, n), or values of shape (m, n, outputs)."""
+        decision = numeric_rows(X) @ self.coef.T + self.intercept
+        by_model = np.moveaxis(np.asarray(decision).reshape(len(decision), self.n_models, -1), 0, 1)
+        if not self.classifies:
+            return by_model
+        if by_model.shape[2] == 1:
+            return (by_model[:, :, 0] > 0).astype(np.int32)
+        return by_model.argmax(axis=2).astype(np.int32)
+
+
+def stack(models: tuple[Any, ...]) -> StackedLinear | None:
+    """Stack of linear models with the same classes, steps before them folded in; None otherwise."""
+    try:
+        part: Any = registry().canonicalizer_for(models[0])
+    except NoCanonicalizerError:
+        return None
+    if isinstance(part, PipelineCanonicalizer) and len(part.steps) == 1:
+        flat = [part.folded_model(model) for model in models]
+        part = part.steps[0][1]
+    else:
+        flat = list(models)
+    if not isinstance(part, FoldingCanonicalizer) or hasattr(flat[0], "_get_loss"):
+        return None
+    classifies = is_classifier(flat[0])
+    if classifies and any(
+        not np.array_equal(model.classes_, flat[0].classes_) for model in flat[1:]
+    ):
+        return None
+    weights = [part.weights(model) for model in flat]
+    return StackedLinear(
+        np.concatenate([coef for coef, _ in weights]),
+        np.concatenate([intercept for _, intercept in weights]),
+        len(flat),
+        classifies,
+    )

@@ -1,0 +1,131 @@
+"""The guarantee's facts and words for PAC-private releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from pacsklearn.core.event import Provenance
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.session.responder import Responder
+
+__all__ = ["membership_prior", "pac_guarantee", "public_facts", "responses_guarantee"]
+
+_WHICH_ROWS_EXIST = (
+    "Which rows exist: the adversary is assumed to know all rows of the universe and the list of "
+    "candidate subsets; hidden is only which candidate was used. The shape of the noise, the "
+    "alignment, the metric and whatever all candidates agree on are functions of the universe."
+)
+_SINGLE_OUTCOMES = (
+    "Single outcomes: success is averaged over the secret and the noise; one particular release "
+    "may tell more about one particular row than the average does."
+)
+_OTHER_FITS = (
+    "Other fits: every fit draws its own secret and spends its own budget. What several fits on "
+    "the same rows reveal together is bounded only when they share one session."
+)
+_CHOICES = (
+    "Choices made by looking at the private data (budget, hyper-parameters, features, which of "
+    "several results to publish): each is a release of its own unless it happens inside the "
+    "subsets or stays with the curator."
+)
+
+_AGREED_ANSWERS = (
+    "Answers on which all candidates agree: they are functions of the universe and are given "
+    "however small the budget is."
+)
+
+
+def pac_guarantee(
+    space: SecretSpace,
+    *,
+    budget: float,
+    spent: float,
+    bound: str,
+    confidence: float,
+    noise: str,
+    noiseless: bool,
+    released: Iterable[str],
+    public: Iterable[str],
+    for_release: bool,
+    provenance: Iterable[Provenance],
+    n_releases: int = 1,
+    metered: float | None = None,
+) -> Guarantee:
+    """Guarantee of mutual information between the secret subset and what was released."""
+    prior, n_unprotected = membership_prior(space)
+    return Guarantee(
+        framework="PAC privacy",
+        definition="mutual information between the secret subset and the release",
+        budget=budget,
+        spent=spent,
+        unit="nats",
+        bound=bound,
+        confidence=confidence,
+        secret_entropy=space.entropy,
+        n_subsets=space.n_subsets,
+        n_units=space.n_units,
+        n_rows=space.n_rows,
+        privacy_unit=space.unit,
+        prior_membership=prior,
+        n_unprotected=n_unprotected,
+        released=tuple(released),
+        public=tuple(public),
+        not_covered=(_WHICH_ROWS_EXIST, _SINGLE_OUTCOMES, _OTHER_FITS, _CHOICES),
+        sources=(
+            "posterior success: pac-private-algorithms, eq. 3",
+            "DP comparison: pac-private-algorithms, eq. 2",
+            "noise bound: see the backend",
+        ),
+        noise=noise,
+        noiseless=noiseless,
+        for_release=for_release,
+        provenance=tuple(provenance),
+        prior_identification=float(space.weights.max()),
+        n_releases=n_releases,
+        metered=metered,
+    )
+
+
+def responses_guarantee(guarantee: Guarantee, responder: Responder) -> Guarantee:
+    """Guarantee of a session with what one of its responders has answered."""
+    worst = responder.n_answered * responder.step_budget
+    return replace(
+        guarantee,
+        released=(f"answers ({responder.kind.answers})",),
+        public=(*guarantee.public, "which queries all candidates agree on"),
+        not_covered=(*guarantee.not_covered, _AGREED_ANSWERS),
+        details=(
+            (
+                "answers given",
+                f"{responder.n_answered:,}, {responder.n_contested:,} of them charged",
+            ),
+            ("step budget", f"{responder.step_budget:.6g} nats a charged answer"),
+            ("charging every answer", f"{worst:.6g} nats (the papers' accounting)"),
+        ),
+    )
+
+
+def membership_prior(space: SecretSpace) -> tuple[float, int]:
+    """Blind success at the membership of the least protected unit, and how many have no secret."""
+    inclusion = space.inclusion()
+    protected = inclusion[(inclusion > 0) & (inclusion < 1)]
+    prior = float(np.max(np.maximum(protected, 1 - protected))) if protected.size else 1.0
+    return prior, int(inclusion.size - protected.size)
+
+
+def public_facts(layout: Layout) -> tuple[str, ...]:
+    """Names of the structure that a release shows as it is."""
+    names = {"hyper-parameters", "public seeds"}
+
+    def collect(part: Layout) -> None:
+        names.update(name for name, _ in part.facts if name.endswith("_"))
+        for _, child in part.children:
+            collect(child)
+
+    collect(layout)
+    return tuple(sorted(names))

@@ -1,0 +1,184 @@
+"""One canonical vector a candidate subset, from a model fitted on its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.exceptions import NonDeterministicError, StructureMismatchError
+from pacsklearn.session.behaviour import same_behaviour
+from pacsklearn.session.seeding import seeded_clone
+from pacsklearn.session.subset_fitting import (
+    Outcome,
+    Stage,
+    StageFailure,
+    attempt,
+    fit_subset,
+    over_subsets,
+    unwrap,
+)
+
+__all__ = ["CandidateOutputs", "candidate_outputs"]
+
+Floats = NDArray[np.float64]
+
+# Enough rows to see a decode that predicts something else, few enough to cost nothing.
+_CHECKED_ROWS = 32
+_ROUNDING = 1e-8
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CandidateOutputs:
+    """Canonical vectors of all candidates, aligned; secret material.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (m, d)
+    layout : Layout
+        Common to all candidates.
+    reference : estimator
+        The fitted model of candidate 0, for the metric.
+    template : estimator
+        Unfitted clone with its public seeds, to decode into.
+    """
+
+    vectors: Floats
+    layout: Layout
+    reference: Any
+    template: Any
+
+
+def candidate_outputs(
+    estimator: Any,
+    canonicalizer: Canonicalizer,
+    X: Any,
+    y: Any,
+    space: SecretSpace,
+    *,
+    fit_params: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> CandidateOutputs:
+    """Fit a clone on each candidate subset and bring the results into one canonical form.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted nowhere; clones get fixed public seeds.
+    canonicalizer : Canonicalizer
+    X, y : array-likes
+        The universe. Workers get these and the design, and index it themselves.
+    space : SecretSpace
+    fit_params : mapping, optional
+        Passed to ``fit``; entries with one value a row are cut to the subset's rows.
+    n_jobs : int, optional
+        As in joblib; whichever backend is active is used.
+    verbose : int, default=0
+        Show a progress bar.
+
+    Returns
+    -------
+    CandidateOutputs
+
+    Raises
+    ------
+    SubsetFitError, GaugeError, StructureMismatchError, NonDeterministicError
+        None quotes a data value.
+    """
+    template = seeded_clone(estimator)
+    work = (template, canonicalizer, X, y, dict(fit_params or {}))
+    # Candidate 0 is fitted here too: the workers' result must be the same.
+    reference, first = unwrap(_fit_and_encode(*work, space, 0), 0, estimator)
+    vectors: list[Floats] = []
+    encodings = over_subsets(
+        _encode, *work, space=space, estimator=estimator, n_jobs=n_jobs, verbose=verbose
+    )
+    for index, encoding in enumerate(encodings):
+        differences = first.layout.differences(encoding.layout)
+        if differences:
+            raise StructureMismatchError(
+                f"{type(estimator).__name__} fitted on subset {index} has another structure than "
+                f"on subset 0: {'; '.join(differences)}. Structure cannot be noised, so it must "
+                "be the same for every subset: fix it by a parameter, or collect more rows."
+            )
+        vectors.append(encoding.vector)
+    if not _close(vectors[0], first.vector):
+        raise NonDeterministicError(
+            f"Two fits of {type(estimator).__name__} on the same subset differ, so noise "
+            "calibrated on the candidates would not cover its own randomness. Give it a "
+            "random_state, or make it deterministic."
+        )
+    aligned = canonicalizer.align(np.stack(vectors), first.layout)
+    outputs = CandidateOutputs(aligned, first.layout, reference, template)
+    unwrap(
+        attempt(partial(_check_gauge, outputs, canonicalizer, safe_indexing(X, space.rows(0)))),
+        0,
+        estimator,
+    )
+    return outputs
+
+
+def _encode(*work: Any) -> Outcome:
+    outcome = _fit_and_encode(*work)
+    value = None if outcome.value is None else outcome.value[1]
+    return Outcome(value, outcome.failure, outcome.warnings)
+
+
+def _fit_and_encode(
+    template: Any,
+    canonicalizer: Canonicalizer,
+    X: Any,
+    y: Any,
+    params: Mapping[str, Any],
+    space: SecretSpace,
+    index: int,
+) -> Outcome:
+    def work(stage: Stage) -> tuple[Any, Encoding]:
+        model, own = fit_subset(template, X, y, space.rows(index), params)
+        stage.name = "encode"
+        encoding = canonicalizer.encode(model, own)
+        if not np.all(np.isfinite(encoding.vector)):
+            raise StageFailure("finite")
+        stage.name = "decode"
+        if not _decodes(encoding, model, template, canonicalizer, own[:_CHECKED_ROWS]):
+            raise StageFailure("gauge")
+        return model, encoding
+
+    return attempt(work)
+
+
+def _decodes(
+    encoding: Encoding, model: Any, template: Any, canonicalizer: Canonicalizer, rows: Any
+) -> bool:
+    decoded = canonicalizer.decode(encoding.vector, encoding.layout, clone(template))
+    return same_behaviour(
+        canonicalizer.behaviour(model, rows), canonicalizer.behaviour(decoded, rows)
+    )
+
+
+def _check_gauge(
+    outputs: CandidateOutputs, canonicalizer: Canonicalizer, rows: Any, stage: Stage
+) -> None:
+    """After alignment candidate 0 must still behave like the model it came from."""
+    stage.name = "decode"
+    encoding = Encoding(outputs.vectors[0], outputs.layout)
+    if not _decodes(encoding, outputs.reference, outputs.template, canonicalizer, rows):
+        raise StageFailure("gauge")
+
+
+def _close(left: Floats, right: Floats) -> bool:
+    if left.shape != right.shape:
+        return False
+    size = float(np.max(np.abs(right), initial=0.0))
+    return bool(np.all(np.abs(left - right) <= _ROUNDING * size))

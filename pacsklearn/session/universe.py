@@ -1,0 +1,244 @@
+"""Checks of the data a private estimator is fitted on, and the secret space over its rows."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import Tags, assert_all_finite, check_array, column_or_1d, get_tags
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from pacsklearn._sklearn_compat import routing_enabled
+from pacsklearn._validation import check_integer
+from pacsklearn.core.secret_space import SecretSpace
+
+__all__ = ["check_fit_params", "check_queries", "check_universe", "design_space"]
+
+# How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
+_QUOTES_NOTHING = (
+    "Complex data not supported",
+    "Expected 2D array",
+    "Found array with",
+    "Input ",
+    "Sparse data was passed",
+    "setting an array element with a sequence",
+    "y should be a 1d array",
+)
+
+
+def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """Validate the universe for ``estimator`` before anything is fitted on a part of it.
+
+    Errors inside a subset may not quote data, so whatever can be said clearly is said here.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The wrapped one, whose tags say what it accepts.
+    X, y : array-likes
+
+    Returns
+    -------
+    X, y
+        A DataFrame stays one; anything else becomes an array or a sparse matrix in CSR form.
+    """
+    tags = get_tags(estimator)
+    name = type(estimator).__name__
+    X = _checked_rows(estimator, X, at_least=2)
+    if y is None:
+        if tags.target_tags.required:
+            raise ValueError(
+                f"PACPrivate({name}) requires y to be passed, but the target y is None; call "
+                "fit(X, y)."
+            )
+        return X, None
+    if is_classifier(estimator):
+        y = np.asarray(y) if not hasattr(y, "iloc") else y
+        y = column_or_1d(y, warn=True) if np.ndim(y) == 2 and np.shape(y)[1] == 1 else y
+        _check_classes(y, name, tags)
+    elif is_regressor(estimator):
+        target = y
+        y = _read(
+            "y",
+            lambda: check_array(
+                target, ensure_2d=False, dtype="numeric", input_name="y", estimator=name
+            ),
+        )
+        if y.ndim == 2 and y.shape[1] == 1 and tags.target_tags.single_output:
+            y = column_or_1d(y, warn=True)
+    else:  # most transformers and clusterers ignore it, the others know what they take
+        y = y if hasattr(y, "shape") else np.asarray(y)
+    if y.shape[:1] != X.shape[:1]:
+        raise ValueError(
+            f"y must have one entry for each of the {X.shape[0]} rows of X, got an array of shape "
+            f"{y.shape}."
+        )
+    return X, y
+
+
+def check_queries(estimator: Any, X: Any) -> Any:
+    """Rows that ``estimator`` can be asked about, checked as :func:`check_universe` does."""
+    return _checked_rows(estimator, X, at_least=1)
+
+
+def check_fit_params(estimator: Any, params: Mapping[str, Any], n_rows: int) -> None:
+    """Refuse parameters of ``fit`` that a subset's fit would not take.
+
+    Whatever has a length must have one entry a row: it is cut to the subset's rows, and anything
+    else (a validation set, a warm start) would bring in rows of other subsets.
+    """
+    name = type(estimator).__name__
+    known = inspect.signature(estimator.fit).parameters
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    for param, value in params.items():
+        if not routing_enabled() and not takes_all and param not in known:
+            raise TypeError(f"fit of {name} takes no parameter {param!r}; leave it out.")
+        if not routing_enabled() and hasattr(estimator, "steps") and "__" not in param:
+            raise ValueError(
+                f"fit of {name} takes no parameter {param!r}; name the step it is for, as in "
+                f"{estimator.steps[-1][0]}__{param}."
+            )
+        if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__len__"):
+            continue
+        shape = np.shape(value) if hasattr(value, "shape") else (len(value),)
+        if shape[:1] != (n_rows,):
+            raise ValueError(
+                f"{param} must have one entry for each of the {n_rows} rows of X, got shape "
+                f"{shape}: a subset's fit sees the entries of its own rows and nothing else."
+            )
+        if param.endswith("sample_weight"):
+            _read(param, partial(check_array, value, ensure_2d=False, input_name=param))
+
+
+def design_space(
+    X: Any,
+    y: Any,
+    *,
+    n_subsets: int,
+    rate: float,
+    stratify: Any,
+    groups: Any,
+    seed: int,
+    classifies: bool | None = None,
+) -> SecretSpace:
+    """Balanced secret space over the rows of ``X``, stratified by class for classifiers.
+
+    ``classifies`` says whether ``y`` holds classes; its looks decide when it is not given.
+    """
+    if not (isinstance(stratify, (str, bool)) and stratify in ("auto", True, False)):
+        raise ValueError(f"stratify must be 'auto', True or False, got {stratify!r}.")
+    if stratify is True and y is None:
+        raise ValueError("stratify=True needs y; pass y or use stratify=False.")
+    if classifies is None:
+        classifies = y is not None and type_of_target(y) in ("binary", "multiclass")
+    strata = None
+    if classifies:
+        strata = np.asarray(y) if stratify else None
+    elif stratify is True:
+        # Numbers say nothing in an error's text; these labels, unlike classes, are not public.
+        labels = np.asarray(y)
+        axis = 0 if labels.ndim > 1 else None
+        strata = np.unique(labels, axis=axis, return_inverse=True)[1].ravel().astype(np.float64)
+    check_integer(name="subset_seed", value=seed, minimum=0)
+    return SecretSpace.balanced(
+        X.shape[0],
+        n_subsets=n_subsets,
+        rate=rate,
+        strata=strata,
+        groups=groups,
+        seed=seed,
+    )
+
+
+def _checked_rows(estimator: Any, X: Any, *, at_least: int) -> Any:
+    tags = get_tags(estimator)
+    if not _is_numeric(X, estimator, tags):
+        return X if hasattr(X, "shape") else np.asarray(X)
+    checked = _read(
+        "X",
+        lambda: check_array(
+            X,
+            accept_sparse="csr" if tags.input_tags.sparse else False,
+            ensure_all_finite=not _accepts_nan(estimator),
+            ensure_min_samples=at_least,
+            estimator=type(estimator).__name__,
+            input_name="X",
+        ),
+    )
+    return X if hasattr(X, "iloc") else _short_indices(checked)
+
+
+def _short_indices(X: Any) -> Any:
+    """Sparse rows with 32-bit indices, which every estimator takes."""
+    if not sparse.issparse(X) or X.indices.dtype == np.int32 or X.nnz >= 2**31:
+        return X
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return type(X)(parts, shape=X.shape)
+
+
+def _check_classes(y: Any, name: str, tags: Tags) -> None:
+    labels = np.asarray(y)
+    if labels.dtype == object and any(map(_is_missing, labels.flat)):
+        raise ValueError(
+            "y must name a class for every row, got a missing value; leave the row out."
+        )
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y", estimator_name=name)
+    check_classification_targets(y)
+    n_classes = np.unique(labels).size if labels.ndim == 1 else 2
+    if n_classes < 2:
+        raise ValueError(
+            f"PACPrivate({name}) needs at least 2 classes in y, got 1 class. Pass rows of every "
+            "class."
+        )
+    if n_classes > 2 and tags.classifier_tags is not None and not tags.classifier_tags.multi_class:
+        raise ValueError(
+            f"Only binary classification is supported. {name}, as configured, got {n_classes} "
+            "classes in y; wrap another estimator or another solver."
+        )
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or label != label  # noqa: PLR0124
+
+
+def _read(what: str, check: Callable[[], Any]) -> Any:
+    """Result of a check of scikit-learn's, whose words are kept where they quote no value."""
+    try:
+        return check()
+    except (TypeError, ValueError) as error:
+        problem = error
+    text = str(problem)
+    if not text.startswith("Input "):
+        text = text.partition("\n")[0].rstrip(":.") + "."
+    if not text.startswith(_QUOTES_NOTHING):
+        why = text if text.startswith("float() argument must be") else "encode everything else."
+        text = f"{what} must hold numbers: {why}"
+    # Raised here, not above, so that it does not carry the first error along.
+    raise (TypeError if isinstance(problem, TypeError) else ValueError)(text)
+
+
+def _is_numeric(X: Any, estimator: Any, tags: Tags) -> bool:
+    """Whether ``X`` as a whole must be numbers; steps inside the estimator may select columns."""
+    if tags.input_tags.string or tags.input_tags.categorical:
+        return False
+    mixed = hasattr(X, "iloc") and any(
+        getattr(dtype, "kind", "O") not in "biuf" for dtype in X.dtypes
+    )
+    return not (mixed and _parts(estimator))
+
+
+def _parts(estimator: Any) -> list[Any]:
+    return [part for part in estimator.get_params().values() if hasattr(part, "fit")]
+
+
+def _accepts_nan(estimator: Any) -> bool:
+    parts = _parts(estimator)
+    if any(type(part).__module__.startswith("sklearn.impute") for part in parts):
+        return True
+    return all(get_tags(part).input_tags.allow_nan for part in (estimator, *parts))

@@ -1,0 +1,148 @@
+"""Private real-valued responses at speed: Algorithm 1 with independent noise, compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.session.answers import Step, Stop, ValueAnswers, check_belief
+
+__all__ = ["answer_values", "contested_rows"]
+
+# Squares of what lies below stay finite.
+_LARGEST_VALUE = 2.0**500
+
+
+def answer_values(
+    values: ArrayLike,
+    secret: int,
+    log_belief: ArrayLike,
+    step_budget: float,
+    noise: ArrayLike,
+    *,
+    ceiling: float = np.inf,
+    scale: int = LATTICE_SCALE,
+) -> ValueAnswers:
+    """Answer real-valued queries, one session step a row, until rows, noise or ceiling run out.
+
+    Parameters
+    ----------
+    values : array-like of shape (n, m, d)
+        The d numbers that candidate ``j`` answers to query ``i``, clipped to a public range.
+    secret : int
+        Index of the candidate that was drawn.
+    log_belief : array-like of shape (m,)
+        Current log-weights; candidates at ``-inf`` are ignored. Not changed.
+    step_budget : float
+        Most nats a row may cost.
+    noise : ndarray of int64, shape (k,)
+        Fresh independent discrete Gaussians of parameter ``scale``, consumed from the front: one
+        for each coordinate on which candidates differ. What has been consumed must never be used
+        again.
+    ceiling : float, default=inf
+        Most nats these rows may cost together.
+    scale : int, default=LATTICE_SCALE
+        Parameter of the noise; anything else is for tests.
+
+    Returns
+    -------
+    ValueAnswers
+        The rows answered, in order. Charge ``spent`` to the ledger before any answer leaves.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has the wrong type, shape or range.
+
+    Notes
+    -----
+    Source: pac-private-responses, Algorithm 1; noise variances ``e_i = sqrt(v_i) sum_j sqrt(v_j) /
+    (2 b)`` as ``diagonal`` (pac-private-algorithms, Theorem 1) under the current belief, enlarged
+    until the bound for the integers that are released is within the budget. Coordinates on which
+    all possible candidates agree are exact and free. When the entropy of the distinct answers is
+    within the budget, the answer is exact and costs that entropy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pacsklearn.information import uniform_belief
+    >>> from pacsklearn.session.value_engine import answer_values
+    >>> values = np.array([[[1.0, 0.25], [1.0, 0.75]]])
+    >>> told = answer_values(values, 1, uniform_belief(2), 1 / 8, np.array([0]))
+    >>> told.answers.round(4), told.noise_std.round(4), told.charges.round(4)
+    (array([[1.  , 0.75]]), array([[0. , 0.5]]), array([0.125]))
+    """
+    table = _as_values(values)
+    n, m, width = table.shape
+    step = Step.checked(m, secret, log_belief, step_budget, noise, ceiling, scale)
+    answers, charges, stds = np.empty((n, width)), np.empty(n), np.empty((n, width))
+    # numba is imported, and its cache read, by the first session that answers.
+    from pacsklearn.session import value_kernel
+
+    rows, used, spent, stop = value_kernel.answer_rows(
+        table,
+        step.secret,
+        step.log_belief,
+        step.budget,
+        step.ceiling,
+        step.noise,
+        scale,
+        answers,
+        charges,
+        stds,
+    )
+    return ValueAnswers(
+        answers=answers[:rows],
+        charges=charges[:rows],
+        noise_std=stds[:rows],
+        log_belief=step.log_belief,
+        spent=spent,
+        noise_used=used,
+        stop=Stop(stop),
+    )
+
+
+def contested_rows(values: ArrayLike, log_belief: ArrayLike) -> NDArray[np.bool_]:
+    """Rows that would cost something now, at most a step budget each; the secret is not needed.
+
+    Parameters
+    ----------
+    values : array-like of shape (n, m, d)
+        As for :func:`answer_values`.
+    log_belief : array-like of shape (m,)
+        Current log-weights.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        Whether candidates that are still possible disagree in some coordinate.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has the wrong type, shape or range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pacsklearn.session.value_engine import contested_rows
+    >>> contested_rows(np.array([[[0.5], [0.5]], [[0.5], [0.6]]]), np.log([0.5, 0.5]))
+    array([False,  True])
+    """
+    table = _as_values(values)
+    belief = check_belief(log_belief, table.shape[1])
+    from pacsklearn.session import value_kernel
+
+    result = np.empty(table.shape[0], dtype=np.bool_)
+    value_kernel.contested(table, np.ascontiguousarray(belief), result)
+    return result
+
+
+def _as_values(values: ArrayLike) -> NDArray[np.float64]:
+    table = np.ascontiguousarray(values, dtype=np.float64)
+    if table.ndim != 3 or table.shape[1] == 0:
+        raise ValueError(f"values must have shape (n, m, d) with m >= 1, got {table.shape}.")
+    if not np.all(np.abs(table) <= _LARGEST_VALUE):
+        raise ValueError("values must hold finite numbers, clipped to a public range.")
+    return table

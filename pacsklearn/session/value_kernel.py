@@ -1,0 +1,221 @@
+"""Compiled rows of :mod:`pacsklearn.session.value_engine`, operation by operation as the reference.
+
+Importing this module imports numba.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pacsklearn.session.answers import OUTWARD
+from pacsklearn.session.label_kernel import compiled, first_alive, masses_of
+from pacsklearn.session.value_reference import LARGEST_OFFSET, TINIEST_STEP
+
+__all__ = ["answer_rows", "contested"]
+
+
+@compiled
+def contested(values, belief, result):
+    """Note for each row whether candidates that are still possible disagree."""
+    noisy = np.empty(values.shape[2], np.int64)
+    first = first_alive(belief)
+    for row in range(values.shape[0]):
+        result[row] = _differing(values[row], belief, first, noisy) > 0
+
+
+@compiled
+def answer_rows(values, secret, belief, budget, ceiling, noise, scale, answers, charges, stds):
+    """Fill the outputs, update ``belief``; return rows, noise used, nats spent, reason to stop."""
+    n, m, width = values.shape
+    slots, heads, noisy = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(width, np.int64)
+    logs, work, weights = np.empty(m), np.empty(m), np.empty(m)
+    means, steps, centres = np.empty(width), np.empty(width), np.empty((m, width))
+    used, spent = 0, 0.0
+    for row in range(n):
+        rows = values[row]
+        groups = _group(rows, belief, slots, heads)
+        count, charge = 0, 0.0
+        if groups > 1:
+            masses_of(belief, slots, groups, logs, work)
+            charge = _entropy(logs[:groups])
+        if not charge <= budget:
+            count = _differing(rows, belief, first_alive(belief), noisy)
+            _weigh(belief, weights)
+            charge = _calibrate(
+                rows, belief, weights, budget, scale, noisy[:count], means, steps, centres
+            )
+        if spent + charge > ceiling:
+            return row, used, spent, 2
+        if used + count > noise.shape[0]:
+            return row, used, spent, 1
+        spent += charge
+        charges[row] = charge
+        answers[row] = rows[heads[slots[secret]]] + 0.0
+        stds[row] = 0.0
+        if count > 0:
+            observed = centres[secret, :count] + noise[used : used + count]
+            used += count
+            for k in range(count):
+                answers[row, noisy[k]] = means[k] + observed[k] * steps[k]
+                stds[row, noisy[k]] = steps[k] * scale
+            _learn(belief, observed, centres, scale)
+        elif groups > 1:
+            _learn_exact(belief, slots, slots[secret])
+    return n, used, spent, 0
+
+
+@compiled
+def _learn(belief, observed, centres, scale):
+    for i in range(belief.shape[0]):
+        total = 0.0
+        for k in range(observed.shape[0]):
+            distance = (observed[k] - centres[i, k]) / scale
+            total += distance * distance
+        belief[i] += -0.5 * total
+    _normalise(belief)
+
+
+@compiled
+def _learn_exact(belief, slots, same):
+    for i in range(belief.shape[0]):
+        if slots[i] != same:
+            belief[i] = -math.inf
+    _normalise(belief)
+
+
+@compiled
+def _equal(one, other):
+    j = 0
+    while j < one.shape[0] and one[j] == other[j]:
+        j += 1
+    return j == one.shape[0]
+
+
+@compiled
+def _group(rows, belief, slots, heads):
+    """Number the distinct answers; ``heads`` holds the first candidate with each."""
+    count = 0
+    for i in range(rows.shape[0]):
+        slots[i] = -1
+        if belief[i] > -math.inf:
+            for k in range(count):
+                if _equal(rows[i], rows[heads[k]]):
+                    slots[i] = k
+                    break
+            if slots[i] < 0:
+                heads[count] = i
+                slots[i] = count
+                count += 1
+    return count
+
+
+@compiled
+def _entropy(logs):
+    entropy = 0.0
+    for k in range(logs.shape[0]):
+        entropy -= math.exp(logs[k]) * logs[k]
+    return entropy * OUTWARD
+
+
+@compiled
+def _differing(rows, belief, first, noisy):
+    count = 0
+    for j in range(rows.shape[1]):
+        for i in range(first + 1, rows.shape[0]):
+            if belief[i] > -math.inf and rows[i, j] != rows[first, j]:
+                noisy[count] = j
+                count += 1
+                break
+    return count
+
+
+@compiled
+def _weigh(belief, weights):
+    peak, total = -math.inf, 0.0
+    for i in range(belief.shape[0]):
+        peak = max(peak, belief[i])
+    for i in range(belief.shape[0]):
+        weights[i] = math.exp(belief[i] - peak)
+        total += weights[i]
+    for i in range(belief.shape[0]):
+        weights[i] = weights[i] / total
+
+
+@compiled
+def _moments(rows, j, weights, belief):
+    """Mean, standard deviation and largest distance from the mean."""
+    m = rows.shape[0]
+    heaviest = 0
+    for i in range(m):
+        if weights[i] > weights[heaviest]:
+            heaviest = i
+    anchor, shift = rows[heaviest, j], 0.0
+    for i in range(m):
+        if belief[i] > -math.inf:
+            shift += weights[i] * (rows[i, j] - anchor)
+    mean, reach, square = anchor + shift, 0.0, 0.0
+    for i in range(m):
+        if belief[i] > -math.inf:
+            reach = max(reach, abs(rows[i, j] - mean))
+    for i in range(m):
+        if belief[i] > -math.inf:
+            share = (rows[i, j] - mean) / reach
+            square += weights[i] * share * share
+    return mean, reach * math.sqrt(square), reach
+
+
+@compiled
+def _calibrate(rows, belief, weights, budget, scale, noisy, means, steps, centres):
+    """Fill means, grid steps and integer centres; return the charge."""
+    count = noisy.shape[0]
+    spreads, reaches = np.empty(count), np.empty(count)
+    total = 0.0
+    for k in range(count):
+        means[k], spreads[k], reaches[k] = _moments(rows, noisy[k], weights, belief)
+        total += spreads[k]
+    enlarged, least_growth = 1.0, 1e-12
+    while True:
+        common = math.sqrt(total / (2.0 * budget) * enlarged) / scale
+        bound = 0.0
+        for k in range(count):
+            step = max(math.sqrt(spreads[k]) * common, reaches[k] / LARGEST_OFFSET, TINIEST_STEP)
+            steps[k] = step
+            bound += _round(rows, noisy[k], belief, weights, means[k], step, centres[:, k])
+        charge = bound / (2.0 * scale * scale) * OUTWARD
+        if charge <= budget:
+            return charge
+        enlarged *= charge / budget * (1.0 + least_growth)
+        least_growth *= 10.0
+
+
+@compiled
+def _round(rows, j, belief, weights, mean, step, centres):
+    """Fill one coordinate's centres; return their mean squared distance from an integer."""
+    middle, bound = 0.0, 0.0
+    for i in range(belief.shape[0]):
+        centres[i] = 0.0
+        if belief[i] > -math.inf:
+            centres[i] = np.rint((rows[i, j] - mean) / step)
+        middle += weights[i] * centres[i]
+    nearest = np.rint(middle)
+    for i in range(belief.shape[0]):
+        distance = centres[i] - nearest
+        bound += weights[i] * distance * distance
+    return bound
+
+
+@compiled
+def _normalise(belief):
+    best = 0
+    for i in range(belief.shape[0]):
+        if belief[i] > belief[best]:
+            best = i
+    top, rest = belief[best], 0.0
+    for i in range(belief.shape[0]):
+        if i != best:
+            rest += math.exp(belief[i] - top)
+    shift = math.log1p(rest)
+    for i in range(belief.shape[0]):
+        belief[i] = (belief[i] - top) - shift

@@ -1,0 +1,48 @@
+"""A database of its own for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+from pacsklearn.core.event import Event, Provenance
+
+PLUGIN = Provenance("logdet", "pacsklearn.noise:Logdet", "pacsklearn", "0.1")
+
+
+@pytest.fixture
+def make_event() -> Callable[..., Event]:
+    def make(charge: float = 0.1, **changes: Any) -> Event:
+        facts: dict[str, Any] = {
+            "kind": "responses",
+            "charge": charge,
+            "unit": "nats",
+            "backend": "logdet",
+            "bound": charge,
+            "n_candidates": 8,
+            "n_outputs": 5,
+            "n_noisy": 4,
+            "provenance": (PLUGIN,),
+        }
+        return Event(**facts | changes)
+
+    return make
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger of the clinic #1.db"
+
+
+@pytest.fixture
+def uri(path: Path) -> str:
+    return f"sqlite:///{path}"
+
+
+@pytest.fixture
+def ledger(uri: str) -> SQLiteLedger:
+    return SQLiteLedger(uri, ceiling=1.0)

@@ -1,0 +1,146 @@
+"""One account for all threads, processes and workers: exactly what fits is charged."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from threading import Barrier
+
+import pytest
+from joblib import Parallel, delayed
+
+from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+from pacsklearn.core.event import Event
+from pacsklearn.core.ledger import Ledger
+from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
+
+MakeEvent = Callable[..., Event]
+FORK = multiprocessing.get_context("fork")
+
+
+def event_of(charge: float, key: str) -> Event:
+    return Event("responses", charge, "nats", "logdet", charge, 8, 5, 4, key=key)
+
+
+def spend(ledger: Ledger, worker: int, times: int, charge: float = 1 / 64) -> list[str]:
+    """Charge as often as allowed; half of the keys are tried by two workers."""
+    charged = []
+    for i in range(times):
+        key = f"shared {worker // 2} {i}" if i % 2 else f"own {worker} {i}"
+        try:
+            if ledger.charge(event_of(charge, key)):
+                charged.append(key)
+        except BudgetExhaustedError:
+            pass
+    return charged
+
+
+def check(ledger: SQLiteLedger, charged: list[str], allowed: int) -> None:
+    assert len(charged) == len(set(charged)) == allowed
+    assert sorted(charged) == sorted(event.key for event in ledger.events)
+    assert ledger.spent == ledger.ceiling
+    assert ledger.verify().sequence == allowed
+
+
+def test_eight_threads(uri: str) -> None:
+    ledger = SQLiteLedger(uri, ceiling=50 / 64)
+    barrier = Barrier(8)
+
+    def work(worker: int) -> list[str]:
+        barrier.wait()
+        return spend(ledger, worker, 20)
+
+    with ThreadPoolExecutor(8) as pool:
+        charged = [key for keys in pool.map(work, range(8)) for key in keys]
+    check(ledger, charged, 50)
+
+
+def test_four_processes(uri: str) -> None:
+    ledger = SQLiteLedger(uri, ceiling=50 / 64)
+    with FORK.Pool(4) as pool:
+        charged = pool.starmap(spend, [(ledger, worker, 30) for worker in range(4)], chunksize=1)
+        pool.close()
+        pool.join()
+    check(ledger, [key for keys in charged for key in keys], 50)
+
+
+def test_workers_of_joblib(uri: str) -> None:
+    ledger = SQLiteLedger(uri, ceiling=3.0)
+    charged = Parallel(n_jobs=2, backend="loky")(
+        delayed(spend)(ledger, 2 * worker, 1, 1.0) for worker in range(5)
+    )
+    assert sum(map(len, charged)) == 3
+    check(ledger, [key for keys in charged for key in keys], 3)
+
+
+def test_a_reservation_is_shared_by_workers(uri: str) -> None:
+    ledger = SQLiteLedger(uri, ceiling=1.0)
+    reservation = ledger.reserve(20 / 64)
+    with FORK.Pool(4) as pool:
+        charged = pool.starmap(spend, [(reservation, worker, 12) for worker in range(4)])
+        pool.close()
+        pool.join()
+    assert sum(map(len, charged)) == 20
+    assert reservation.spent == reservation.ceiling == ledger.spent == 20 / 64
+    ledger.verify()
+
+
+def test_processes_may_found_one_ledger(uri: str) -> None:
+    with FORK.Pool(4) as pool:
+        ledgers = pool.starmap(SQLiteLedger, [(uri, 1.0)] * 8, chunksize=1)
+        pool.close()
+        pool.join()
+    assert len(set(ledgers)) == 1
+
+
+def test_a_fork_while_threads_are_charging(uri: str) -> None:
+    ledger = SQLiteLedger(uri, ceiling=1.0)
+    spend(ledger, 100, 1)
+    with ThreadPoolExecutor(2) as pool:
+        running = [pool.submit(spend, ledger, 2 * worker, 15) for worker in range(2)]
+        children = []
+        for worker in range(3):
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    status = 0 if len(spend(ledger, 10 + 2 * worker, 5)) == 5 else 2
+                finally:
+                    os._exit(status)
+            children.append(child)
+        assert all(len(future.result()) == 15 for future in running)
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 3
+    assert ledger.verify().sequence == 1 + 30 + 15
+    assert ledger.spent == 46 / 64
+
+
+def test_a_fork_that_python_did_not_see(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pacsklearn.accounting import database
+
+    ledger = SQLiteLedger(uri, ceiling=1.0)
+    spend(ledger, 0, 1)
+    (before,) = [opened for path, opened in database._OPEN.items() if path in ledger.uri]
+    monkeypatch.setattr(before, "pid", os.getpid() + 1)
+    spend(ledger, 2, 1)
+    assert before in database._ABANDONED
+    database._ABANDONED.remove(before)
+    before.close()
+    assert ledger.verify().sequence == 2
+
+
+def test_a_database_that_stays_busy(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pacsklearn.accounting import database
+
+    ledger = SQLiteLedger(uri, ceiling=1.0)
+    monkeypatch.setattr(database, "PATIENCE", 0.2)
+    with closing(sqlite3.connect(ledger._path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerError, match="database is locked"):
+            spend(ledger, 0, 1)
+        assert ledger.spent == 0  # readers do not wait for writers
+        other.execute("ROLLBACK")
+    assert spend(ledger, 0, 1) == ["own 0 0"]

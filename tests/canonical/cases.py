@@ -1,0 +1,435 @@
+"""Every estimator with a canonicalizer, on real data, and its candidates' models."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn import linear_model
+from sklearn.base import clone
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.linear_model import (
+    LogisticRegression,
+    LogisticRegressionCV,
+    Perceptron,
+    Ridge,
+    RidgeClassifier,
+    RidgeClassifierCV,
+    SGDClassifier,
+    SGDRegressor,
+)
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.svm import SVC, LinearSVC, LinearSVR
+
+from pacsklearn import Canonicalizer, Layout, SecretSpace
+from pacsklearn.plugin import registry
+from pacsklearn.session.seeding import seeded_clone
+
+Floats = NDArray[np.float64]
+
+
+@cache
+def data(name: str) -> tuple[Any, Any]:
+    """Rows and targets; real data, cut to a size that fits in moments."""
+    if name == "iris":
+        return load_iris(return_X_y=True)
+    if name == "breast cancer":
+        return load_breast_cancer(return_X_y=True)
+    if name == "diabetes":
+        return load_diabetes(return_X_y=True)
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:500], y[:500]
+    if name == "digits":
+        return X, y
+    if name == "sparse digits":
+        return sparse.csr_matrix(X), y
+    diabetes = load_diabetes()
+    if name == "two targets":
+        return diabetes.data, np.column_stack([diabetes.target, diabetes.data[:, 2] * 1000])
+    if name == "one column target":
+        return diabetes.data, diabetes.target[:, None]
+    if name == "several labels":
+        iris = load_iris()
+        labels = np.column_stack([iris.target == 0, iris.target == 1, iris.data[:, 0] > 5.8])
+        return iris.data, labels.astype(int)
+    raise KeyError(name)
+
+
+@dataclass
+class Case:
+    """An estimator, its data, and lazily the models of a few candidates."""
+
+    name: str
+    make: Callable[[], Any]
+    data: str
+    n_subsets: int = 4
+
+    @property
+    def X(self) -> Any:
+        return data(self.data)[0]
+
+    @property
+    def y(self) -> Any:
+        return data(self.data)[1]
+
+    @cached_property
+    def template(self) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return seeded_clone(self.make())
+
+    @cached_property
+    def canonicalizer(self) -> Canonicalizer:
+        return registry().canonicalizer("auto", self.template)
+
+    @cached_property
+    def rows(self) -> list[NDArray[np.int64]]:
+        strata = self.y if self.y.ndim == 1 and np.unique(self.y).size <= 10 else None
+        space = SecretSpace.balanced(self.X.shape[0], n_subsets=self.n_subsets, strata=strata)
+        return [space.rows(i) for i in range(self.n_subsets)]
+
+    def blank(self) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return clone(self.template)
+
+    def fit(self, X: Any, y: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self.blank().fit(X, y)
+
+    @cached_property
+    def models(self) -> list[Any]:
+        return [self.fit(self.X[rows], self.y[rows]) for rows in self.rows]
+
+    @cached_property
+    def layout(self) -> Layout:
+        return self.canonicalizer.encode(self.models[0], self.X[self.rows[0]]).layout
+
+    @cached_property
+    def vectors(self) -> Floats:
+        encoded = [
+            self.canonicalizer.encode(model, self.X[rows])
+            for model, rows in zip(self.models, self.rows, strict=True)
+        ]
+        assert not any(self.layout.differences(encoding.layout) for encoding in encoded)
+        return np.stack([encoding.vector for encoding in encoded])
+
+    @cached_property
+    def aligned(self) -> Floats:
+        return self.canonicalizer.align(self.vectors, self.layout)
+
+    def decode(self, vector: Floats) -> Any:
+        return self.canonicalizer.decode(vector, self.layout, self.blank())
+
+
+def _of(kind: str, where: str, **estimators: Callable[[], Any]) -> list[Case]:
+    return [Case(f"{kind}: {name}", make, where) for name, make in estimators.items()]
+
+
+def _deprecated(name: str) -> dict[str, Callable[[], Any]]:
+    found = getattr(linear_model, name, None)
+    return {} if found is None else {name: lambda: found(random_state=0)}
+
+
+LINEAR_CLASSIFIERS = [
+    *_of(
+        "binary",
+        "breast cancer",
+        LinearSVC=LinearSVC,
+        logistic=lambda: LogisticRegression(max_iter=50),
+        liblinear=lambda: LogisticRegression(solver="liblinear"),
+        LogisticRegressionCV=lambda: LogisticRegressionCV(Cs=3, cv=3, max_iter=20),
+        RidgeClassifier=RidgeClassifier,
+        RidgeClassifierCV=RidgeClassifierCV,
+        hinge=SGDClassifier,
+        log_loss=lambda: SGDClassifier(loss="log_loss"),
+        modified_huber=lambda: SGDClassifier(loss="modified_huber"),
+        Perceptron=Perceptron,
+        LDA=LinearDiscriminantAnalysis,
+        LDA_lsqr=lambda: LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1),
+        LDA_eigen=lambda: LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.1),
+        **_deprecated("PassiveAggressiveClassifier"),
+    ),
+    *_of(
+        "multiclass",
+        "iris",
+        LinearSVC=LinearSVC,
+        LinearSVC_no_intercept=lambda: LinearSVC(fit_intercept=False),
+        crammer_singer=lambda: LinearSVC(multi_class="crammer_singer"),
+        logistic=LogisticRegression,
+        LogisticRegressionCV=lambda: LogisticRegressionCV(Cs=3, cv=3),
+        RidgeClassifier=RidgeClassifier,
+        RidgeClassifierCV=RidgeClassifierCV,
+        hinge=SGDClassifier,
+        log_loss=lambda: SGDClassifier(loss="log_loss"),
+        modified_huber=lambda: SGDClassifier(loss="modified_huber"),
+        Perceptron=Perceptron,
+        LDA=LinearDiscriminantAnalysis,
+        LDA_lsqr=lambda: LinearDiscriminantAnalysis(solver="lsqr"),
+        LDA_eigen=lambda: LinearDiscriminantAnalysis(solver="eigen"),
+        **_deprecated("PassiveAggressiveClassifier"),
+    ),
+    *_of("sparse", "sparse digits", LinearSVC=lambda: LinearSVC(C=0.01), ridge=RidgeClassifier),
+    *_of("multilabel", "several labels", ridge=RidgeClassifier, ridge_cv=RidgeClassifierCV),
+]
+
+LINEAR_REGRESSORS = [
+    *_of(
+        "regressor",
+        "diabetes",
+        **{
+            name: getattr(linear_model, name)
+            for name in (
+                "ARDRegression",
+                "BayesianRidge",
+                "ElasticNet",
+                "ElasticNetCV",
+                "GammaRegressor",
+                "HuberRegressor",
+                "Lars",
+                "LarsCV",
+                "Lasso",
+                "LassoCV",
+                "LassoLars",
+                "LassoLarsCV",
+                "LassoLarsIC",
+                "LinearRegression",
+                "OrthogonalMatchingPursuit",
+                "OrthogonalMatchingPursuitCV",
+                "PoissonRegressor",
+                "QuantileRegressor",
+                "Ridge",
+                "RidgeCV",
+                "SGDRegressor",
+                "TweedieRegressor",
+            )
+        },
+        **_deprecated("PassiveAggressiveRegressor"),
+        TheilSen=lambda: linear_model.TheilSenRegressor(max_subpopulation=50),
+        tweedie_log=lambda: linear_model.TweedieRegressor(power=1.5, link="log"),
+        no_intercept=lambda: Ridge(fit_intercept=False),
+        LinearSVR=LinearSVR,
+    ),
+    *_of(
+        "regressor of two targets",
+        "two targets",
+        **{
+            name: getattr(linear_model, name)
+            for name in (
+                "LinearRegression",
+                "Ridge",
+                "RidgeCV",
+                "Lasso",
+                "Lars",
+                "MultiTaskElasticNet",
+                "MultiTaskElasticNetCV",
+                "MultiTaskLasso",
+                "MultiTaskLassoCV",
+                "OrthogonalMatchingPursuit",
+            )
+        },
+    ),
+    *_of(
+        "regressor of one column",
+        "one column target",
+        LinearRegression=linear_model.LinearRegression,
+        Ridge=Ridge,
+    ),
+]
+
+CLUSTERINGS = [
+    *_of(
+        "clusters",
+        "iris",
+        KMeans=lambda: KMeans(3, n_init=3),
+        KMeans_one=lambda: KMeans(1, n_init=1),
+        MiniBatchKMeans=lambda: MiniBatchKMeans(3, n_init=3),
+    ),
+    *_of("clusters", "digits", KMeans_ten=lambda: KMeans(10, n_init=1)),
+    *_of("clusters", "sparse digits", KMeans_sparse=lambda: KMeans(4, n_init=1)),
+]
+
+DECOMPOSITIONS = [
+    *_of(
+        "components",
+        "iris",
+        PCA=lambda: PCA(2),
+        PCA_full=lambda: PCA(4),
+        PCA_default=PCA,
+        PCA_whiten=lambda: PCA(2, whiten=True),
+        PCA_full_whiten=lambda: PCA(whiten=True),
+        TruncatedSVD=lambda: TruncatedSVD(2),
+    ),
+    *_of(
+        "components",
+        "digits",
+        PCA_eight=lambda: PCA(8),
+        PCA_randomized=lambda: PCA(3, svd_solver="randomized"),
+    ),
+    *_of("components", "sparse digits", TruncatedSVD_sparse=lambda: TruncatedSVD(5)),
+]
+
+SCALERS = [
+    # Digits have pixels that are zero everywhere, and others that are in some subsets.
+    *_of(
+        "scaler",
+        "digits",
+        StandardScaler=StandardScaler,
+        StandardScaler_no_mean=lambda: StandardScaler(with_mean=False),
+        StandardScaler_no_std=lambda: StandardScaler(with_std=False),
+        StandardScaler_nothing=lambda: StandardScaler(with_mean=False, with_std=False),
+        MinMaxScaler=MinMaxScaler,
+        MinMaxScaler_range=lambda: MinMaxScaler((-3, 5)),
+        MinMaxScaler_clip=lambda: MinMaxScaler(clip=True),
+        MaxAbsScaler=MaxAbsScaler,
+        RobustScaler=RobustScaler,
+        RobustScaler_no_centre=lambda: RobustScaler(with_centering=False),
+        RobustScaler_no_scale=lambda: RobustScaler(with_scaling=False),
+        RobustScaler_unit=lambda: RobustScaler(unit_variance=True, quantile_range=(10, 90)),
+    ),
+    *_of(
+        "scaler",
+        "sparse digits",
+        StandardScaler_sparse=lambda: StandardScaler(with_mean=False),
+        MaxAbsScaler_sparse=MaxAbsScaler,
+        RobustScaler_sparse=lambda: RobustScaler(with_centering=False),
+    ),
+]
+
+STATELESS = _of(
+    "stateless",
+    "iris",
+    Binarizer=lambda: Binarizer(threshold=3.0),
+    Normalizer=Normalizer,
+    PolynomialFeatures=lambda: PolynomialFeatures(2),
+    FunctionTransformer=lambda: FunctionTransformer(np.log1p),
+)
+
+PIPELINES = [
+    *_of(
+        "folded",
+        "breast cancer",
+        standard_svc=lambda: make_pipeline(StandardScaler(), LinearSVC(C=0.1)),
+        minmax_logistic=lambda: make_pipeline(MinMaxScaler((-1, 2)), LogisticRegression()),
+        robust_ridge=lambda: make_pipeline(RobustScaler(with_scaling=False), RidgeClassifier()),
+        maxabs_lda=lambda: make_pipeline(MaxAbsScaler(), LinearDiscriminantAnalysis()),
+        pca_svc=lambda: make_pipeline(StandardScaler(), PCA(5), LinearSVC(C=0.1)),
+        whiten_svc=lambda: make_pipeline(PCA(5, whiten=True), LinearSVC(C=0.1)),
+        select_svc=lambda: make_pipeline(SelectKBest(k=6), StandardScaler(), LinearSVC(C=0.1)),
+        passthrough=lambda: Pipeline(
+            [("a", "passthrough"), ("b", StandardScaler()), ("c", None), ("d", LinearSVC(C=0.1))]
+        ),
+        nested=lambda: make_pipeline(
+            StandardScaler(), make_pipeline(MinMaxScaler(), LogisticRegression())
+        ),
+    ),
+    *_of(
+        "folded",
+        "iris",
+        svd_svc=lambda: make_pipeline(TruncatedSVD(3), LinearSVC()),
+        several_classes=lambda: make_pipeline(StandardScaler(), LogisticRegression()),
+    ),
+    *_of(
+        "folded",
+        "diabetes",
+        select_ridge=lambda: make_pipeline(SelectKBest(f_regression, k=4), Ridge()),
+        scaled_sgd=lambda: make_pipeline(StandardScaler(), SGDRegressor()),
+        scaled_poisson=lambda: make_pipeline(StandardScaler(), linear_model.PoissonRegressor()),
+    ),
+    *_of(
+        "folded",
+        "two targets",
+        scaled_ridge=lambda: make_pipeline(MinMaxScaler(), Ridge()),
+    ),
+    *_of(
+        "partly folded",
+        "iris",
+        polynomial=lambda: make_pipeline(
+            PolynomialFeatures(2), StandardScaler(), LogisticRegression()
+        ),
+        two_scalers=lambda: make_pipeline(
+            StandardScaler(), Normalizer(), MinMaxScaler(), LinearSVC()
+        ),
+    ),
+    *_of(
+        "unfolded",
+        "iris",
+        clip_svc=lambda: make_pipeline(MinMaxScaler(clip=True), LinearSVC()),
+        scaled_kmeans=lambda: make_pipeline(StandardScaler(), KMeans(3, n_init=1)),
+        pca_kmeans=lambda: make_pipeline(PCA(2), KMeans(3, n_init=1)),
+        scaled_pca=lambda: make_pipeline(StandardScaler(), PCA(2)),
+        two_scalers=lambda: make_pipeline(StandardScaler(), MinMaxScaler()),
+        nested=lambda: make_pipeline(
+            make_pipeline(StandardScaler(), Normalizer()),
+            make_pipeline(MinMaxScaler(), KMeans(2, n_init=1)),
+        ),
+    ),
+]
+
+SEARCHES = [
+    *_of(
+        "search",
+        "iris",
+        grid=lambda: GridSearchCV(LinearSVC(), {"C": [0.1, 1]}, cv=3),
+        randomized=lambda: RandomizedSearchCV(
+            LogisticRegression(), {"C": [0.1, 1, 10]}, n_iter=2, cv=3
+        ),
+        around_pipeline=lambda: GridSearchCV(
+            make_pipeline(StandardScaler(), LinearSVC()),
+            {"linearsvc__C": [0.1, 1], "standardscaler": [MinMaxScaler(), "passthrough"]},
+            cv=3,
+        ),
+        inside_pipeline=lambda: make_pipeline(
+            StandardScaler(), GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=3)
+        ),
+        both=lambda: GridSearchCV(
+            make_pipeline(StandardScaler(), GridSearchCV(LinearSVC(), {"C": [0.1, 1]}, cv=2)),
+            {"gridsearchcv__cv": [2, 3]},
+            cv=2,
+        ),
+    ),
+    *_of(
+        "search",
+        "breast cancer",
+        of_features=lambda: GridSearchCV(
+            Pipeline(
+                [("scale", StandardScaler()), ("select", SelectKBest()), ("svm", LinearSVC(C=0.1))]
+            ),
+            {"select__k": [3, 8], "scale": ["passthrough", StandardScaler()]},
+            cv=2,
+        ),
+    ),
+    *_of("search", "diabetes", regressor=lambda: GridSearchCV(Ridge(), {"alpha": [0.1, 9]}, cv=3)),
+]
+
+PREDICTORS = [*LINEAR_CLASSIFIERS, *LINEAR_REGRESSORS, *CLUSTERINGS, *PIPELINES, *SEARCHES]
+TRANSFORMERS = [*DECOMPOSITIONS, *SCALERS, *STATELESS]
+CASES = [*PREDICTORS, *TRANSFORMERS]
+WITHOUT_CANONICALIZER = [SVC(), make_pipeline(StandardScaler(), SVC())]
+
+
+def names(cases: list[Case]) -> list[str]:
+    """Identifiers for parametrize."""
+    return [f"{case.name} on {case.data}" for case in cases]

@@ -1,0 +1,86 @@
+"""The gauge rule on real data: decoded, a model says exactly what it said before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import is_clusterer
+from sklearn.decomposition import PCA, TruncatedSVD
+
+from tests.canonical.cases import CASES, Case, names
+
+
+def dense(values: Any) -> NDArray[Any]:
+    return values.toarray() if sparse.issparse(values) else np.asarray(values)
+
+
+def close(left: Any, right: Any) -> bool:
+    left, right = dense(left), dense(right)
+    scale = np.max(np.abs(right[np.isfinite(right)]), initial=1.0)
+    return left.shape == right.shape and np.allclose(left, right, rtol=1e-9, atol=1e-9 * scale)
+
+
+def assert_same(case: Case, released: Any, model: Any) -> None:
+    X = case.X
+    if is_clusterer(model):
+        assert_same_clusters(released, model, X)
+        return
+    if hasattr(model, "predict"):
+        told, known = released.predict(X), model.predict(X)
+        assert told.shape == known.shape
+        if hasattr(model, "classes_"):
+            assert told.dtype == known.dtype
+            assert np.array_equal(told, known)
+            assert np.array_equal(released.classes_, model.classes_)
+        else:
+            assert close(told, known)
+    for method in ("predict_proba", "predict_log_proba"):
+        if hasattr(model, method):
+            with np.errstate(divide="ignore"):
+                assert close(getattr(released, method)(X), getattr(model, method)(X))
+    if "transform" in case.canonicalizer.methods:
+        assert_same_transform(case, released, model, X)
+    assert released.n_features_in_ == X.shape[1]
+
+
+def assert_same_transform(case: Case, released: Any, model: Any, X: Any) -> None:
+    told, known = dense(released.transform(X)), dense(model.transform(X))
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if isinstance(last, (PCA, TruncatedSVD)):
+        # A basis may be turned: what stays are distances, and the reconstruction.
+        assert close(told @ told.T, known @ known.T)
+    else:
+        assert close(told, known)
+    if hasattr(model, "inverse_transform") and case.name != "scaler: MinMaxScaler_clip":
+        assert close(released.inverse_transform(told), model.inverse_transform(known))
+
+
+def assert_same_clusters(released: Any, model: Any, X: Any) -> None:
+    told, known = released.predict(X), model.predict(X)
+    pairs = set(zip(told.tolist(), known.tolist(), strict=True))
+    assert len(pairs) == len(set(told.tolist())) == len(set(known.tolist()))
+    assert close(released.score(X), model.score(X))
+    assert close(np.sort(released.transform(X)), np.sort(model.transform(X)))
+
+
+@pytest.mark.parametrize("case", CASES, ids=names(CASES))
+def test_decoded_it_says_the_same(case: Case) -> None:
+    assert_same(case, case.decode(case.vectors[0]), case.models[0])
+
+
+@pytest.mark.parametrize("case", CASES, ids=names(CASES))
+def test_aligned_and_decoded_every_candidate_says_the_same(case: Case) -> None:
+    before = case.vectors.copy()
+    for vector, model in zip(case.aligned, case.models, strict=True):
+        assert_same(case, case.decode(vector), model)
+    assert np.array_equal(case.vectors, before)
+    # What the session checks must see no difference either.
+    rows = case.X[case.rows[1]]
+    assert close(
+        case.canonicalizer.behaviour(case.decode(case.aligned[1]), rows),
+        case.canonicalizer.behaviour(case.models[1], rows),
+    )

@@ -1,0 +1,45 @@
+"""Cluster centres in a common order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.datasets import load_iris
+
+from pacsklearn.canonical.kmeans import KMeansCanonicalizer
+
+
+@pytest.mark.parametrize("kind", [KMeans, MiniBatchKMeans])
+def test_renamed_clusters_are_one_candidate(kind: type, generator: np.random.Generator) -> None:
+    X = load_iris().data
+    canonicalizer = KMeansCanonicalizer()
+    model = kind(4, n_init=1, random_state=0).fit(X)
+    vectors = []
+    for _ in range(6):
+        model.cluster_centers_ = generator.permutation(model.cluster_centers_)
+        vector, layout = canonicalizer.encode(model, X)
+        vectors.append(vector)
+    aligned = canonicalizer.align(np.stack(vectors), layout)
+    assert not np.ptp(aligned, axis=0).any()
+    assert np.array_equal(aligned[0], vectors[0])
+
+
+def test_what_a_released_clustering_can_do() -> None:
+    X = load_iris().data
+    canonicalizer = KMeansCanonicalizer()
+    model = KMeans(3, n_init=1, random_state=0).fit(X)
+    released = canonicalizer.decode(*canonicalizer.encode(model, X), KMeans(3))
+    assert released.score(X) == pytest.approx(model.score(X))
+    assert list(released.get_feature_names_out()) == ["kmeans0", "kmeans1", "kmeans2"]
+    learnt = {name for name in vars(released) if name.endswith("_")}
+    assert learnt == {"cluster_centers_", "n_features_in_"}
+
+
+def test_behaviour_does_not_know_names() -> None:
+    X = load_iris().data
+    model = KMeans(3, n_init=1, random_state=0).fit(X)
+    canonicalizer = KMeansCanonicalizer()
+    before = canonicalizer.behaviour(model, X)
+    model.cluster_centers_ = model.cluster_centers_[::-1].copy()
+    assert np.array_equal(canonicalizer.behaviour(model, X), before)

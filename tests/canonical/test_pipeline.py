@@ -1,0 +1,158 @@
+"""Which steps are folded, which stand side by side, and which cannot be released."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    MinMaxScaler,
+    Normalizer,
+    QuantileTransformer,
+    StandardScaler,
+)
+from sklearn.svm import SVC, LinearSVC
+
+from pacsklearn.canonical.pipeline import PipelineCanonicalizer
+from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.plugin import registry
+
+
+def canonicalizer_of(estimator: Any) -> PipelineCanonicalizer:
+    found = registry().canonicalizer("auto", estimator)
+    assert isinstance(found, PipelineCanonicalizer)
+    return found
+
+
+def structure(estimator: Any) -> tuple[list[str], list[str]]:
+    found = canonicalizer_of(estimator)
+    return [name for name, _ in found.steps], list(found.folded)
+
+
+STEPS = [("a", StandardScaler()), ("b", MinMaxScaler())]
+
+
+@pytest.mark.parametrize(
+    ("steps", "released", "folded"),
+    [
+        ([*STEPS, ("m", LinearSVC())], ["m"], ["a", "b"]),
+        ([*STEPS, ("s", SelectKBest(k=2)), ("m", Ridge())], ["m"], ["a", "b", "s"]),
+        ([("a", StandardScaler()), ("n", Normalizer()), ("m", Ridge())], ["a", "n", "m"], []),
+        (
+            [("n", Normalizer()), ("p", PCA(2, whiten=True)), ("m", LinearSVC())],
+            ["n", "m"],
+            ["p"],
+        ),
+        ([("b", MinMaxScaler(clip=True)), ("m", LinearSVC())], ["b", "m"], []),
+        ([*STEPS, ("m", KMeans(2))], ["a", "b", "m"], []),
+        ([*STEPS, ("m", "passthrough")], ["a", "b"], []),
+        ([("a", "passthrough"), ("m", LinearSVC())], ["m"], []),
+        ([*STEPS, ("m", GridSearchCV(LinearSVC(), {}))], ["a", "b", "m"], []),
+    ],
+)
+def test_affine_steps_before_a_linear_model_are_folded(
+    steps: list[Any], released: list[str], folded: list[str]
+) -> None:
+    assert structure(Pipeline(steps)) == (released, folded)
+
+
+def test_a_folded_pipeline_is_released_as_its_linear_model() -> None:
+    X, y = load_iris(return_X_y=True)
+    estimator = make_pipeline(StandardScaler(), SelectKBest(k=2), LinearSVC())
+    canonicalizer = canonicalizer_of(estimator)
+    vector, layout = canonicalizer.encode(estimator.fit(X, y), X)
+    released = canonicalizer.decode(vector, layout, make_pipeline(*map(type_of, estimator)))
+    assert type(released) is LinearSVC
+    assert released.coef_.shape == (3, 4)
+    assert canonicalizer.noised == ("coef_", "intercept_")
+
+
+def type_of(step: Any) -> Any:
+    return SelectKBest(k=2) if isinstance(step, SelectKBest) else type(step)()
+
+
+def test_encoding_leaves_the_pipeline_as_it_is() -> None:
+    X, y = load_iris(return_X_y=True)
+    estimator = make_pipeline(StandardScaler(), SelectKBest(k=2), LinearSVC()).fit(X, y)
+    before, width = estimator[-1].coef_.copy(), estimator[-1].n_features_in_
+    canonicalizer_of(estimator).encode(estimator, X)
+    assert np.array_equal(estimator[-1].coef_, before)
+    assert estimator[-1].n_features_in_ == width
+
+
+def test_the_parts_are_named_by_step() -> None:
+    estimator = make_pipeline(PCA(2), KMeans(2))
+    assert canonicalizer_of(estimator).noised == (
+        "pca: components_",
+        "pca: mean_ (PCA)",
+        "pca: explained_variance_ (whiten=True)",
+        "kmeans: cluster_centers_",
+    )
+
+
+def test_names_of_features_are_those_of_the_input() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    estimator = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    canonicalizer = canonicalizer_of(estimator)
+    blank = make_pipeline(StandardScaler(), LogisticRegression())
+    released = canonicalizer.decode(*canonicalizer.encode(estimator, X), blank)
+    assert released.feature_names_in_.tolist() == X.columns.tolist()
+    assert np.array_equal(released.predict(X), estimator.predict(X))
+
+
+@pytest.mark.parametrize("off", ["a", "s"])
+def test_a_step_switched_off_by_a_search(off: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    base = Pipeline([("a", StandardScaler()), ("s", SelectKBest(k=2)), ("m", LinearSVC())])
+    model = clone(base).set_params(**{off: "passthrough"}).fit(X, y)
+    canonicalizer = canonicalizer_of(base)
+    released = canonicalizer.decode(*canonicalizer.encode(model, X), base)
+    assert np.array_equal(released.predict(X), model.predict(X))
+
+
+def test_a_step_folded_wrongly_shows_in_the_behaviour() -> None:
+    X, y = load_iris(return_X_y=True)
+    canonicalizer = canonicalizer_of(make_pipeline(StandardScaler(), LinearSVC()))
+    # A search put a transformer that is not affine in the place of one that is.
+    model = Pipeline(
+        [("standardscaler", QuantileTransformer(n_quantiles=20)), ("linearsvc", LinearSVC())]
+    ).fit(X, y)
+    released = canonicalizer.decode(
+        *canonicalizer.encode(model, X), make_pipeline(StandardScaler(), LinearSVC())
+    )
+    said, wanted = (canonicalizer.behaviour(each, X) for each in (released, model))
+    assert not np.allclose(said, wanted, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (make_pipeline(StandardScaler(), SVC()), "SVC"),
+        (make_pipeline(QuantileTransformer(), LinearSVC()), "QuantileTransformer"),
+        (make_pipeline(PCA(2, whiten=True), KMeans(2)), r"'pca' may turn its outputs .* whiten"),
+        (make_pipeline("passthrough", None), "no step that learns anything"),
+        (make_pipeline(GridSearchCV(LinearSVC(), {}, refit=False)), "refit=True"),
+    ],
+)
+def test_pipelines_that_cannot_be_released(estimator: Any, message: str) -> None:
+    with pytest.raises(NoCanonicalizerError, match=message):
+        registry().canonicalizer("auto", estimator)
+
+
+def test_a_frame_goes_through_unfolded_steps() -> None:
+    frame = pd.DataFrame(load_iris().data, columns=list("abcd"))
+    estimator = make_pipeline(StandardScaler().set_output(transform="pandas"), KMeans(2, n_init=1))
+    canonicalizer = canonicalizer_of(estimator)
+    blank = make_pipeline(StandardScaler().set_output(transform="pandas"), KMeans(2, n_init=1))
+    released = canonicalizer.decode(*canonicalizer.encode(estimator.fit(frame), frame), blank)
+    assert np.array_equal(released.predict(frame), estimator.predict(frame))

@@ -1,0 +1,67 @@
+"""Fixtures for the nouns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pacsklearn.core.event import Event, Provenance
+from pacsklearn.core.guarantee import Guarantee
+
+
+@pytest.fixture
+def generator() -> np.random.Generator:
+    return np.random.default_rng(20240)
+
+
+@pytest.fixture
+def make_event() -> Callable[..., Event]:
+    def make(charge: float = 0.1, **changes: Any) -> Event:
+        facts: dict[str, Any] = {
+            "kind": "parameters",
+            "charge": charge,
+            "unit": "nats",
+            "backend": "logdet",
+            "bound": charge,
+            "n_candidates": 8,
+            "n_outputs": 5,
+            "n_noisy": 4,
+        }
+        return Event(**facts | changes)
+
+    return make
+
+
+@pytest.fixture
+def make_guarantee() -> Callable[..., Guarantee]:
+    def make(**changes: Any) -> Guarantee:
+        facts: dict[str, Any] = {
+            "framework": "PAC privacy",
+            "definition": "mutual information between the secret subset and the release",
+            "budget": 1 / 64,
+            "spent": 1 / 64,
+            "unit": "nats",
+            "bound": "Gaussian bound",
+            "confidence": 1.0,
+            "secret_entropy": float(np.log(128)),
+            "n_subsets": 128,
+            "n_units": 150,
+            "n_rows": 1500,
+            "privacy_unit": "row",
+            "prior_membership": 0.5,
+            "n_unprotected": 0,
+            "released": ("coef_", "intercept_"),
+            "public": ("classes_", "n_features_in_"),
+            "not_covered": ("single outcomes", "other fits"),
+            "sources": ("equation 3",),
+            "noise": "logdet",
+            "noiseless": False,
+            "for_release": True,
+            "provenance": (Provenance("logdet", "pacsklearn:Logdet", "pacsklearn", "0.1"),),
+        }
+        return Guarantee(**facts | changes)
+
+    return make

@@ -1,0 +1,173 @@
+"""The promise: true, complete, and readable."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pacsklearn import Guarantee
+from pacsklearn.core.event import Provenance
+from pacsklearn.information import posterior_success
+
+Make = Callable[..., Guarantee]
+
+
+def spoken(guarantee: Guarantee) -> str:
+    return " ".join(str(guarantee).split())
+
+
+def test_json_round_trip(make_guarantee: Make) -> None:
+    guarantee = make_guarantee(confidence=1 - 1e-6, prior_identification=0.25)
+    assert Guarantee.from_json(guarantee.to_json(indent=2)) == guarantee
+    facts = json.loads(guarantee.to_json())
+    assert facts["posterior_membership"] == guarantee.posterior_membership
+    assert facts["posterior_identification"] == guarantee.posterior_identification
+
+
+def test_derived_bounds_are_never_read_from_the_text(make_guarantee: Make) -> None:
+    facts = json.loads(make_guarantee().to_json())
+    facts["posterior_membership"] = 0.5
+    assert Guarantee.from_json(json.dumps(facts)).posterior_membership > 0.588
+
+
+def test_no_text_for_numbers_json_does_not_have(make_guarantee: Make) -> None:
+    with pytest.raises(ValueError, match="JSON compliant"):
+        make_guarantee(spent=math.inf).to_json()
+
+
+def test_it_is_frozen_and_comparable(make_guarantee: Make) -> None:
+    guarantee = make_guarantee()
+    assert guarantee == make_guarantee()
+    assert guarantee != make_guarantee(spent=1 / 65)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        guarantee.spent = 0.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.75, 0.9])
+def test_numbers(make_guarantee: Make, prior: float) -> None:
+    guarantee = make_guarantee(prior_membership=prior)
+    assert guarantee.posterior_membership == posterior_success(1 / 64, prior)
+    assert guarantee.posterior_identification == posterior_success(1 / 64, 1 / 128)
+    assert guarantee.dp_epsilon() == pytest.approx(
+        math.log(guarantee.posterior_membership / (1 - guarantee.posterior_membership)), rel=1e-9
+    )
+    assert guarantee.dp_epsilon(1e-2) < guarantee.dp_epsilon()
+
+
+def test_known_answers(make_guarantee: Make) -> None:
+    guarantee = make_guarantee()
+    assert guarantee.posterior_membership == pytest.approx(0.58815, abs=1e-5)
+    assert guarantee.dp_epsilon() == pytest.approx(0.36, abs=5e-3)
+
+
+def test_unequal_candidates_are_easier_to_name(make_guarantee: Make) -> None:
+    entropy = -0.9 * math.log(0.9) - 0.1 * math.log(0.1)
+    guarantee = make_guarantee(n_subsets=2, secret_entropy=entropy, prior_identification=0.9)
+    assert guarantee.posterior_identification == posterior_success(1 / 64, 0.9)
+    unknown = make_guarantee(n_subsets=2, secret_entropy=entropy)
+    assert unknown.posterior_identification == 1.0
+
+
+def test_text_and_html_say_everything(make_guarantee: Make) -> None:
+    guarantee = make_guarantee()
+    for text in (spoken(guarantee), guarantee._repr_html_()):
+        for part in (
+            "PAC privacy guarantee: proved",
+            "unlimited computing power",
+            "all 1,500 rows",
+            "at most 58.82 %",
+            "guessing blindly has 50.00 %",
+            "0.015625 of 0.015625 nats",
+            "1 of 128 subsets (4.852 nats)",
+            "half of them",
+            "naming the subset",
+            "coef_, intercept_",
+            "classes_, n_features_in_",
+            "single outcomes",
+            "other fits",
+            "equation 3",
+            "logdet (pacsklearn 0.1)",
+            "not a claim of DP",
+        ):
+            assert part in text, part
+
+
+def test_lines_fit_a_terminal(make_guarantee: Make) -> None:
+    long = make_guarantee(released=tuple(f"step_{i}: coef_" for i in range(60)))
+    assert max(map(len, str(long).splitlines())) <= 88
+
+
+@pytest.mark.parametrize("spent", [1e-12, 1e-9, 1e-5, 1 / 64, 1 / 4, 0.5, 0.69, 3.0])
+@pytest.mark.parametrize("prior", [0.5, 0.6, 0.875])
+def test_percentages_never_promise_too_much(
+    make_guarantee: Make, spent: float, prior: float
+) -> None:
+    guarantee = make_guarantee(spent=spent, prior_membership=prior)
+    found = re.search(r"at most ([\d.]+) %; guessing blindly has ([\d.]+) %", guarantee.promise)
+    assert found is not None
+    told, blind = float(found[1]) / 100, float(found[2]) / 100
+    assert told >= guarantee.posterior_membership - 1e-14
+    assert told <= min(guarantee.posterior_membership + 1.01e-4, 1.0)
+    assert blind == pytest.approx(prior, abs=1e-4)
+
+
+def test_a_certain_leak_has_no_finite_epsilon(make_guarantee: Make) -> None:
+    assert "no finite epsilon" in spoken(make_guarantee(spent=1.0))
+
+
+def test_a_noiseless_release_says_so(make_guarantee: Make) -> None:
+    guarantee = make_guarantee(budget=9.0, spent=math.log(128), noiseless=True)
+    assert "NO NOISE" in guarantee.status
+    assert "nothing is hidden" in spoken(guarantee)
+    assert "NO NOISE" in guarantee._repr_html_()
+
+
+def test_a_release_on_which_all_agree_needs_no_noise(make_guarantee: Make) -> None:
+    assert make_guarantee(spent=0.0, noiseless=True).status == "proved"
+
+
+def test_reproducible_noise_is_not_for_release(make_guarantee: Make) -> None:
+    guarantee = make_guarantee(for_release=False, noiseless=True, confidence=0.9)
+    assert guarantee.status.startswith("NOT FOR RELEASE")
+    assert "NOT FOR RELEASE" in str(guarantee)
+    assert "NOT FOR RELEASE" in guarantee._repr_html_()
+
+
+def test_a_certificate_states_its_confidence(make_guarantee: Make) -> None:
+    assert make_guarantee(confidence=1 - 1e-6).status == "holds with confidence 0.999999"
+
+
+def test_other_rates_and_units_are_worded(make_guarantee: Make) -> None:
+    text = spoken(make_guarantee(prior_membership=0.75, privacy_unit="group"))
+    assert "each group is in 0.25 or 0.75 of them" in text
+    assert "any one group of rows was used" in text
+
+
+def test_units_that_are_no_secret_are_counted(make_guarantee: Make) -> None:
+    assert "1,234 row(s) that all candidate subsets contain" in spoken(
+        make_guarantee(n_unprotected=1234)
+    )
+
+
+@pytest.mark.parametrize("field", ["noise", "bound", "framework", "privacy_unit"])
+def test_html_is_escaped(make_guarantee: Make, field: str) -> None:
+    attack: dict[str, Any] = {field: "<script>alert(1)</script>"}
+    assert "<script>" not in make_guarantee(**attack)._repr_html_()
+
+
+def test_html_of_lists_is_escaped(make_guarantee: Make) -> None:
+    attack = "<img src=x onerror='alert(1)'>"
+    guarantee = make_guarantee(
+        released=(attack,),
+        public=(attack,),
+        not_covered=(attack,),
+        sources=(attack,),
+        provenance=(Provenance(attack, attack, attack, attack),),
+    )
+    assert "<img" not in guarantee._repr_html_()

@@ -1,0 +1,32 @@
+"""Small real data sets for the meta-estimator's tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.preprocessing import scale
+
+
+@pytest.fixture(scope="session")
+def iris() -> tuple[Any, Any]:
+    X, y = load_iris(return_X_y=True)
+    X = scale(X)
+    X.flags.writeable = y.flags.writeable = False
+    return X, y
+
+
+@pytest.fixture(scope="session")
+def cancer() -> tuple[Any, Any]:
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    X.flags.writeable = y.flags.writeable = False
+    return X, y
+
+
+@pytest.fixture(scope="session")
+def sizes(iris: Any) -> Any:
+    """A regression target for the rows of iris."""
+    return np.asarray(iris[0] @ [1.0, -2.0, 0.5, 0.0] + 3.0)

@@ -1,0 +1,184 @@
+"""Bad data: the error names the argument and what to do, and quotes no value."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from pacsklearn import PACPrivate
+from pacsklearn.exceptions import DesignError
+
+N = 60
+GENERATOR = np.random.default_rng(11)
+X = GENERATOR.normal(size=(N, 3)) + 7
+Y = np.arange(N) % 2
+SIZES = X @ [1.0, 2.0, 3.0]
+NAMED = np.where(Y == 1, "geheim", "nein")
+
+
+def private(model: Any = None, **params: Any) -> PACPrivate:
+    return PACPrivate(LinearSVC() if model is None else model, **{"n_subsets": 8, **params})
+
+
+def holding(value: Any) -> Any:
+    changed = X.astype(object) if isinstance(value, str) else X.astype(type(value))
+    changed[5, 1] = value
+    return changed
+
+
+def refused(error: type[Exception], words: list[str], model: Any, *data: Any, **more: Any) -> None:
+    """Fitting raises ``error`` with all ``words``, and nowhere a value of the data."""
+    params = {key: more.pop(key) for key in list(more) if key in PACPrivate(None).get_params()}
+    with pytest.raises(error) as caught:
+        private(model, **params).fit(*data, **more)
+    message = str(caught.value)
+    assert [word for word in words if word not in message] == [], message
+    shown = "".join(traceback.format_exception_only(caught.value)) + str(caught.value.__context__)
+    values = [*X.ravel(), *SIZES]
+    assert not [value for value in values if f"{value:.5f}"[:6] in shown], message
+    assert "geheim" not in shown
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (holding(np.nan), ["Input X contains NaN", "LinearSVC"]),
+        (holding(np.inf), ["Input X contains infinity"]),
+        (holding("geheim"), ["X must hold numbers", "encode"]),
+        (X + 1j, ["Complex data not supported"]),
+        (X[:, 0], ["Expected 2D array, got 1D array"]),
+        (X[None], ["Found array with dim 3"]),
+        (X[:, :0], ["0 feature(s)", "a minimum of 1"]),
+        (pd.DataFrame({"a": X[:, 0], "b": NAMED}), ["X must hold numbers", "encode"]),
+        ([[1.0, 2.0], [3.0]] * 30, ["inhomogeneous"]),
+    ],
+    ids=["nan", "inf", "text", "complex", "1d", "3d", "no features", "text column", "ragged"],
+)
+def test_rows_that_are_no_numbers(data: Any, words: list[str]) -> None:
+    refused(ValueError, words, None, data, Y)
+
+
+@pytest.mark.parametrize("model", [LinearSVC(), Ridge(), KMeans(2, n_init=1), StandardScaler()])
+def test_too_few_rows(model: Any) -> None:
+    name = type(model).__name__
+    refused(ValueError, ["1 sample(s)", "minimum of 2", name], model, X[:1], Y[:1])
+    refused(ValueError, ["0 sample(s)", "minimum of 2", name], model, X[:0], Y[:0])
+
+
+def test_too_few_rows_for_the_rate() -> None:
+    words = ["at least 8 rows", "rate=0.125", "got 5"]
+    refused(DesignError, words, Ridge(), X[:5], SIZES[:5], rate=1 / 8)
+
+
+def test_missing_values_pass_where_the_estimator_takes_them() -> None:
+    scaler = private(StandardScaler()).fit(holding(np.nan))
+    assert np.isfinite(scaler.released_estimator_.mean_).all()
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (None, ["requires y", "None", "fit(X, y)"]),
+        (Y[:-1], ["y must have one entry for each of the 60 rows", "(59,)"]),
+        (np.zeros(N), ["at least 2 classes in y", "got 1 class"]),
+        ([None, *NAMED[1:]], ["y must name a class for every row", "missing"]),
+        ([pd.NA, *NAMED[1:]], ["y must name a class for every row", "missing"]),
+        (np.where(Y == 1, np.nan, 0.0), ["Input y contains NaN"]),
+        (SIZES, ["Unknown label type: continuous", "classifier"]),
+    ],
+    ids=["none", "short", "one class", "None", "NA", "nan", "continuous"],
+)
+def test_targets_of_a_classifier(y: Any, words: list[str]) -> None:
+    refused(ValueError, words, None, X, y)
+
+
+def test_a_class_of_one_row() -> None:
+    rare = np.zeros(N, dtype=int)
+    rare[7] = 1
+    refused(DesignError, ["Class 1 has 1 row(s)", "needs at least 2", "merge"], None, X, rare)
+    # Without stratification half of the subsets lack the class: the structure differs.
+    refused(ValueError, ["could not be fitted on subset"], None, X, rare, stratify=False)
+    refused(
+        DesignError, ["Class 1 has 1 group(s)"], None, X, rare, groups=np.arange(N) // 1
+    )
+
+
+def test_too_many_classes_for_a_binary_solver() -> None:
+    words = ["Only binary classification is supported", "LogisticRegression", "got 3 classes"]
+    refused(ValueError, words, LogisticRegression(solver="liblinear"), X, np.arange(N) % 3)
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (None, ["requires y", "None"]),
+        (SIZES[:-1], ["y must have one entry for each of the 60 rows", "(59,)"]),
+        (NAMED, ["y must hold numbers", "encode"]),
+        (np.where(Y == 1, np.nan, SIZES), ["Input y contains NaN"]),
+        (np.where(Y == 1, np.inf, SIZES), ["Input y contains infinity"]),
+    ],
+    ids=["none", "short", "text", "nan", "inf"],
+)
+def test_targets_of_a_regressor(y: Any, words: list[str]) -> None:
+    refused(ValueError, words, Ridge(), X, y)
+
+
+def test_targets_that_are_ignored_may_be_anything_of_that_length() -> None:
+    for y in (None, NAMED, NAMED.tolist(), pd.Series(NAMED)):
+        assert private(StandardScaler()).fit(X, y).n_features_in_ == 3
+    refused(ValueError, ["y must have one entry", "(59,)"], StandardScaler(), X, NAMED[:-1])
+
+
+def test_labels_of_strings_and_columns_of_targets_work() -> None:
+    for y in (NAMED, NAMED.tolist(), pd.Series(NAMED), pd.Series(NAMED, dtype="category")):
+        assert private().fit(X, y).classes_.tolist() == ["geheim", "nein"]
+    with pytest.warns(UserWarning, match="column-vector"):
+        private().fit(X, Y[:, None])
+    assert private(Ridge()).fit(X, np.c_[SIZES, -SIZES]).predict(X).shape == (N, 2)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.coo_array, sparse.csc_array])
+def test_sparse_rows_work_where_the_estimator_takes_them(form: Any) -> None:
+    dense = private(budget=50.0, subset_seed=1).fit(X, Y)
+    assert private(budget=50.0).fit(form(X), Y).predict(form(X)).shape == (N,)
+    assert dense.predict(form(X)).shape == (N,)
+    kmeans = private(KMeans(2, n_init=1)).fit(form(X))
+    assert kmeans.predict(form(X)).shape == (N,)
+    for model in (LinearDiscriminantAnalysis(), make_pipeline(StandardScaler(), LinearSVC())):
+        refused(TypeError, ["Sparse data was passed for X", ".toarray()"], model, form(X), Y)
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        ([1, 2], ["groups must have one entry for each of the 60 rows", "(2,)"]),
+        (np.zeros((N, 2)), ["groups must have one entry", "(60, 2)"]),
+        (np.zeros(N), ["at least 2 groups", "got 1"]),
+        ([None] * 30 + ["a"] * 30, ["groups", "missing"]),
+    ],
+    ids=["short", "2d", "one", "missing"],
+)
+def test_groups(groups: Any, words: list[str]) -> None:
+    refused(DesignError, words, None, X, Y, groups=groups)
+
+
+def test_stratification() -> None:
+    refused(ValueError, ["stratify", "'auto'", "got 'yes'"], None, X, Y, stratify="yes")
+    words = ["stratify=True needs y", "stratify=False"]
+    refused(ValueError, words, KMeans(2, n_init=1), X, stratify=True)
+    # Targets of a regressor and labels a clusterer ignores are data, unlike classes.
+    refused(DesignError, ["A class has 1 row(s)"], Ridge(), X, SIZES, stratify=True)
+    rare = np.where(np.arange(N) == 3, "geheim", "nein")
+    refused(DesignError, ["A class has 1 row(s)"], KMeans(2, n_init=1), X, rare, stratify=True)
+    assert private(stratify=False).fit(X, Y).guarantee_.n_subsets == 8

@@ -1,0 +1,268 @@
+"""Bad estimators and parameters get a clear error, and a failing fit loses nothing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, final
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import DBSCAN
+from sklearn.decomposition import NMF, PCA
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SGDClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, LinearSVC
+
+from pacsklearn import Canonicalizer, Encoding, PACPrivate
+from pacsklearn.canonical.linear_regressor import LinearRegressorCanonicalizer
+from pacsklearn.exceptions import (
+    BudgetError,
+    DesignError,
+    GaugeError,
+    NoCanonicalizerError,
+    NonDeterministicError,
+    PacsklearnError,
+    StructureMismatchError,
+    SubsetFitError,
+    UnknownNameError,
+)
+
+GENERATOR = np.random.default_rng(11)
+X = GENERATOR.normal(size=(60, 3)) + 7
+Y = np.arange(60) % 2
+SIZES = X @ [1.0, 2.0, 3.0]
+BACKENDS = ["diagonal", "eigen", "isotropic", "logdet"]
+
+
+class Throwing(LinearRegression):
+    """Fails with the words of its rows."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Throwing:
+        raise ValueError(f"row {X[0].tolist()} is bad")
+
+
+class Restless(LinearRegression):
+    """Never gives one result twice."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Restless:
+        super().fit(X, y)
+        self.coef_ = self.coef_ + np.random.default_rng().normal(size=3)
+        return self
+
+
+class Exploding(LinearRegression):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Exploding:
+        super().fit(X, y)
+        self.coef_ = self.coef_ * np.nan
+        return self
+
+
+class Duck:
+    def fit(self, X: Any, y: Any) -> Duck:
+        return self
+
+
+@final
+class LyingDecoder(Canonicalizer):
+    """Gives back a model other than the one it was given."""
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        return LinearRegressorCanonicalizer().encode(estimator, X)
+
+    def decode(self, vector: Any, layout: Any, template: Any) -> Any:
+        return LinearRegressorCanonicalizer().decode(vector * 1.01, layout, template)
+
+
+@final
+class LyingAligner(Canonicalizer):
+    """Shrinks every model towards the others."""
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        return LinearRegressorCanonicalizer().encode(estimator, X)
+
+    def decode(self, vector: Any, layout: Any, template: Any) -> Any:
+        return LinearRegressorCanonicalizer().decode(vector, layout, template)
+
+    def align(self, vectors: Any, layout: Any) -> Any:
+        return 0.5 * vectors + 0.5 * vectors.mean(axis=0)
+
+
+def refused(error: type[Exception], words: list[str], model: Any, **params: Any) -> None:
+    y = SIZES if isinstance(model, LinearRegression | Ridge) else Y
+    with pytest.raises(error) as caught:
+        PACPrivate(model, **{"n_subsets": 8, **params}).fit(X, y)
+    message = str(caught.value) + str(caught.value.__context__)
+    assert [word for word in words if word not in message] == [], message
+    assert not [value for value in X.ravel() if f"{value:.5f}"[:6] in message], message
+
+
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [
+        (LinearSVC, "the class; give an instance, LinearSVC()"),
+        (None, "NoneType"),
+        ("svc", "str"),
+        (3, "int"),
+        (X, "ndarray"),
+        (object(), "object"),
+    ],
+    ids=["class", "None", "str", "int", "array", "object"],
+)
+def test_what_is_no_estimator(model: Any, given: str) -> None:
+    refused(TypeError, ["estimator must be", "fit method", given], model)
+
+
+@pytest.mark.parametrize(
+    "model", [SVC(), RandomForestClassifier(n_estimators=2), Duck(), make_pipeline(PCA(2), SVC())]
+)
+def test_what_has_no_canonicalizer(model: Any) -> None:
+    name = "SVC" if hasattr(model, "steps") else type(model).__name__
+    words = ["No canonicalizer supports", name, "canonicalizer=", "release='responses'"]
+    refused(NoCanonicalizerError, words, model, release="parameters")
+
+
+@pytest.mark.parametrize("model", [DBSCAN(), NMF(2), Duck()])
+def test_what_neither_parameters_nor_answers_can_be_released_of(model: Any) -> None:
+    words = ["No canonicalizer supports", type(model).__name__, "canonicalizer="]
+    refused(NoCanonicalizerError, words, model)
+
+
+def test_kinds_of_releases() -> None:
+    refused(ValueError, ["release must be", "'auto'", "got 'all'"], LinearSVC(), release="all")
+
+
+@pytest.mark.parametrize("budget", [0, -1.0, math.nan, math.inf, -math.inf])
+def test_budgets_that_are_not_positive_and_finite(budget: float) -> None:
+    words = ["budget must be a positive, finite number of nats", f"got {budget!r}", "budget=1/16"]
+    refused(BudgetError, words, LinearSVC(), budget=budget)
+
+
+@pytest.mark.parametrize("budget", ["1/16", None, True, 1j, [1.0], np.ones(1)])
+def test_budgets_that_are_no_number(budget: Any) -> None:
+    words = ["budget must be a positive", type(budget).__name__, "budget=1/16"]
+    refused(BudgetError, words, LinearSVC(), budget=budget)
+
+
+@pytest.mark.parametrize("budget", [math.log(8), np.float32(3), 100])
+def test_budgets_above_the_entropy_need_no_noise_and_say_so(budget: float) -> None:
+    guarantee = PACPrivate(LinearSVC(), n_subsets=8, budget=budget).fit(X, Y).guarantee_
+    assert guarantee.noiseless
+    assert guarantee.spent == pytest.approx(math.log(8))
+    assert guarantee.posterior_membership == guarantee.posterior_identification == 1.0
+    assert "nothing is hidden" in str(guarantee)
+
+
+@pytest.mark.parametrize(
+    ("n_subsets", "error", "words"),
+    [
+        (7, DesignError, ["n_subsets=7", "rate=0.5", "must be even", "128"]),
+        (1, ValueError, ["n_subsets must be an integer of at least 2", "got 1"]),
+        (-2, ValueError, ["n_subsets must be an integer of at least 2", "got -2"]),
+        (8.0, ValueError, ["n_subsets must be an integer", "got 8.0"]),
+        ("8", ValueError, ["n_subsets must be an integer", "got '8'"]),
+        (None, ValueError, ["n_subsets must be an integer", "got None"]),
+    ],
+)
+def test_numbers_of_subsets(n_subsets: Any, error: type[Exception], words: list[str]) -> None:
+    refused(error, words, LinearSVC(), n_subsets=n_subsets)
+
+
+@pytest.mark.parametrize("rate", [0, 1, 2.0, math.nan, "half", None, True])
+def test_rates_that_are_no_share(rate: Any) -> None:
+    refused(ValueError, ["rate must be", "between 0 and 1", f"got {rate!r}"], Ridge(), rate=rate)
+
+
+def test_rates_that_do_not_fit() -> None:
+    refused(DesignError, ["n_subsets=8 and rate=0.3", "2.4", "whole"], Ridge(), rate=0.3)
+    unusual = PACPrivate(Ridge(), n_subsets=8, rate=0.25).fit(X, SIZES).guarantee_
+    assert unusual.prior_membership == 0.75
+
+
+@pytest.mark.parametrize("seed", [-1, "0", 1.0])
+def test_public_seeds(seed: Any) -> None:
+    refused(ValueError, ["subset_seed must be", f"got {seed!r}"], Ridge(), subset_seed=seed)
+
+
+def test_unknown_names_list_the_known_ones() -> None:
+    refused(UnknownNameError, ["noise backend", "'gauss'", *BACKENDS], LinearSVC(), noise="gauss")
+    refused(UnknownNameError, ["type int", *BACKENDS], LinearSVC(), noise=3)
+    words = ["canonicalizer", "'svm'", "linear_classifier", "pca", "pipeline"]
+    refused(UnknownNameError, words, LinearSVC(), canonicalizer="svm")
+    refused(UnknownNameError, ["LyingDecoder", "instance"], Ridge(), canonicalizer=LyingDecoder)
+
+
+@pytest.mark.parametrize("metric", ["euclid", [1.0, 2.0], [-1.0] * 4, np.ones((2, 3)), object()])
+def test_metrics(metric: Any) -> None:
+    refused(ValueError, ["metric"], LinearSVC(), metric=metric)
+
+
+def test_parameters_of_the_wrapped_estimator_are_named() -> None:
+    words = ["LinearSVC", "InvalidParameterError", "'C' parameter", "Got -3"]
+    refused(SubsetFitError, words, LinearSVC(C=-3))
+    words = ["GridSearchCV(refit=False)", "refit=True"]
+    search = GridSearchCV(LinearSVC(), {"C": [1]}, refit=False)
+    refused(NoCanonicalizerError, words, search, release="parameters")
+
+
+def test_errors_inside_a_subset_keep_their_words() -> None:
+    words = ["Throwing could not be fitted on subset 0", "ValueError", "withheld", "rows(0)"]
+    refused(SubsetFitError, words, Throwing())
+    refused(SubsetFitError, ["Exploding", "nan or infinite", "Regularise"], Exploding())
+
+
+def test_structure_that_differs_names_what_differs() -> None:
+    words = ["PCA", "subset", "components", "shape (2, 3)", "cannot be noised", "fix it"]
+    refused(StructureMismatchError, words, PCA(n_components=0.8))
+
+
+def test_estimators_that_do_not_repeat_themselves() -> None:
+    refused(NonDeterministicError, ["Restless", "differ", "random_state"], Restless())
+    # With a random_state of None the public seed makes it repeat.
+    assert PACPrivate(SGDClassifier(), n_subsets=8).fit(X, Y).released_estimator_.random_state == 0
+
+
+@pytest.mark.parametrize("canonicalizer", [LyingDecoder(), LyingAligner()])
+def test_canonicalizers_that_change_the_model(canonicalizer: Any) -> None:
+    words = ["Ridge", "behaves differently", "pacsklearn.testing.check_canonicalizer"]
+    refused(GaugeError, words, Ridge(), canonicalizer=canonicalizer)
+
+
+FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
+FAILING: dict[str, tuple[dict[str, Any], Any, Any]] = {
+    "budget": ({"budget": -1}, X, Y),
+    "design": ({"n_subsets": 7}, X, Y),
+    "names": ({"canonicalizer": "nope"}, FRAME, Y),
+    "rows": ({}, np.full((60, 5), np.nan), Y),
+    "columns": ({}, FRAME.assign(d=np.nan), Y),
+    "one class": ({}, FRAME, np.zeros(60)),
+    "no canonicalizer": ({"estimator": SVC(), "release": "parameters"}, FRAME, Y),
+    "a subset": ({"estimator": Throwing()}, FRAME, SIZES),
+    "structure": ({"estimator": PCA(0.8)}, FRAME, None),
+    "metric": ({"metric": [1.0]}, FRAME, Y),
+}
+
+
+@pytest.mark.parametrize("case", FAILING)
+def test_a_failing_fit_leaves_the_last_release_whole(case: str) -> None:
+    params, bad_X, bad_y = FAILING[case]
+    estimator = PACPrivate(LogisticRegression(), n_subsets=8).fit(X, Y)
+    told = estimator.predict_proba(X)
+    fitted = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
+    estimator.set_params(**params)
+    with pytest.raises((PacsklearnError, ValueError)):
+        estimator.fit(bad_X, bad_y)
+    after = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
+    assert after.keys() == fitted.keys()
+    assert all(after[name] is fitted[name] for name in fitted)
+    np.testing.assert_array_equal(estimator.predict_proba(X), told)
+    assert estimator.guarantee_.n_rows == 60
+
+
+def test_a_failing_first_fit_leaves_nothing() -> None:
+    estimator = PACPrivate(PCA(0.8), n_subsets=8)
+    with pytest.raises(StructureMismatchError):
+        estimator.fit(FRAME)
+    assert [name for name in vars(estimator) if name.endswith("_")] == []

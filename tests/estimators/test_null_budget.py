@@ -1,0 +1,129 @@
+"""At a budget of nearly nothing a released model is as good as one that never saw the data.
+
+The candidates are fitted once; 200 releases of each model are then drawn with seeded noise. At
+this budget a model is noise, and noise and its mirror image are equally likely, so the mean of a
+measure that changes sign with the model is exactly zero. The tests allow 3.5 standard errors:
+under another seed a sound model would fail one of them once in 2000 runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import adjusted_rand_score, balanced_accuracy_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import LinearSVC
+
+from pacsklearn import PACPrivate
+from pacsklearn.estimators import pac_private
+from pacsklearn.session import privacy_session
+
+RELEASES = 200
+NOTHING = 1e-9
+
+pytestmark = [
+    pytest.mark.statistical,
+    pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning"),
+]
+
+
+def computed_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    kept: list[Any] = []
+
+    def remembered(*args: Any, **kwargs: Any) -> Any:
+        if not kept:
+            kept.append(function(*args, **kwargs))
+        return kept[0]
+
+    return remembered
+
+
+@pytest.fixture
+def fit_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every fit after the first finds the candidates ready and only calibrates and draws."""
+    for module, name in [
+        (pac_private, "design_space"),
+        (privacy_session, "candidate_outputs"),
+        (privacy_session, "output_metric"),
+    ]:
+        monkeypatch.setattr(module, name, computed_once(getattr(module, name)))
+
+
+def measured(
+    model: Any,
+    X: Any,
+    y: Any,
+    measure: Any,
+    budget: float,
+    noise: str,
+    n_releases: int = RELEASES,
+) -> Any:
+    estimator = PACPrivate(
+        model,
+        budget=budget,
+        noise=noise,
+        n_subsets=8,
+        random_state=np.random.RandomState(7),
+    )
+    values = [measure(estimator.fit(X, y), X, y) for _ in range(n_releases)]
+    assert estimator.guarantee_.spent <= budget
+    return np.array(values)
+
+
+def accuracy_over_chance(model: Any, X: Any, y: Any) -> float:
+    return float(balanced_accuracy_score(y, model.predict(X)) - 0.5)
+
+
+def correlation(model: Any, X: Any, y: Any) -> float:
+    return float(np.corrcoef(model.predict(X), y)[0, 1])
+
+
+def agreement(model: Any, X: Any, y: Any) -> float:
+    return float(adjusted_rand_score(y, model.predict(X)))
+
+
+def is_zero(values: Any) -> bool:
+    return bool(abs(values.mean()) <= 3.5 * values.std() / np.sqrt(values.size))
+
+
+@pytest.mark.parametrize("noise", ["isotropic", "diagonal", "eigen", "logdet"])
+def test_every_backend_leaves_chance(noise: str, cancer: Any, fit_once: None) -> None:
+    model = LinearSVC(C=0.01)
+    values = measured(model, *cancer, accuracy_over_chance, NOTHING, noise)
+    assert is_zero(values)
+    assert values.std() / np.sqrt(RELEASES) < 0.03  # so a tenth above chance would be seen
+    assert not is_zero(measured(model, *cancer, accuracy_over_chance, 1.0, noise))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(C=0.1),
+        LinearDiscriminantAnalysis(),
+        make_pipeline(StandardScaler(), LinearSVC(C=0.01)),
+        make_pipeline(MinMaxScaler(), LogisticRegression()),
+    ],
+    ids=["logistic", "discriminant", "pipeline", "probable pipeline"],
+)
+def test_every_classifier_is_at_chance(model: Any, cancer: Any, fit_once: None) -> None:
+    assert is_zero(measured(model, *cancer, accuracy_over_chance, NOTHING, "logdet"))
+
+
+def test_a_regressor_predicts_nothing(iris: Any, sizes: Any, fit_once: None) -> None:
+    values = measured(Ridge(), iris[0], sizes, correlation, NOTHING, "logdet")
+    assert is_zero(values)
+    assert measured(Ridge(), iris[0], sizes, correlation, 1.0, "logdet").mean() > 0.5
+
+
+def test_clusters_mean_nothing(iris: Any, fit_once: None) -> None:
+    model = KMeans(3, n_init=1)
+    # Far-away centres: one of them takes nearly all rows, which agrees with nothing.
+    assert abs(measured(model, *iris, agreement, NOTHING, "logdet", 50).mean()) < 0.02
+    assert measured(model, *iris, agreement, 50.0, "logdet", 2).mean() > 0.5

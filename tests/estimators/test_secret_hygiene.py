@@ -1,0 +1,224 @@
+"""What leaves a fit: no row, no candidate's output, no membership, no secret."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import pickle
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from pacsklearn import PACPrivate, SecretSpace
+from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.support import Support
+from pacsklearn.plugin import registry
+from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.session.seeding import seeded_clone
+from pacsklearn.session.subset_training import CandidateOutputs, candidate_outputs
+
+M = 8
+MODELS = [
+    LinearSVC(),
+    LogisticRegression(),
+    LinearDiscriminantAnalysis(),
+    Ridge(),
+    KMeans(3, n_init=1),
+    PCA(2),
+    StandardScaler(),
+    make_pipeline(StandardScaler(), LinearSVC()),
+    make_pipeline(StandardScaler(), KMeans(3, n_init=1)),
+]
+
+
+def name(model: Any) -> str:
+    return type(model).__name__
+
+
+def traces(array: Any) -> Iterator[tuple[bytes, str]]:
+    """Bytes by which a row, or its longest numbers in decimals, would be recognised."""
+    for row in np.atleast_2d(np.asarray(array)):
+        for kind in (np.float64, np.float32):
+            yield row.astype(kind).tobytes(), f"{kind.__name__} bytes of a row"
+        for value in row:
+            text = repr(float(value))
+            if len(text) >= 10:  # short decimals occur anywhere by chance
+                yield text.encode(), "decimals of a value"
+                yield repr(float(np.float32(value)))[:9].encode(), "decimals of a short float"
+
+
+def found(haystack: bytes, array: Any, what: str) -> list[str]:
+    return [f"{what}: {trace}" for needle, trace in traces(array) if needle in haystack]
+
+
+def memberships(space: SecretSpace) -> Iterator[bytes]:
+    members = space.membership()
+    yield space.packed.tobytes()
+    for i in range(space.n_subsets):
+        rows = space.rows(i)
+        yield from (rows.tobytes(), rows.astype(np.int32).tobytes())
+        column = members[:, i]
+        yield from (column.tobytes(), np.packbits(column).tobytes())
+
+
+def reachable(root: Any) -> Iterator[Any]:
+    """Everything an object refers to, but for code, types and modules."""
+    seen: set[int] = set()
+    pending = [root]
+    while pending:
+        item = pending.pop()
+        if id(item) in seen or isinstance(item, type | types.ModuleType | types.FunctionType):
+            continue
+        seen.add(id(item))
+        yield item
+        pending += gc.get_referents(item)
+
+
+@pytest.fixture(scope="module")
+def universe() -> tuple[Any, Any]:
+    """Rows whose digits and bytes are unmistakable."""
+    generator = np.random.default_rng(20)
+    X = generator.normal(size=(80, 4))
+    return X, (X[:, 0] + 0.3 * generator.normal(size=80) > 0).astype(np.int64)
+
+
+def refitted(model: Any, X: Any, y: Any) -> tuple[SecretSpace, CandidateOutputs]:
+    """What the curator alone may know, made again from public seeds."""
+    strata = y if hasattr(model, "predict") and not isinstance(model, Ridge | KMeans) else None
+    if isinstance(getattr(model, "steps", [(None, None)])[-1][1], KMeans):
+        strata = None
+    space = SecretSpace.balanced(X.shape[0], n_subsets=M, strata=strata)
+    return space, candidate_outputs(model, registry().canonicalizer_for(model), X, y, space)
+
+
+def own_numbers(model: Any, X: Any, y: Any, space: SecretSpace) -> Iterator[Any]:
+    """Fitted numbers of every candidate's model, as scikit-learn left them."""
+    for i in range(space.n_subsets):
+        rows = space.rows(i)
+        for item in reachable(vars(seeded_clone(model).fit(X[rows], y[rows]))):
+            if isinstance(item, np.ndarray) and item.dtype.kind == "f" and item.size > 2:
+                yield np.atleast_2d(item)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=name)
+def test_nothing_secret_is_in_what_leaves(model: Any, universe: Any) -> None:
+    X, y = universe
+    estimator = PACPrivate(model, budget=1 / 4, n_subsets=M).fit(X, y)
+    space, outputs = refitted(model, X, y)
+    assert estimator.guarantee_.spent <= 1 / 4
+    leaving = {
+        "PACPrivate": pickle.dumps(estimator),
+        "released_estimator_": pickle.dumps(estimator.released_estimator_),
+        "guarantee_": pickle.dumps(estimator.guarantee_),
+        "HTML": estimator._repr_html_().encode(),
+        "HTML of the model": estimator.released_estimator_._repr_html_().encode(),
+        "text": (repr(estimator) + str(estimator.guarantee_)).encode(),
+        "JSON": estimator.guarantee_.to_json().encode(),
+    }
+    for place, haystack in leaving.items():
+        assert not found(haystack, X, f"{place} holds X"), place
+        assert not found(haystack, outputs.vectors, f"{place} holds a candidate"), place
+        assert not any(trace in haystack for trace in memberships(space)), place
+        for numbers in own_numbers(model, X, y, space):
+            assert not found(haystack, numbers, f"{place} holds a candidate's numbers"), place
+
+
+@pytest.mark.parametrize("model", MODELS, ids=name)
+def test_nothing_secret_is_reachable_from_the_estimator(model: Any, universe: Any) -> None:
+    X, y = universe
+    estimator = PACPrivate(model, budget=1 / 4, n_subsets=M).fit(X, y)
+    space, outputs = refitted(model, X, y)
+    secrets = [X, *outputs.vectors, space.packed, *(space.rows(i) for i in range(M))]
+    for item in reachable(vars(estimator)):
+        assert not isinstance(
+            item, PrivacySession | CandidateOutputs | NoiseLaw | Support | SecretSpace
+        )
+        if isinstance(item, np.ndarray):
+            assert item.size < X.size
+            assert not any(np.array_equal(item.ravel(), np.ravel(known)) for known in secrets)
+
+
+def test_the_scan_would_see_a_leak(universe: Any) -> None:
+    X, y = universe
+    estimator = PACPrivate(LinearSVC(), budget=1 / 4, n_subsets=M).fit(X, y)
+    space, outputs = refitted(LinearSVC(), X, y)
+    for leak, known in [
+        (X[3:5], X),
+        (X[3:5].astype(np.float32), X),
+        (outputs.vectors[2], outputs.vectors),
+        (f"row 7 is {X[7, 2]}", X),
+    ]:
+        estimator.leak_ = leak
+        assert found(pickle.dumps(estimator), known, "planted")
+    estimator.leak_ = space.rows(3)
+    assert any(trace in pickle.dumps(estimator) for trace in memberships(space))
+    estimator.leak_ = space
+    assert any(isinstance(item, SecretSpace) for item in reachable(vars(estimator)))
+
+
+def test_the_session_is_gone_after_a_fit(universe: Any) -> None:
+    estimator = PACPrivate(LinearSVC(), n_subsets=M).fit(*universe)
+    gc.collect()
+    alive = [item for item in gc.get_objects() if isinstance(item, PrivacySession | Support)]
+    assert not alive
+    assert hasattr(estimator, "guarantee_")
+
+
+@pytest.mark.parametrize("model", MODELS, ids=name)
+def test_what_is_published_works_elsewhere(model: Any, universe: Any) -> None:
+    X, y = universe
+    estimator = PACPrivate(model, n_subsets=M).fit(X, y)
+    for original in (estimator, estimator.released_estimator_):
+        read = pickle.loads(pickle.dumps(original))
+        method = "predict" if hasattr(original, "predict") else "transform"
+        np.testing.assert_array_equal(getattr(read, method)(X), getattr(original, method)(X))
+    assert pickle.loads(pickle.dumps(estimator)).guarantee_ == estimator.guarantee_
+    assert type(estimator.released_estimator_).__module__.startswith("sklearn.")
+
+
+def test_a_frame_is_not_kept(universe: Any) -> None:
+    X, y = universe
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    estimator = PACPrivate(LinearSVC(), n_subsets=M).fit(frame, y)
+    assert not found(pickle.dumps(estimator), X, "frame")
+    assert not any(isinstance(item, pd.DataFrame) for item in reachable(vars(estimator)))
+
+
+def test_a_release_holds_nothing_but_what_may_leave(universe: Any) -> None:
+    X, y = universe
+    space = SecretSpace.balanced(X.shape[0], n_subsets=M, strata=y)
+    release = PrivacySession(X, y, space=space, budget=1 / 4).release(LinearSVC())
+    haystack = pickle.dumps(release)
+    vectors = refitted(LinearSVC(), X, y)[1].vectors
+    assert not found(haystack, X, "rows") + found(haystack, vectors, "candidates")
+    assert not any(trace in haystack for trace in memberships(space))
+    assert {field.name for field in dataclasses.fields(release)} == {
+        "value",
+        "guarantee",
+        "event",
+        "noise_power",
+        "released_power",
+    }
+
+
+def test_a_noiseless_release_is_one_candidates_model_and_says_so(universe: Any) -> None:
+    X, y = universe
+    estimator = PACPrivate(LinearSVC(), budget=50.0, n_subsets=M).fit(X, y)
+    vectors = refitted(LinearSVC(), X, y)[1].vectors
+    released = np.append(estimator.released_estimator_.coef_, estimator.released_estimator_.intercept_)
+    # Exact up to the grid of 2^-40 spreads: here nothing is hidden, and the guarantee says it.
+    assert np.isclose(vectors, released, rtol=1e-6, atol=1e-9).all(axis=1).sum() == 1
+    assert estimator.guarantee_.noiseless
+    assert "nothing is hidden" in estimator.guarantee_.status
+    assert estimator.guarantee_.posterior_identification == 1.0

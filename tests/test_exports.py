@@ -1,0 +1,88 @@
+"""What ``pacsklearn`` offers is what it lists, and all of it is documented."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+import types
+from importlib import import_module, metadata
+from typing import Any
+
+import pytest
+
+import pacsklearn
+
+# Underscored modules and command lines are nobody's interface.
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(pacsklearn.__path__, "pacsklearn.")
+    if not any(part.startswith("_") for part in module.name.split("."))
+]
+
+
+def test_all_is_what_exists() -> None:
+    public = {
+        name
+        for name, value in vars(pacsklearn).items()
+        if not name.startswith("_") and not isinstance(value, types.ModuleType)
+    }
+    assert set(pacsklearn.__all__) == public
+    assert pacsklearn.__all__ == sorted(pacsklearn.__all__)
+    assert len(pacsklearn.__all__) == len(set(pacsklearn.__all__))
+
+
+def test_the_version_is_the_distributions() -> None:
+    try:
+        installed = metadata.version("pacsklearn")
+    except metadata.PackageNotFoundError:
+        pytest.skip("pacsklearn is run from its folder, not installed")
+    assert pacsklearn.__version__ == installed
+
+
+def members(kind: type) -> dict[str, Any]:
+    """Public methods and properties that a class defines itself."""
+    return {
+        name: value
+        for name, value in vars(kind).items()
+        if not name.startswith("_")
+        and (inspect.isfunction(value) or isinstance(value, property | classmethod))
+    }
+
+
+@pytest.mark.parametrize("name", pacsklearn.__all__)
+def test_every_public_name_is_documented(name: str) -> None:
+    value = getattr(pacsklearn, name)
+    text = inspect.getdoc(value) or ""
+    assert text, name
+    assert text.splitlines()[0].endswith("."), f"{name}: the first line is a sentence"
+    if not callable(value) or name == "hookimpl":
+        return
+    takes = [p for p in inspect.signature(value).parameters.values() if p.name != "self"]
+    if takes and not inspect.isabstract(value):
+        assert "Parameters\n----------" in text or issubclass(value, tuple), name
+        undocumented = [p.name for p in takes if p.name.strip("_") not in text]
+        assert not undocumented, name
+    if inspect.isclass(value) and not inspect.isabstract(value):
+        missing = [m for m, member in members(value).items() if not inspect.getdoc(member)]
+        assert not missing, name
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_says_what_it_is_and_offers_what_it_lists(module: str) -> None:
+    try:
+        loaded = import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("pacsklearn"):
+            raise
+        pytest.skip(f"{error.name} is not installed")
+    assert inspect.getdoc(loaded), module
+    assert [name for name in getattr(loaded, "__all__", []) if not hasattr(loaded, name)] == []
+
+
+def test_every_error_is_documented_and_in_the_tree() -> None:
+    tree = pacsklearn.exceptions.__doc__
+    for name in pacsklearn.exceptions.__all__:
+        kind = getattr(pacsklearn.exceptions, name)
+        assert name in tree
+        assert inspect.getdoc(kind)
+        assert issubclass(kind, Warning | pacsklearn.exceptions.PacsklearnError)

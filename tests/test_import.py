@@ -1,0 +1,98 @@
+"""Importing pacsklearn is cheap: nothing optional, no entry point, little of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HEAVY = ("opendp", "matplotlib", "pandas", "torch", "xgboost", "rich", "dask", "fastapi", "polars")
+SKLEARN = (
+    "import sklearn.base, sklearn.linear_model, sklearn.decomposition, sklearn.pipeline\n"
+    "import sklearn.discriminant_analysis, sklearn.feature_selection, sklearn.metrics\n"
+    "import sklearn.model_selection, sklearn.preprocessing, sklearn.cluster\n"
+)
+
+
+def run(code: str) -> str:
+    """Output of a fresh interpreter."""
+    root = str(Path(__file__).resolve().parents[1])
+    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", code],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_nothing_optional_is_imported() -> None:
+    # scikit-learn itself imports pandas and rich since 1.9, when they are installed.
+    run(
+        "import sys\n"
+        f"{SKLEARN}"
+        "before = set(sys.modules)\n"
+        "import pacsklearn\n"
+        f"loaded = set({HEAVY!r}) & (set(sys.modules) - before)\n"
+        "assert not loaded, loaded\n"
+    )
+
+
+def test_everything_optional_may_be_missing() -> None:
+    run(
+        "import sys\n"
+        "class Missing:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name.partition('.')[0] in {HEAVY!r}:\n"
+        "            raise ModuleNotFoundError(name, name=name)\n"
+        "sys.meta_path.insert(0, Missing())\n"
+        "import pacsklearn\n"
+        "from sklearn.svm import LinearSVC\n"
+        "model = pacsklearn.PACPrivate(LinearSVC())\n"
+        "assert model.get_params()['budget'] == 1 / 16\n"
+        "repr(model)\n"
+    )
+
+
+def test_no_entry_point_is_taken_before_the_first_question() -> None:
+    run(
+        "import importlib.metadata as metadata\n"
+        "real, asked = metadata.entry_points, []\n"
+        "metadata.entry_points = lambda **kw: asked.append(kw) or real(**kw)\n"
+        "import pacsklearn, pacsklearn.plugin\n"
+        "from sklearn.svm import LinearSVC\n"
+        "model = pacsklearn.PACPrivate(LinearSVC())\n"
+        "assert {'group': 'pacsklearn'} not in asked, asked\n"
+        "assert pacsklearn.plugin.registry()._catalogue is None\n"
+    )
+
+
+def test_opendp_waits_for_the_first_noise() -> None:
+    run(
+        "import sys\n"
+        "import numpy as np\n"
+        "from sklearn.linear_model import Ridge\n"
+        "from pacsklearn import PACPrivate\n"
+        "X = np.arange(20.0).reshape(10, 2) % 7\n"
+        "PACPrivate(Ridge(), n_subsets=4, budget=9.0).fit(X, X[:, 0])\n"
+        "assert 'opendp' not in sys.modules\n"
+        "PACPrivate(Ridge(), n_subsets=4, budget=0.5).fit(X, X[:, 0])\n"
+        "assert 'opendp' in sys.modules\n"
+    )
+
+
+def test_its_own_modules_load_fast() -> None:
+    # Processor time above scikit-learn's: about 0.1 s, so a limit of 1 s does not flake.
+    spent = run(
+        "import time\n"
+        f"{SKLEARN}"
+        "start = time.process_time()\n"
+        "import pacsklearn\n"
+        "print(time.process_time() - start)\n"
+    )
+    assert float(spent) < 1.0
