@@ -20,6 +20,7 @@ from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
 from pacsklearn.estimators.private_search import PrivateGridSearchCV
 from pacsklearn.plugin import (
     AttackRecord,
+    BatchPredictorRecord,
     CanonicalizerRecord,
     NoiseBackendRecord,
     ScenarioRecord,
@@ -33,6 +34,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "AttackRecord",
+    "BatchPredictorRecord",
     "Canonicalizer",
     "CanonicalizerRecord",
     "DistilledModel",

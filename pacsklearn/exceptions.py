@@ -14,7 +14,9 @@ The tree::
     ├── NonDeterministicError                 two fits on one subset differ
     ├── LedgerError                           an account that cannot be opened, reached or charged
     │   ├── LedgerCorruptedError              its rows were altered
-    │   └── LedgerMismatchError (ValueError)  not the account, the unit or the event it should be
+    │   ├── LedgerMismatchError (ValueError)  not the account, the unit or the event it should be
+    │   └── SessionRolledBackError            a session went on after the state that is here
+    ├── SessionFileError (ValueError)         not a session's file, or one that was altered
     └── PluginError
         ├── PluginClashError                  two plugins claim one name
         └── UnknownNameError (ValueError)     no plugin of that name
@@ -43,6 +45,8 @@ __all__ = [
     "PluginError",
     "PluginWarning",
     "PrivacyLeakWarning",
+    "SessionFileError",
+    "SessionRolledBackError",
     "StructureMismatchError",
     "SubsetFitError",
     "UnknownNameError",
@@ -139,6 +143,14 @@ class LedgerCorruptedError(LedgerError):
 
 class LedgerMismatchError(LedgerError, ValueError):
     """An account, a unit, a ceiling or an event is not the one the ledger holds."""
+
+
+class SessionRolledBackError(LedgerError):
+    """A session was charged or resumed elsewhere after the state that is here."""
+
+
+class SessionFileError(PacsklearnError, ValueError):
+    """A file does not hold a session, or not the one that was saved in it."""
 
 
 class PluginError(PacsklearnError):

@@ -72,6 +72,9 @@ class PCACanonicalizer(Canonicalizer):
         if hasattr(template, "svd_solver"):
             template.mean_ = arrays["mean"].astype(layout.fact("dtype"))
             template.n_components_ = components.shape[0]
+            if "spectrum" not in arrays:
+                # Not released, but transform of some versions looks whether it is there.
+                template.explained_variance_ = np.full(components.shape[0], np.nan)
         return template
 
     def align(self, vectors: Floats, layout: Layout) -> Floats:

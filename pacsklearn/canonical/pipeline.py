@@ -39,6 +39,7 @@ class PipelineCanonicalizer(Canonicalizer):
         self.steps = steps
         self.folded = folded
         self.methods = steps[-1][1].methods
+        self.is_searched = any(part.is_searched for _, part in steps)
         self.noised = tuple(f"{name}: {what}" for name, part in steps for what in part.noised)
         if len(steps) == 1:
             self.noised = steps[0][1].noised

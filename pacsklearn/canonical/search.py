@@ -31,6 +31,8 @@ class SearchCanonicalizer(Canonicalizer):
         Of the estimator searched over.
     """
 
+    is_searched = True
+
     def __init__(self, part: Canonicalizer) -> None:
         self.part = part
         self.methods = part.methods

@@ -43,11 +43,15 @@ class Canonicalizer(ABC):
     is_exact : bool
         Whether a decoded transformer gives the same numbers as the one encoded. False where it
         may turn or rename its outputs: such a part cannot stand before another step.
+    is_searched : bool
+        Whether each subset may choose other parameters of the estimator, so that decoding has to
+        be tried on every subset and not on some.
     """
 
     methods: tuple[str, ...] = ("predict",)
     noised: tuple[str, ...] = ("parameters",)
     is_exact: bool = True
+    is_searched: bool = False
 
     @classmethod
     def for_estimator(

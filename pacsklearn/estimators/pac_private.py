@@ -22,7 +22,7 @@ from pacsklearn._validation import check_budget
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.estimators.response_model import ResponseModel
-from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
 from pacsklearn.plugin import registry
 from pacsklearn.session.privacy_session import PrivacySession
 from pacsklearn.session.responder import CostPreview, Responder
@@ -147,7 +147,7 @@ class PACPrivate(MetaEstimatorMixin, BaseEstimator):
         Public class labels, for classifiers.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, when ``X`` had string column names.
 
     Raises
@@ -419,6 +419,10 @@ SubsetFitError, NonDeterministicError
         tags.non_deterministic = self.random_state is None
         if not hasattr(self, "transform"):
             tags.transformer_tags = None
+        if tags.classifier_tags is not None and self._is_black_box():
+            tags.classifier_tags.multi_label = False
+            tags.target_tags.multi_output = False
+            tags.target_tags.single_output = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -449,7 +453,8 @@ SubsetFitError, NonDeterministicError
             released.set_output(**config)
 
     def _check_parameters(self) -> None:
-        if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
+        known = hasattr(self.estimator, "fit") and hasattr(self.estimator, "get_params")
+        if isinstance(self.estimator, type) or not known:
             is_class = isinstance(self.estimator, type)
             name = (self.estimator if is_class else type(self.estimator)).__name__
             given = (
@@ -457,7 +462,9 @@ SubsetFitError, NonDeterministicError
                 if is_class
                 else f"an object of type {name}"
             )
-            raise TypeError(f"estimator must be an estimator with a fit method, got {given}.")
+            raise TypeError(
+                f"estimator must be a scikit-learn estimator, with fit and get_params, got {given}."
+            )
         if self.release not in ("auto", "parameters", "responses"):
             raise ValueError(
                 f"release must be 'auto', 'parameters' or 'responses', got {self.release!r}."
@@ -473,6 +480,12 @@ SubsetFitError, NonDeterministicError
             if self.release == "auto" and _answers_queries(self.estimator):
                 return None
             raise
+
+    def _is_black_box(self) -> bool:
+        try:
+            return self._canonicalizer() is None
+        except (NoCanonicalizerError, UnknownNameError):  # fit says so; tags are asked for often
+            return False
 
     def _responder(self, session: PrivacySession, fit_params: Mapping[str, Any]) -> Responder:
         unstated = self.max_answers is None and self.query_budget is None

@@ -65,5 +65,6 @@ class ResponseModel:
 
     def queries(self, X: Any) -> Any:
         """Rows checked against the features of the fit."""
+        checked = check_queries(self._owner.estimator, X)
         validate_data(self._owner, X, reset=False, skip_check_array=True)
-        return check_queries(self._owner.estimator, X)
+        return checked

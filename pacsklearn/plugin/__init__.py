@@ -1,5 +1,6 @@
 """Plugins: what authors import, and the registry that finds their work."""
 
+from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.event import Provenance
 from pacsklearn.core.layout import Layout
@@ -9,6 +10,7 @@ from pacsklearn.plugin.hookspecs import hookimpl
 from pacsklearn.plugin.process_registry import register, registry, unregister
 from pacsklearn.plugin.records import (
     AttackRecord,
+    BatchPredictorRecord,
     CanonicalizerRecord,
     NoiseBackendRecord,
     Record,
@@ -18,6 +20,8 @@ from pacsklearn.plugin.registry import Registry
 
 __all__ = [
     "AttackRecord",
+    "BatchPredictor",
+    "BatchPredictorRecord",
     "Canonicalizer",
     "CanonicalizerRecord",
     "Encoding",

@@ -6,7 +6,7 @@ from typing import final
 
 from pacsklearn.exceptions import PluginClashError
 from pacsklearn.plugin.qualified_name import public_name, public_names
-from pacsklearn.plugin.records import CanonicalizerRecord, Record
+from pacsklearn.plugin.records import BatchPredictorRecord, CanonicalizerRecord, Record
 from pacsklearn.plugin.registration import KINDS, Kind, Registration
 
 __all__ = ["Catalogue"]
@@ -16,11 +16,11 @@ _INTERACTIVE = "__main__"
 
 @final
 class Catalogue:
-    """Registrations by kind and name, and the estimators that canonicalizers claim."""
+    """Registrations by kind and name, and the estimators that they claim."""
 
     def __init__(self) -> None:
         self._by_name: dict[tuple[Kind, str], Registration] = {}
-        self._by_claim: dict[str | type, Registration] = {}
+        self._by_claim: dict[tuple[Kind, str | type], Registration] = {}
 
     def add(self, registration: Registration) -> None:
         """Add it, or raise :class:`PluginClashError` and change nothing.
@@ -38,13 +38,15 @@ class Catalogue:
                 f"{registration.record.name!r}: {_label(earlier)} and {_label(registration)}. "
                 + _REMEDY
             )
-        claims = _claims(registration.record)
+        claims = [(registration.kind, claim) for claim in _claims(registration.record)]
         for claim in claims:
             rival = self._by_claim.get(claim)
             if rival is not None and rival is not earlier:
-                name = claim if isinstance(claim, str) else claim.__qualname__
+                kind, estimator = claim
+                name = estimator if isinstance(estimator, str) else estimator.__qualname__
                 raise PluginClashError(
-                    f"Two canonicalizers claim the estimator {name}: {rival.record.name!r} of "
+                    f"Two {kind.replace('_', ' ')}s claim the estimator {name}: "
+                    f"{rival.record.name!r} of "
                     f"{_label(rival)} and {registration.record.name!r} of {_label(registration)}. "
                     + _REMEDY
                 )
@@ -73,12 +75,12 @@ class Catalogue:
         """Registrations of a kind, by name."""
         return tuple(self._by_name[key] for key in sorted(self._by_name) if key[0] == kind)
 
-    def claiming(self, cls: type) -> Registration | None:
-        """Canonicalizer of the nearest class along the MRO that one claims."""
+    def claiming(self, cls: type, kind: Kind = "canonicalizer") -> Registration | None:
+        """Registration of that kind for the nearest class along the MRO that one claims."""
         for ancestor in cls.__mro__:
             claims: tuple[str | type, ...] = (ancestor, *public_names(ancestor))
             for claim in claims:
-                found = self._by_claim.get(claim)
+                found = self._by_claim.get((kind, claim))
                 if found is not None:
                     return found
         return None
@@ -91,7 +93,7 @@ _REMEDY = (
 
 
 def _claims(record: Record) -> tuple[str | type, ...]:
-    if not isinstance(record, CanonicalizerRecord):
+    if not isinstance(record, (CanonicalizerRecord, BatchPredictorRecord)):
         return ()
     claims: list[str | type] = []
     for estimator in record.estimators:

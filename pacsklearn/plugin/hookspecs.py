@@ -11,6 +11,7 @@ import pluggy
 
 from pacsklearn.plugin.records import (
     AttackRecord,
+    BatchPredictorRecord,
     CanonicalizerRecord,
     NoiseBackendRecord,
     ScenarioRecord,
@@ -19,6 +20,7 @@ from pacsklearn.plugin.records import (
 __all__ = [
     "hookimpl",
     "pacsklearn_attacks",
+    "pacsklearn_batch_predictors",
     "pacsklearn_canonicalizers",
     "pacsklearn_noise_backends",
     "pacsklearn_scenarios",
@@ -49,6 +51,17 @@ def pacsklearn_canonicalizers() -> Iterable[CanonicalizerRecord]:
     ...         estimators=("clinic.models.TrimmedMeanRegressor",),
     ...         description="a robust mean",
     ...     )
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def pacsklearn_batch_predictors() -> Iterable[BatchPredictorRecord]:
+    """Predict with the models of all candidates at once, for fast private responses.
+
+    Returns
+    -------
+    iterable of BatchPredictorRecord
     """
     raise NotImplementedError
 

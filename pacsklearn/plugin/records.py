@@ -9,6 +9,7 @@ from pacsklearn.plugin.qualified_name import is_dotted_name
 
 __all__ = [
     "AttackRecord",
+    "BatchPredictorRecord",
     "CanonicalizerRecord",
     "NoiseBackendRecord",
     "Record",
@@ -55,17 +56,40 @@ class CanonicalizerRecord:
 
     def __post_init__(self) -> None:
         _check_fields(self)
-        if isinstance(self.estimators, (str, type)):
-            claimed: tuple[Any, ...] = (self.estimators,)
-        else:
-            claimed = tuple(self.estimators)
-        for claim in claimed:
-            if not isinstance(claim, type) and not is_dotted_name(claim):
-                raise ValueError(
-                    f"estimators of the canonicalizer {self.name!r} must be classes or qualified "
-                    f"names such as 'sklearn.svm.LinearSVC', got {claim!r}."
-                )
-        object.__setattr__(self, "estimators", claimed)
+        object.__setattr__(self, "estimators", _claimed("canonicalizer", self))
+
+
+@final
+@dataclass(frozen=True)
+class BatchPredictorRecord:
+    """A batch predictor and the estimators whose private responses it makes fast.
+
+    Parameters
+    ----------
+    name : str
+        Unique among the batch predictors.
+    target : str or class
+        ``"package.module:Object"``, or the
+        :class:`~pacsklearn.core.batch_predictor.BatchPredictor` subclass itself.
+    estimators : tuple of str or classes
+        As for a :class:`CanonicalizerRecord`.
+    description : str
+        One line for listings.
+
+    Raises
+    ------
+    ValueError
+        When a field is not of that form.
+    """
+
+    name: str
+    target: Any
+    estimators: tuple[str | type, ...] = ()
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        _check_fields(self)
+        object.__setattr__(self, "estimators", _claimed("batch predictor", self))
 
 
 @final
@@ -139,7 +163,23 @@ class AttackRecord:
         _check_fields(self)
 
 
-Record: TypeAlias = CanonicalizerRecord | NoiseBackendRecord | ScenarioRecord | AttackRecord
+Record: TypeAlias = (
+    CanonicalizerRecord | BatchPredictorRecord | NoiseBackendRecord | ScenarioRecord | AttackRecord
+)
+
+
+def _claimed(
+    noun: str, record: CanonicalizerRecord | BatchPredictorRecord
+) -> tuple[str | type, ...]:
+    given: Any = record.estimators
+    claimed: tuple[Any, ...] = (given,) if isinstance(given, (str, type)) else tuple(given)
+    for claim in claimed:
+        if not isinstance(claim, type) and not is_dotted_name(claim):
+            raise ValueError(
+                f"estimators of the {noun} {record.name!r} must be classes or qualified names such "
+                f"as 'sklearn.svm.LinearSVC', got {claim!r}."
+            )
+    return claimed
 
 
 def _check_fields(record: Record) -> None:

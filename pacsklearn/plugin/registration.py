@@ -12,6 +12,7 @@ from pacsklearn.core.event import Provenance
 from pacsklearn.exceptions import PluginError
 from pacsklearn.plugin.records import (
     AttackRecord,
+    BatchPredictorRecord,
     CanonicalizerRecord,
     NoiseBackendRecord,
     Record,
@@ -20,7 +21,7 @@ from pacsklearn.plugin.records import (
 
 __all__ = ["KINDS", "Kind", "Registration", "target_name", "unregistered_provenance"]
 
-Kind: TypeAlias = Literal["canonicalizer", "noise_backend", "scenario", "attack"]
+Kind: TypeAlias = Literal["canonicalizer", "noise_backend", "scenario", "attack", "batch_predictor"]
 
 KINDS: Final[Mapping[type, Kind]] = MappingProxyType(
     {
@@ -28,6 +29,7 @@ KINDS: Final[Mapping[type, Kind]] = MappingProxyType(
         NoiseBackendRecord: "noise_backend",
         ScenarioRecord: "scenario",
         AttackRecord: "attack",
+        BatchPredictorRecord: "batch_predictor",
     }
 )
 

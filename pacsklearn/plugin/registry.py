@@ -8,6 +8,7 @@ from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar, final
 
+from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.event import Provenance
 from pacsklearn.core.noise_backend import NoiseBackend
@@ -35,7 +36,7 @@ RecordT = TypeVar("RecordT", bound=Record)
 
 @final
 class Registry:
-    """Canonicalizers, noise backends, scenarios and attacks by name.
+    """Canonicalizers, batch predictors, noise backends, scenarios and attacks by name.
 
     Plugins are loaded at the first question and never again. One that fails is left out, kept in
     :attr:`failures` and warned about once.
@@ -149,6 +150,17 @@ class Registry:
                 + describe_failures(self._failures)
             )
         return self._canonicalizer(registration, estimator)
+
+    def batch_predictor_for(self, estimator: Any) -> type[BatchPredictor] | None:
+        """Batch predictor of the nearest class along the estimator's MRO, or None."""
+        with self._lock:
+            registration = self._loaded().claiming(type(estimator), "batch_predictor")
+        if registration is None:
+            return None
+        found = registration.load()
+        if not (isinstance(found, type) and issubclass(found, BatchPredictor)):
+            raise _wrong_type(registration, found, BatchPredictor)
+        return found
 
     def provenance(self, kind: Kind, value: object) -> Provenance:
         """Which distribution and version stand behind a name or an instance, for an event."""

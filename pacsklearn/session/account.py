@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import uuid
+from dataclasses import replace
 from typing import final
 
 from pacsklearn._validation import check_budget
+from pacsklearn.core.bookkeeping import bookkeeping_event
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger, MemoryLedger
-from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
+from pacsklearn.exceptions import (
+    BudgetExhaustedError,
+    LedgerMismatchError,
+    SessionRolledBackError,
+)
 
 __all__ = ["Account", "open_shared"]
 
@@ -22,11 +29,28 @@ class Account:
         Of this session alone.
     shared : Ledger or None
         Of the data set, across sessions and processes.
+    session : str, optional
+        Name of the session; a new one when not given.
+    n_charged : int, default=0
+        Events of the session that the shared ledger holds.
+
+    Notes
+    -----
+    The n-th event of a session has the key ``"<session>/<n>"``. A ledger takes a key once, so of
+    two copies of a session (one resumed from a file, the other never stopped) only one goes on.
     """
 
-    def __init__(self, own: MemoryLedger, shared: Ledger | None) -> None:
+    def __init__(
+        self,
+        own: MemoryLedger,
+        shared: Ledger | None,
+        session: str | None = None,
+        n_charged: int = 0,
+    ) -> None:
         self.own = own
         self.shared = shared
+        self.session = session or uuid.uuid4().hex
+        self.n_charged = n_charged
 
     @property
     def remaining(self) -> float:
@@ -48,22 +72,54 @@ class Account:
                 raise BudgetExhaustedError(ledger.spent, amount, ledger.ceiling)
         return amount
 
-    def charge(self, event: Event) -> None:
+    def charge(self, event: Event) -> Event:
         """Charge both ledgers, the shared one first: it alone can refuse for others' sake.
+
+        Returns
+        -------
+        Event
+            As it was charged, with its key.
 
         Raises
         ------
         BudgetExhaustedError
             When it does not fit under one of them; no answer may leave then.
+        SessionRolledBackError
+            When another copy of this session has been charged in the meantime.
         """
         if not self.own.allows(event.charge):
             raise BudgetExhaustedError(self.own.spent, event.charge, self.own.ceiling)
-        if self.shared is not None and not self.shared.charge(event):
-            raise LedgerError(
-                "This release has been charged before, so its noise has been drawn before: it "
-                "cannot be released a second time with other noise."
-            )
+        event = self._next(event)
         self.own.charge(event)
+        return event
+
+    def resume(self) -> None:
+        """Take the session over from whoever saved it, for nobody else to do so again.
+
+        Raises
+        ------
+        SessionRolledBackError
+            When anything was charged for this session since it was saved.
+        """
+        self._next(bookkeeping_event("resumed", 0.0, self.own.unit, ""))
+
+    def _next(self, event: Event) -> Event:
+        event = replace(event, key=f"{self.session}/{self.n_charged}")
+        try:
+            is_new = self.shared is None or self.shared.charge(event)
+        except LedgerMismatchError:
+            assert self.shared is not None
+            if all(known.key != event.key for known in self.shared.events):
+                raise
+            is_new = False
+        if not is_new:
+            raise SessionRolledBackError(
+                "The ledger has moved on: this session was charged or resumed elsewhere after the "
+                "state it has here. Go on with that copy, or begin a new session: going on "
+                "from here would spend the same budget a second time."
+            )
+        self.n_charged += 1
+        return event
 
 
 def open_shared(ledger: str | Ledger | None, ceiling: float) -> Ledger | None:

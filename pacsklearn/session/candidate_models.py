@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import NonDeterministicError
 from pacsklearn.session.behaviour import same_behaviour
 from pacsklearn.session.seeding import seeded_clone
-from pacsklearn.session.stacked_linear import StackedLinear, stack
+from pacsklearn.session.stacked_linear import stack
 from pacsklearn.session.subset_fitting import (
     Outcome,
     Stage,
@@ -41,21 +42,23 @@ class CandidateModels:
     Parameters
     ----------
     models : tuple of m fitted estimators
-    stacked : StackedLinear or None
-        One matrix that stands for all of them, for linear models.
+    stacked : BatchPredictor or None
+        Stands for all of them where one exists: one matrix, for linear models.
     n_jobs : int, optional
     """
 
     models: tuple[Any, ...] = field(repr=False)
-    stacked: StackedLinear | None = field(default=None, repr=False)
+    stacked: BatchPredictor | None = field(default=None, repr=False)
     n_jobs: int | None = None
 
     def labels(self, X: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
         """Codes in ``classes`` of every candidate's label for every row; shape (n, m)."""
         codes = np.empty((X.shape[0], len(self.models)), dtype=np.int32)
+        # A class that no candidate has seen has no place in the stack.
+        seen = np.searchsorted(classes, self.models[0].classes_) if self.stacked else None
         for rows, said in self._evaluated(X, "predict", classes.size):
             for i, labels in enumerate(said):
-                codes[rows, i] = labels if self.stacked else np.searchsorted(classes, labels)
+                codes[rows, i] = np.searchsorted(classes, labels) if seen is None else seen[labels]
         return codes
 
     def values(self, X: Any, method: str, width: int, classes: Any = None) -> NDArray[np.float64]:
@@ -67,7 +70,7 @@ class CandidateModels:
         for rows, said in self._evaluated(X, method, width):
             for i, numbers in enumerate(said):
                 columns: Any = slice(None)
-                if classes is not None and not self.stacked:
+                if classes is not None:
                     columns = np.searchsorted(classes, self.models[i].classes_)
                 found[rows, i, columns] = np.reshape(numbers, (rows.stop - rows.start, -1))
         return found

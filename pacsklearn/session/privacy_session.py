@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import warnings
 from collections.abc import Mapping
@@ -27,9 +28,16 @@ from pacsklearn.session.calibration import observe, output_metric
 from pacsklearn.session.candidate_models import CandidateModels, fit_candidates
 from pacsklearn.session.noise_pool import NoisePool
 from pacsklearn.session.responder import Responder
-from pacsklearn.session.response_kind import response_kind
+from pacsklearn.session.response_kind import ResponseKind, response_kind
 from pacsklearn.session.secret import Secret
 from pacsklearn.session.seeding import seeded_clone
+from pacsklearn.session.session_file import (
+    SessionState,
+    check_ledger,
+    read_session,
+    shared_position,
+    write_session,
+)
 from pacsklearn.session.statement import pac_guarantee, public_facts, responses_guarantee
 from pacsklearn.session.subset_training import candidate_outputs
 from pacsklearn.session.universe import check_universe, design_space
@@ -134,10 +142,13 @@ class PrivacySession:
         )
         self._account = Account(own, open_shared(ledger, own.ceiling))
         self._secret = Secret(self._space.weights, sampler_for(random_state))
-        self._pool = NoisePool(self._secret.sampler)
+        self._start(n_jobs=n_jobs, verbose=verbose)
+
+    def _start(self, *, n_jobs: int | None, verbose: int) -> None:
         self._n_jobs, self._verbose = n_jobs, verbose
+        self._pool = NoisePool(self._secret.sampler)
         self._models: dict[str, CandidateModels] = {}
-        self._responders: dict[str, Responder] = {}
+        self._responders: dict[str, tuple[str, Responder]] = {}
         self._one_at_a_time = threading.RLock()
 
     @property
@@ -243,7 +254,7 @@ class PrivacySession:
                 n_noisy=0 if law.is_noiseless else law.dimension,
                 provenance=provenance,
             )
-            self._account.charge(event)
+            event = self._account.charge(event)
             observed = observe(law, self._secret.index, self._secret.sampler)
             self._secret.learn(law.log_likelihood(observed))
         guarantee = pac_guarantee(
@@ -296,15 +307,16 @@ class PrivacySession:
         Returns
         -------
         Responder
-            The same one for the same arguments, with its stored answers.
+            The same one for the same arguments, with its step budget and its stored answers.
         """
         X, y = check_universe(estimator, self._X, self._y)
         kind = response_kind(estimator, y, answers, value_range)
-        step = self._step_budget(query_budget, max_answers)
         with self._one_at_a_time:
             fitted = joblib.hash((estimator, dict(fit_params or {})))
-            name = joblib.hash((fitted, step, kind.answers, kind.value_range))
+            asked = (query_budget, max_answers, kind.answers, kind.value_range)
+            name = joblib.hash((fitted, *asked))
             if name not in self._responders:
+                step = self._step_budget(query_budget, max_answers)
                 if fitted not in self._models:
                     self._models[fitted] = fit_candidates(
                         estimator,
@@ -315,17 +327,8 @@ class PrivacySession:
                         n_jobs=self._n_jobs,
                         verbose=self._verbose,
                     )
-                self._responders[name] = Responder(
-                    self._models[fitted],
-                    self._secret,
-                    self._account,
-                    self._pool,
-                    kind,
-                    step_budget=step,
-                    lock=self._one_at_a_time,
-                    guarantee=self._responses_guarantee,
-                )
-            return self._responders[name]
+                self._responders[name] = fitted, self._answering(fitted, kind, step)
+            return self._responders[name][1]
 
     def respond(self, estimator: Any, X: Any, **responder_params: Any) -> Any:
         """Private answers of ``estimator`` to the rows of ``X``; see :meth:`responder`.
@@ -336,9 +339,123 @@ class PrivacySession:
         """
         return self.responder(estimator, **responder_params).predict(X)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the session to a file, to go on elsewhere with :meth:`load`.
+
+        The file is secret material: it holds the rows, the candidates' models, the secret and the
+        stored answers. It is readable by its owner only (mode 0600); treat a copy like the data.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file that is there is replaced.
+
+        Raises
+        ------
+        LedgerError
+            When the session has no ledger in a database (``ledger="sqlite:///path"``): nothing
+            would stop a file that is loaded twice from spending the budget twice.
+
+        Notes
+        -----
+        The session may go on afterwards; the file is then out of date, and refused. A session with
+        a ``random_state`` resumes its generator where it was.
+        """
+        with self._one_at_a_time:
+            account = self._account
+            position = shared_position(account.shared, account.own, account.session)
+            assert account.shared is not None
+            state = SessionState(
+                X=self._X,
+                y=self._y,
+                space=self._space,
+                sampler=self._secret.sampler,
+                drawn=self._secret.export(),
+                ceiling=account.own.ceiling,
+                events=account.own.events,
+                session=account.session,
+                n_charged=account.n_charged,
+                ledger=account.shared,
+                position=position,
+                models=self._models,
+                responders={
+                    name: (fitted, responder.export())
+                    for name, (fitted, responder) in self._responders.items()
+                },
+                options={"n_jobs": self._n_jobs, "verbose": self._verbose},
+            )
+            write_session(path, state)
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, ledger: str | Ledger | None = None
+    ) -> PrivacySession:
+        """Go on with a saved session; whoever saved it, or loaded it before, cannot any more.
+
+        Loading unpickles, which runs code: load only files of your own.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Written by :meth:`save`.
+        ledger : str or Ledger, optional
+            Where the session's ledger is now, if it was moved.
+
+        Returns
+        -------
+        PrivacySession
+            With its belief, secret, stored answers, fitted models and responders: asking for the
+            same :meth:`responder` again gives the one that was saved.
+
+        Raises
+        ------
+        SessionFileError
+            When the file is something else, or was altered.
+        SessionRolledBackError
+            When the session was charged or resumed since it was saved, or the ledger is an older
+            copy.
+
+        Notes
+        -----
+        An event of no charge in the shared ledger marks the session as resumed, so that a file
+        works once. Only whoever puts back an older file *and* an older ledger goes unnoticed: keep
+        the ledger's position elsewhere (see ``SQLiteLedger.is_ahead_of``).
+        """
+        state = read_session(path)
+        shared = check_ledger(ledger, state)
+        own = MemoryLedger(state.ceiling)
+        for event in state.events:
+            own.charge(event)
+        session = cls.__new__(cls)
+        session._X, session._y, session._space = state.X, state.y, state.space
+        session._account = Account(own, shared, state.session, state.n_charged)
+        session._secret = Secret(state.space.weights, state.sampler)
+        session._secret.restore(*state.drawn)
+        session._start(**state.options)
+        session._models = dict(state.models)
+        for name, (fitted, saved) in state.responders.items():
+            responder = session._answering(fitted, saved.kind, saved.step_budget)
+            responder.restore(saved)
+            session._responders[name] = fitted, responder
+        # Last, so that whatever fails before leaves the file good for another attempt.
+        session._account.resume()
+        return session
+
     def close(self) -> None:
         """Stop drawing noise ahead. What has been released stays valid."""
         self._pool.close()
+
+    def _answering(self, fitted: str, kind: ResponseKind, step: float) -> Responder:
+        return Responder(
+            self._models[fitted],
+            self._secret,
+            self._account,
+            self._pool,
+            kind,
+            step_budget=step,
+            lock=self._one_at_a_time,
+            guarantee=self._responses_guarantee,
+        )
 
     def _step_budget(self, query_budget: float | None, max_answers: int | None) -> float:
         if (query_budget is None) == (max_answers is None):
@@ -381,7 +498,7 @@ class PrivacySession:
     def __reduce__(self) -> NoReturn:
         raise TypeError(
             "A PrivacySession holds the secret and cannot be pickled or copied; keep it in the "
-            "process that owns it and publish its releases."
+            "process that owns it and publish its releases, or move it with save and load."
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.core.event import Event
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.information import belief_entropy
 from pacsklearn.session import label_engine, value_engine
 from pacsklearn.session.account import Account
-from pacsklearn.session.answers import LabelAnswers, Stop, ValueAnswers
+from pacsklearn.session.answers import OUTWARD, LabelAnswers, Stop, ValueAnswers
 from pacsklearn.session.candidate_models import CandidateModels
 from pacsklearn.session.label_engine import answer_labels
 from pacsklearn.session.noise_pool import NoisePool
@@ -25,11 +26,13 @@ from pacsklearn.session.row_keys import row_keys
 from pacsklearn.session.secret import Secret
 from pacsklearn.session.value_engine import answer_values
 
-__all__ = ["Answers", "CostPreview", "Responder"]
+__all__ = ["Answers", "CostPreview", "Responder", "ResponderState"]
 
 # Rows evaluated, charged and answered together; more stream through in turns.
 _BATCH_ROWS = 2**16
 _LEAST_NOISE = 64
+# A belief may be certain but for what doubles can tell.
+_LEAST_CHARGE = 1e-250
 
 
 @final
@@ -46,7 +49,7 @@ class CostPreview:
     n_unanimous : int
         All candidates with posterior mass agree: free.
     n_contested : int
-        Charged the step budget each.
+        Charged the step budget each, until nothing is left to reveal.
     nats : float
         At most this much would be charged.
     worst_case : float
@@ -80,6 +83,27 @@ class Answers:
 
 
 @final
+@dataclass(frozen=True, eq=False)
+class ResponderState:
+    """What a responder remembers; its answers are public, its queries need not be.
+
+    Parameters
+    ----------
+    kind : ResponseKind
+    step_budget : float
+    n_answered, n_contested : int
+    stored : dict
+        Answer and margin by the digest of the query.
+    """
+
+    kind: ResponseKind
+    step_budget: float
+    n_answered: int
+    n_contested: int
+    stored: dict[bytes, tuple[Any, float]] = field(repr=False)
+
+
+@final
 class Responder:
     """Answers queries with the model of the secret candidate, each row one step of the session.
 
@@ -109,7 +133,8 @@ class Responder:
     -----
     *Guarantee.* A batch is answered row by row, each row one step of pac-private-responses'
     Algorithm 1 under the belief the rows before it left. Rows on which all candidates agree cost
-    nothing; any other is charged the step budget.
+    nothing; any other is charged the step budget, but a batch never more than the entropy of the
+    belief before it, which is all there is to reveal.
     """
 
     def __init__(
@@ -129,6 +154,17 @@ class Responder:
         self.kind, self.step_budget = kind, step_budget
         self.n_answered = self.n_contested = 0
         self._stored: dict[bytes, tuple[Any, float]] = {}
+
+    def export(self) -> ResponderState:
+        """What it has answered, for a session file."""
+        return ResponderState(
+            self.kind, self.step_budget, self.n_answered, self.n_contested, dict(self._stored)
+        )
+
+    def restore(self, state: ResponderState) -> None:
+        """Take over what :meth:`export` gave."""
+        self.n_answered, self.n_contested = state.n_answered, state.n_contested
+        self._stored = dict(state.stored)
 
     @property
     def guarantee_(self) -> Guarantee:
@@ -158,7 +194,7 @@ class Responder:
             n_stored=stored,
             n_unanimous=unanimous,
             n_contested=contested,
-            nats=contested * self.step_budget,
+            nats=self._bound(contested),
             worst_case=X.shape[0] * self.step_budget,
         )
 
@@ -222,11 +258,16 @@ class Responder:
         engine = label_engine if self.kind.answers == "labels" else value_engine
         return engine.contested_rows(said, self._secret.log_belief)
 
+    def _bound(self, contested: int) -> float:
+        """Nats that so many rows reveal at most; never more than is still unknown."""
+        unknown = max(belief_entropy(self._secret.log_belief) * OUTWARD, _LEAST_CHARGE)
+        return min(contested * self.step_budget, unknown)
+
     def _charge(self, contested: int, fresh: int) -> None:
         """Charge a batch's worst case, before anything of it is computed from the secret."""
         if contested == 0:
             return
-        asked = contested * self.step_budget
+        asked = self._bound(contested)
         self._account.check(asked)
         self._account.charge(
             Event(

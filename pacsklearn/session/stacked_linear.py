@@ -1,4 +1,4 @@
-"""All candidates' linear models as one matrix."""
+"""All candidates' models at once: linear ones as one matrix, others by a plugin."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from pacsklearn.canonical.affine import FoldingCanonicalizer
 from pacsklearn.canonical.features import numeric_rows
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer
+from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugin import registry
 
@@ -20,7 +21,7 @@ __all__ = ["StackedLinear", "stack"]
 
 @final
 @dataclass(frozen=True, eq=False)
-class StackedLinear:
+class StackedLinear(BatchPredictor):
     """Predictions of m linear models by one matrix product.
 
     Parameters
@@ -37,6 +38,11 @@ class StackedLinear:
     n_models: int
     classifies: bool
 
+    @classmethod
+    def of(cls, models: tuple[Any, ...]) -> StackedLinear | None:
+        """Stack linear models with the same classes, the steps before them folded in."""
+        return _stack_linear(models)
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Class codes of shape (m, n), or values of shape (m, n, outputs)."""
         decision = numeric_rows(X) @ self.coef.T + self.intercept
@@ -48,8 +54,14 @@ class StackedLinear:
         return by_model.argmax(axis=2).astype(np.int32)
 
 
-def stack(models: tuple[Any, ...]) -> StackedLinear | None:
-    """Stack of linear models with the same classes, steps before them folded in; None otherwise."""
+def stack(models: tuple[Any, ...]) -> BatchPredictor | None:
+    """Whatever predicts with all models at once, a plugin's own first; None if nothing does."""
+    registered = registry().batch_predictor_for(models[0])
+    predictor = registered.of(models) if registered else None
+    return predictor or StackedLinear.of(models)
+
+
+def _stack_linear(models: tuple[Any, ...]) -> StackedLinear | None:
     try:
         part: Any = registry().canonicalizer_for(models[0])
     except NoCanonicalizerError:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -29,6 +32,12 @@ __all__ = [
 ]
 
 
+_WRONG_PARAMETER = re.compile(
+    r"The '(?P<name>\w+)' parameter of (?P<owner>\w+) must be .* Got (?P<given>.*) instead\.$",
+    re.DOTALL,
+)
+
+
 class StageFailure(Exception):  # noqa: N818 - it never leaves this module's callers
     """Something a stage found wrong by itself: ``"finite"`` or ``"gauge"``."""
 
@@ -46,7 +55,7 @@ class Stage:
 class _Failure:
     stage: str
     error: str = ""
-    public_message: str = ""
+    message: str = field(default="", repr=False)
 
 
 @final
@@ -65,18 +74,26 @@ def attempt(work: Callable[[Stage], Any]) -> Outcome:
     Their messages may quote rows.
     """
     stage = Stage()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with _listening() as caught:
         try:
             value = work(stage)
         except StageFailure as failure:
             return Outcome(failure=_Failure(str(failure)))
         except Exception as error:  # noqa: BLE001 - whatever it is, its words stay here
-            return Outcome(
-                failure=_Failure(stage.name, type(error).__name__, _public_message(error))
-            )
+            return Outcome(failure=_Failure(stage.name, type(error).__name__, str(error)))
     kinds = sorted({warning.category for warning in caught}, key=lambda kind: kind.__name__)
     return Outcome(value, warnings=tuple(kinds))
+
+
+@contextmanager
+def _listening() -> Iterator[list[warnings.WarningMessage]]:
+    """Record warnings; in a thread the coordinator does, because filters are not a thread's own."""
+    if threading.current_thread() is not threading.main_thread():
+        yield []
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
 
 
 def fit_subset(template: Any, X: Any, y: Any, rows: NDArray[np.int64], params: Any) -> Any:
@@ -103,7 +120,7 @@ def over_subsets(
     estimator: Any,
     n_jobs: int | None,
     verbose: int,
-) -> Iterator[Any]:
+) -> list[Any]:
     """Values of ``function(*args, space, index)`` for every candidate, in order.
 
     Raises
@@ -112,23 +129,27 @@ def over_subsets(
         For the first failing subset. A warning is given once for all subsets.
     """
     tasks = (delayed(function)(*args, space, index) for index in range(space.n_subsets))
-    kinds: Counter[type[Warning]] = Counter()
-    for index, outcome in enumerate(_run(tasks, space.n_subsets, n_jobs, verbose)):
+    with _listening() as caught:
+        outcomes = list(_run(tasks, space.n_subsets, n_jobs, verbose))
+    kinds = Counter(warning.category for warning in caught)
+    for outcome in outcomes:
         kinds.update(outcome.warnings)
-        yield unwrap(outcome, index, estimator)
+    values = [unwrap(outcome, index, estimator) for index, outcome in enumerate(outcomes)]
     for kind, count in kinds.items():
         warnings.warn(
-            f"{type(estimator).__name__}: {kind.__name__} in {count} of {space.n_subsets} subset "
-            "fits (the messages are withheld because they may quote rows).",
+            f"{type(estimator).__name__}: {kind.__name__} in {min(count, space.n_subsets)} of "
+            f"{space.n_subsets} subset fits (the messages are withheld because they may quote "
+            "rows).",
             kind,
             stacklevel=2,
         )
+    return values
 
 
 def unwrap(outcome: Outcome, index: int, estimator: Any) -> Any:
     """Value of an outcome, or its failure as an error."""
     if outcome.failure is not None:
-        _raise(outcome.failure, index, type(estimator).__name__)
+        _raise(outcome.failure, index, estimator)
     return outcome.value
 
 
@@ -142,7 +163,8 @@ def _run(tasks: Iterable[Any], total: int, n_jobs: int | None, verbose: int) -> 
     yield from track(results, description="fitting candidate subsets", total=total)
 
 
-def _raise(failure: _Failure, index: int, name: str) -> NoReturn:
+def _raise(failure: _Failure, index: int, estimator: Any) -> NoReturn:
+    name = type(estimator).__name__
     if failure.stage == "gauge":
         raise GaugeError(
             f"The canonicalizer of {name} does not give back the model it was given: decoded, it "
@@ -155,19 +177,33 @@ def _raise(failure: _Failure, index: int, name: str) -> NoReturn:
             f"{name} fitted on subset {index} has nan or infinite parameters, which cannot be "
             "noised. Regularise it, scale the features, or collect more rows."
         )
-    what = {"fit": "could not be fitted", "encode": "was fitted but could not be encoded"}.get(
-        failure.stage, "was encoded but could not be decoded"
-    )
-    reason = failure.public_message or (
-        "its message is withheld because it may quote rows; fit the estimator yourself on "
+    what = {
+        "fit": "could not be fitted",
+        "encode": "was fitted but could not be encoded",
+        "decode": "was encoded but could not be decoded",
+        "align": "was encoded but could not be aligned with the other candidates",
+    }[failure.stage]
+    reason = (
+        failure.message
+        if _quotes_parameters_only(failure, estimator)
+        else "its message is withheld because it may quote rows; fit the estimator yourself on "
         f"SecretSpace.rows({index}) to see it"
     )
     raise SubsetFitError(f"{name} {what} on subset {index}: {failure.error} ({reason}).")
 
 
-def _public_message(error: Exception) -> str:
-    # Wrong parameters are the caller's own words; any other message may hold data.
-    return str(error) if type(error).__name__ == "InvalidParameterError" else ""
+def _quotes_parameters_only(failure: _Failure, estimator: Any) -> bool:
+    """Whether a message says no more than that a parameter the caller gave is a wrong one."""
+    told = _WRONG_PARAMETER.match(failure.message)
+    if failure.error != "InvalidParameterError" or told is None:
+        return False
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    return any(
+        type(part).__name__ == told["owner"]
+        and repr(part.get_params(deep=False).get(told["name"])) == told["given"]
+        for part in parts
+        if hasattr(part, "get_params") and not isinstance(part, type)
+    )
 
 
 def _cut(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:

@@ -34,6 +34,7 @@ Floats = NDArray[np.float64]
 
 # Enough rows to see a decode that predicts something else, few enough to cost nothing.
 _CHECKED_ROWS = 32
+_CHECKED_SUBSETS = 8
 _ROUNDING = 1e-8
 
 
@@ -119,14 +120,10 @@ def candidate_outputs(
             "calibrated on the candidates would not cover its own randomness. Give it a "
             "random_state, or make it deterministic."
         )
-    aligned = canonicalizer.align(np.stack(vectors), first.layout)
-    outputs = CandidateOutputs(aligned, first.layout, reference, template)
-    unwrap(
-        attempt(partial(_check_gauge, outputs, canonicalizer, safe_indexing(X, space.rows(0)))),
-        0,
-        estimator,
-    )
-    return outputs
+    rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
+    align = partial(_align, np.stack(vectors), first.layout, template, canonicalizer, rows)
+    aligned = unwrap(attempt(align), 0, estimator)
+    return CandidateOutputs(aligned, first.layout, reference, template)
 
 
 def _encode(*work: Any) -> Outcome:
@@ -151,7 +148,9 @@ def _fit_and_encode(
         if not np.all(np.isfinite(encoding.vector)):
             raise StageFailure("finite")
         stage.name = "decode"
-        if not _decodes(encoding, model, template, canonicalizer, own[:_CHECKED_ROWS]):
+        if (canonicalizer.is_searched or index % _CHECKED_SUBSETS == 0) and not _decodes(
+            encoding, model, template, canonicalizer, own[:_CHECKED_ROWS]
+        ):
             raise StageFailure("gauge")
         return model, encoding
 
@@ -167,14 +166,26 @@ def _decodes(
     )
 
 
-def _check_gauge(
-    outputs: CandidateOutputs, canonicalizer: Canonicalizer, rows: Any, stage: Stage
-) -> None:
-    """After alignment candidate 0 must still behave like the model it came from."""
-    stage.name = "decode"
-    encoding = Encoding(outputs.vectors[0], outputs.layout)
-    if not _decodes(encoding, outputs.reference, outputs.template, canonicalizer, rows):
+def _align(
+    vectors: Floats,
+    layout: Layout,
+    template: Any,
+    canonicalizer: Canonicalizer,
+    rows: Any,
+    stage: Stage,
+) -> Floats:
+    """Aligned vectors; each that was changed must decode into what behaves as before."""
+    stage.name = "align"
+    aligned = np.asarray(canonicalizer.align(vectors.copy(), layout), dtype=np.float64)
+    if aligned.shape != vectors.shape or not np.all(np.isfinite(aligned)):
         raise StageFailure("gauge")
+    for before, after in zip(vectors, aligned, strict=True):
+        if np.array_equal(before, after):
+            continue
+        model = canonicalizer.decode(before, layout, clone(template))
+        if not _decodes(Encoding(after, layout), model, template, canonicalizer, rows):
+            raise StageFailure("gauge")
+    return aligned
 
 
 def _close(left: Floats, right: Floats) -> bool:

@@ -14,7 +14,7 @@ from sklearn.utils import Tags, assert_all_finite, check_array, column_or_1d, ge
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from pacsklearn._sklearn_compat import routing_enabled
-from pacsklearn._validation import check_integer
+from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.core.secret_space import SecretSpace
 
 __all__ = ["check_fit_params", "check_queries", "check_universe", "design_space"]
@@ -135,9 +135,10 @@ def design_space(
     if stratify is True and y is None:
         raise ValueError("stratify=True needs y; pass y or use stratify=False.")
     if classifies is None:
-        classifies = y is not None and type_of_target(y) in ("binary", "multiclass")
+        classifies = y is not None and _looks_like_classes(y, rate)
     strata = None
-    if classifies:
+    # Rows with several labels have no class of their own, only a combination that may be rare.
+    if classifies and np.ndim(y) == 1:
         strata = np.asarray(y) if stratify else None
     elif stratify is True:
         # Numbers say nothing in an error's text; these labels, unlike classes, are not public.
@@ -153,6 +154,14 @@ def design_space(
         groups=groups,
         seed=seed,
     )
+
+
+def _looks_like_classes(y: Any, rate: float) -> bool:
+    """Whether ``y`` names classes that every subset can see; counts of something are rarely so."""
+    if type_of_target(y) not in ("binary", "multiclass"):
+        return False
+    counts = np.unique(np.asarray(y), return_counts=True)[1]
+    return bool(counts.min() * check_rate(rate=rate) >= 1)
 
 
 def _checked_rows(estimator: Any, X: Any, *, at_least: int) -> Any:
@@ -216,6 +225,8 @@ def _read(what: str, check: Callable[[], Any]) -> Any:
     text = str(problem)
     if not text.startswith("Input "):
         text = text.partition("\n")[0].rstrip(":.") + "."
+    if text.startswith("Expected 2D array"):
+        text += " Reshape your data: one row for each sample, one column for each feature."
     if not text.startswith(_QUOTES_NOTHING):
         why = text if text.startswith("float() argument must be") else "encode everything else."
         text = f"{what} must hold numbers: {why}"

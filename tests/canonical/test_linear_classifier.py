@@ -79,7 +79,10 @@ def test_the_shift_of_one_against_rest_probabilities_is_kept(
     weights = vector[:-1].reshape(3, -1) * np.exp(vector[-1])
     assert weights[:, :-1] == pytest.approx(model.coef_, rel=1e-9)
     released = canonicalizer.decode(vector, layout, SGDClassifier(loss=loss))
-    assert released.predict_proba(X * size) == pytest.approx(model.predict_proba(X * size))
+    # Old versions divide by zero where every class is ruled out.
+    with np.errstate(invalid="ignore"):
+        told, known = (each.predict_proba(X * size) for each in (released, model))
+    assert told == pytest.approx(known, nan_ok=True)
 
 
 def test_parameters(iris: Any) -> None:

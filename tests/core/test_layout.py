@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacsklearn.core.layout import Layout
@@ -47,6 +47,7 @@ def test_children_stand_behind_the_blocks_in_order() -> None:
     assert outer.unpack(vector)["second"].tolist() == [5, 6]
 
 
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(
     shapes=st.lists(st.lists(st.integers(0, 3), max_size=3).map(tuple), max_size=5),
     seed=st.integers(0, 1000),

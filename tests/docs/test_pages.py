@@ -14,11 +14,11 @@ import pytest
 from pacsklearn.plugin import registry
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(
     r"^(?P<indent>[ ]*)```python[ ]*\n(?P<code>.*?)^(?P=indent)```[ ]*$", re.MULTILINE | re.DOTALL
 )
-KINDS = ("canonicalizer", "noise_backend", "scenario", "attack")
+KINDS = ("canonicalizer", "noise_backend", "scenario", "attack", "batch_predictor")
 
 
 def blocks(page: Path) -> Iterator[tuple[int, str]]:

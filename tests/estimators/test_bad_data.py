@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -109,9 +109,7 @@ def test_a_class_of_one_row() -> None:
     refused(DesignError, ["Class 1 has 1 row(s)", "needs at least 2", "merge"], None, X, rare)
     # Without stratification half of the subsets lack the class: the structure differs.
     refused(ValueError, ["could not be fitted on subset"], None, X, rare, stratify=False)
-    refused(
-        DesignError, ["Class 1 has 1 group(s)"], None, X, rare, groups=np.arange(N) // 1
-    )
+    refused(DesignError, ["Class 1 has 1 group(s)"], None, X, rare, groups=np.arange(N) // 1)
 
 
 def test_too_many_classes_for_a_binary_solver() -> None:
@@ -182,3 +180,11 @@ def test_stratification() -> None:
     rare = np.where(np.arange(N) == 3, "geheim", "nein")
     refused(DesignError, ["A class has 1 row(s)"], KMeans(2, n_init=1), X, rare, stratify=True)
     assert private(stratify=False).fit(X, Y).guarantee_.n_subsets == 8
+
+
+def test_rows_with_several_labels() -> None:
+    labels = np.c_[Y, 1 - Y, np.arange(N) % 3 == 0].astype(int)
+    labels[0] = 1  # a combination of its own
+    estimator = private(RidgeClassifier()).fit(X, labels)
+    assert estimator.predict(X).shape == labels.shape
+    refused(DesignError, ["A class has 1 row(s)"], RidgeClassifier(), X, labels, stratify=True)

@@ -79,9 +79,7 @@ def works(model: Any, method: str, X: Any, y: Any) -> bool:
 
 @pytest.mark.parametrize(("model", "expected"), CASES, ids=name)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_methods_are_those_of_the_released_model(
-    model: Any, expected: set[str], iris: Any
-) -> None:
+def test_methods_are_those_of_the_released_model(model: Any, expected: set[str], iris: Any) -> None:
     X, y = iris
     estimator = private(model)
     assert {method for method in METHODS if hasattr(estimator, method)} == expected

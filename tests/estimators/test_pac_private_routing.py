@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -56,7 +57,12 @@ def routing() -> Any:
         yield
 
 
-@pytest.mark.parametrize("kind", [np.asarray, list])
+def shuffled(values: Any) -> pd.Series:
+    """A series whose index says nothing about where its values stand."""
+    return pd.Series(values, index=np.roll(np.arange(len(values)), 7))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, list, shuffled])
 def test_weights_are_cut_to_the_subset(kind: Any, iris: Any, sizes: Any, weights: Any) -> None:
     released = private(WeightRecorder()).fit(iris[0], sizes, sample_weight=kind(weights))
     assert is_one_of(released.released_estimator_.intercept_, candidate_sums(weights))
@@ -70,9 +76,7 @@ def test_weights_reach_a_step_of_a_pipeline(iris: Any, sizes: Any, weights: Any)
         private(model).fit(iris[0], sizes, sample_weight=weights)
 
 
-def test_requested_weights_are_routed(
-    iris: Any, sizes: Any, weights: Any, routing: None
-) -> None:
+def test_requested_weights_are_routed(iris: Any, sizes: Any, weights: Any, routing: None) -> None:
     asking = WeightRecorder().set_fit_request(sample_weight=True)
     released = private(asking).fit(iris[0], sizes, sample_weight=weights)
     assert is_one_of(released.released_estimator_.intercept_, candidate_sums(weights))

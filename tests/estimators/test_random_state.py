@@ -82,9 +82,7 @@ def test_random_state_repeats_a_fit_and_warns_where_it_is_called(iris: Any) -> N
     with pytest.warns(PrivacyLeakWarning, match="NOT private") as caught:
         first = private(random_state=3).fit(*iris)
     assert Path(caught[0].filename) == Path(__file__)
-    np.testing.assert_array_equal(
-        first.released_estimator_.coef_, quiet_fit(clone(first), *iris)
-    )
+    np.testing.assert_array_equal(first.released_estimator_.coef_, quiet_fit(clone(first), *iris))
     assert not np.array_equal(
         first.released_estimator_.coef_, quiet_fit(private(random_state=4), *iris)
     )

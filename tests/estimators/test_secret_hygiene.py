@@ -6,6 +6,7 @@ import dataclasses
 import gc
 import pickle
 import types
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,13 +19,14 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from pacsklearn import PACPrivate, SecretSpace
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.plugin import registry
 from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.session.secret import Secret
 from pacsklearn.session.seeding import seeded_clone
 from pacsklearn.session.subset_training import CandidateOutputs, candidate_outputs
 
@@ -142,7 +144,7 @@ def test_nothing_secret_is_reachable_from_the_estimator(model: Any, universe: An
     secrets = [X, *outputs.vectors, space.packed, *(space.rows(i) for i in range(M))]
     for item in reachable(vars(estimator)):
         assert not isinstance(
-            item, PrivacySession | CandidateOutputs | NoiseLaw | Support | SecretSpace
+            item, PrivacySession | Secret | CandidateOutputs | NoiseLaw | Support | SecretSpace
         )
         if isinstance(item, np.ndarray):
             assert item.size < X.size
@@ -167,11 +169,28 @@ def test_the_scan_would_see_a_leak(universe: Any) -> None:
     assert any(isinstance(item, SecretSpace) for item in reachable(vars(estimator)))
 
 
-def test_the_session_is_gone_after_a_fit(universe: Any) -> None:
+def test_what_knows_the_secret_is_gone_after_a_fit(
+    universe: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+
+    def watch(kind: type, method: str) -> None:
+        original = getattr(kind, method)
+
+        def watching(self: Any, *args: Any, **kwargs: Any) -> Any:
+            made.append(weakref.ref(self))
+            return original(self, *args, **kwargs)
+
+        monkeypatch.setattr(kind, method, watching)
+
+    watch(PrivacySession, "__init__")
+    watch(Secret, "__init__")
+    watch(Support, "__post_init__")
+    watch(NoiseLaw, "observe")
     estimator = PACPrivate(LinearSVC(), n_subsets=M).fit(*universe)
     gc.collect()
-    alive = [item for item in gc.get_objects() if isinstance(item, PrivacySession | Support)]
-    assert not alive
+    assert len(made) >= 4
+    assert [held() for held in made if held() is not None] == []
     assert hasattr(estimator, "guarantee_")
 
 
@@ -195,6 +214,19 @@ def test_a_frame_is_not_kept(universe: Any) -> None:
     assert not any(isinstance(item, pd.DataFrame) for item in reachable(vars(estimator)))
 
 
+def test_a_black_box_that_stores_rows_is_not_carried_along(universe: Any) -> None:
+    X, y = universe
+    estimator = PACPrivate(SVC(), release="responses", budget=1 / 4, n_subsets=M).fit(X, y)
+    space = SecretSpace.balanced(X.shape[0], n_subsets=M, strata=y)
+    estimator.predict(X[:10] + 1.0)
+    for haystack in (
+        pickle.dumps(estimator),
+        (estimator._repr_html_() + repr(estimator) + str(estimator.guarantee_)).encode(),
+    ):
+        assert not found(haystack, X, "responses")
+        assert not any(trace in haystack for trace in memberships(space))
+
+
 def test_a_release_holds_nothing_but_what_may_leave(universe: Any) -> None:
     X, y = universe
     space = SecretSpace.balanced(X.shape[0], n_subsets=M, strata=y)
@@ -216,7 +248,8 @@ def test_a_noiseless_release_is_one_candidates_model_and_says_so(universe: Any) 
     X, y = universe
     estimator = PACPrivate(LinearSVC(), budget=50.0, n_subsets=M).fit(X, y)
     vectors = refitted(LinearSVC(), X, y)[1].vectors
-    released = np.append(estimator.released_estimator_.coef_, estimator.released_estimator_.intercept_)
+    model = estimator.released_estimator_
+    released = np.append(model.coef_, model.intercept_)
     # Exact up to the grid of 2^-40 spreads: here nothing is hidden, and the guarantee says it.
     assert np.isclose(vectors, released, rtol=1e-6, atol=1e-9).all(axis=1).sum() == 1
     assert estimator.guarantee_.noiseless

@@ -8,12 +8,19 @@ import pytest
 
 from pacsklearn.plugin import (
     AttackRecord,
+    BatchPredictorRecord,
     CanonicalizerRecord,
     NoiseBackendRecord,
     ScenarioRecord,
 )
 
-ALL = [CanonicalizerRecord, NoiseBackendRecord, ScenarioRecord, AttackRecord]
+ALL = [
+    CanonicalizerRecord,
+    NoiseBackendRecord,
+    ScenarioRecord,
+    AttackRecord,
+    BatchPredictorRecord,
+]
 
 
 @pytest.mark.parametrize("record_type", ALL)

@@ -1,0 +1,37 @@
+"""What all candidates' models say of a query, faster than asking one after the other."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from numpy.typing import NDArray
+
+__all__ = ["BatchPredictor"]
+
+
+class BatchPredictor(ABC):
+    """Predictions of m fitted models of one kind at once; secret material, as the models are.
+
+    Subclass it to make private responses of your own estimator fast. It must say exactly what the
+    models' own ``predict`` says, and remember nothing of what it was asked.
+    """
+
+    @classmethod
+    @abstractmethod
+    def of(cls, models: tuple[Any, ...]) -> BatchPredictor | None:
+        """Predictor that stands for ``models``, in their order.
+
+        None where it cannot, as for models that do not know the same classes: they are asked one
+        by one then.
+        """
+
+    @abstractmethod
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predictions of every model for every row.
+
+        Returns
+        -------
+        ndarray of shape (m, n) or (m, n, outputs)
+            Positions in ``classes_`` for classifiers, values for regressors.
+        """

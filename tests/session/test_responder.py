@@ -1,0 +1,338 @@
+"""Private answers: one step a row, charged before they are given."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+    RidgeClassifier,
+    SGDClassifier,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from pacsklearn import PrivacySession, SecretSpace
+from pacsklearn.core.event import Event
+from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.session import responder as responder_module
+from pacsklearn.session.candidate_models import fit_candidates
+from pacsklearn.session.secret import Secret
+
+M = 8
+MODEL = KNeighborsClassifier(1)
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[Any, Any]:
+    """Three classes on top of one another: most queries are contested."""
+    return make_classification(
+        160, 4, n_informative=3, n_redundant=0, n_classes=3, flip_y=0.4, random_state=1
+    )
+
+
+def session_on(rows: Any, budget: float = 2.0, **options: Any) -> PrivacySession:
+    X, y = rows
+    return PrivacySession(X[:80], y[:80], budget=budget, n_subsets=M, **options)
+
+
+@pytest.fixture
+def untouched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows whenever the secret is looked at."""
+    looks: list[int] = []
+    index = Secret.index.fget
+
+    def spy(self: Secret) -> int:
+        looks.append(1)
+        return index(self)
+
+    monkeypatch.setattr(Secret, "index", property(spy))
+    return looks
+
+
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
+@pytest.mark.parametrize("answers", ["labels", "probabilities"])
+def test_a_batch_is_its_rows_one_by_one(
+    rows: Any, answers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, _ = rows
+    told = []
+    for how in ("at once", "in turns", "row by row"):
+        # Noise must come in the same order however it is asked for.
+        session = session_on(rows, random_state=4)
+        stream = np.random.default_rng(0).normal(0, 2**20, 10_000).astype(np.int64)
+        position = [0]
+
+        def take(n: int, stream: Any = stream, position: Any = position) -> Any:
+            position[0] += n
+            return stream[position[0] - n : position[0]]
+
+        monkeypatch.setattr(session._pool, "take", take)
+        monkeypatch.setattr(responder_module, "_LEAST_NOISE", 1)
+        if how == "in turns":
+            monkeypatch.setattr(responder_module, "_BATCH_ROWS", 7)
+        responder = session.responder(GaussianNB(), query_budget=1 / 128, answers=answers)
+        # Exactly as much noise as a row needs, so that none is thrown away between the calls.
+        monkeypatch.setattr(responder, "_engine", exact_engine(responder))
+        parts = [X[80:]] if how != "row by row" else [X[i : i + 1] for i in range(80, 160)]
+        told.append((np.concatenate([responder.predict(part) for part in parts]), session))
+    for values, session in told[1:]:
+        np.testing.assert_array_equal(values, told[0][0])
+        np.testing.assert_array_equal(session._secret.log_belief, told[0][1]._secret.log_belief)
+
+
+def exact_engine(responder: Any) -> Any:
+    real = type(responder)._engine
+    return lambda said, contested: real(responder, said, 0)
+
+
+def test_identical_queries_are_free(rows: Any) -> None:
+    X, _ = rows
+    session = session_on(rows)
+    responder = session.responder(MODEL, query_budget=1 / 100)
+    first = responder.predict(X[80:])
+    spent, events = session.ledger.spent, session.ledger.events
+    assert spent == pytest.approx(responder.n_contested / 100)
+    assert responder.n_contested > 20
+    belief = session._secret.log_belief
+    frame = pd.DataFrame(X[80:], columns=list("abcd"))
+    for again in (X[80:], X[80:][::-1][::-1], np.asfortranarray(X[80:]), frame.to_numpy()):
+        np.testing.assert_array_equal(responder.predict(again), first)
+    np.testing.assert_array_equal(responder.predict(np.array(X[80:].tolist())), first)
+    assert session.ledger.events == events
+    assert session._secret.log_belief is belief
+    assert responder.n_answered == 6 * 80
+    preview = responder.preview(X[70:])
+    assert (preview.n_queries, preview.n_stored) == (90, 80)
+    # The same answers for whoever asks for the same responder.
+    again = session.responder(clone(MODEL), query_budget=1 / 100)
+    assert again is responder
+    assert session.responder(clone(MODEL), query_budget=1 / 200) is not responder
+
+
+def test_twice_within_a_batch_is_once(rows: Any) -> None:
+    X, _ = rows
+    session = session_on(rows)
+    responder = session.responder(MODEL, query_budget=1 / 100)
+    twice = np.concatenate([X[80:], X[80:], -0.0 * X[80:] + X[80:]])
+    preview = responder.preview(twice)
+    assert (preview.n_queries, preview.n_stored) == (240, 160)
+    told = responder.predict(twice).reshape(3, 80)
+    assert (told == told[0]).all()
+    assert session.ledger.spent == pytest.approx(preview.nats) == responder.n_contested / 100
+
+
+def test_the_same_max_answers_later_is_the_same_responder(rows: Any) -> None:
+    X, _ = rows
+    session = session_on(rows)
+    told = session.respond(MODEL, X[80:], max_answers=80)
+    spent = session.ledger.spent
+    assert spent > 0
+    np.testing.assert_array_equal(session.respond(MODEL, X[80:], max_answers=80), told)
+    assert session.ledger.spent == spent
+
+
+def test_stored_answers_stay_free_when_nothing_is_left(rows: Any) -> None:
+    X, _ = rows
+    session = session_on(rows)
+    told = session.respond(MODEL, X[80:], query_budget=1 / 1000)
+    session.release(StandardScaler())
+    assert session.ledger.remaining < 1e-6
+    np.testing.assert_array_equal(session.respond(MODEL, X[80:], query_budget=1 / 1000), told)
+
+
+def test_rows_on_which_all_agree_are_free(untouched: list[int]) -> None:
+    X, y = load_iris(return_X_y=True)
+    session = PrivacySession(X, y, budget=1e-6, n_subsets=M)
+    responder = session.responder(LinearDiscriminantAnalysis(), query_budget=1e-7)
+    setosa = X[y == 0]
+    preview = responder.preview(setosa)
+    assert (preview.n_contested, preview.nats) == (0, 0.0)
+    assert preview.n_unanimous + preview.n_stored == 50
+    assert preview.worst_case == pytest.approx(50e-7)
+    assert (responder.predict(setosa) == 0).all()
+    assert session.ledger.events == ()
+    assert responder.answer(setosa).margins.min() == math.inf
+
+
+def test_a_preview_looks_at_nothing(rows: Any, untouched: list[int]) -> None:
+    X, _ = rows
+    session = session_on(rows)
+    responder = session.responder(MODEL, query_budget=1 / 100)
+    preview = responder.preview(X[80:])
+    assert preview.n_stored + preview.n_unanimous + preview.n_contested == 80
+    assert untouched == []
+    assert session.ledger.events == ()
+    assert responder.n_answered == 0
+    responder.predict(X[80:])
+    assert untouched
+    assert session.ledger.spent == pytest.approx(preview.nats)
+
+
+@pytest.mark.parametrize("place", ["own", "shared"])
+def test_what_does_not_fit_is_refused_untouched(
+    rows: Any, untouched: list[int], place: str
+) -> None:
+    X, _ = rows
+    shared = MemoryLedger(0.5)
+    session = session_on(rows, 0.5 if place == "own" else 2.0, ledger=shared)
+    responder = session.responder(MODEL, query_budget=1 / 50)
+    contested = responder.preview(X[80:]).n_contested
+    assert contested > 25
+    if place == "shared":
+        shared.charge(Event("parameters", 0.1, "nats", "other", 0.1, 8, 1, 1))
+    before, belief = shared.spent, session._secret.log_belief.copy()
+    with pytest.raises(BudgetExhaustedError) as caught:
+        responder.predict(X[80:])
+    assert (caught.value.spent, caught.value.ceiling) == (before, 0.5)
+    assert caught.value.asked == pytest.approx(contested / 50)
+    for number in (f"{before:.6g}", f"{contested / 50:.6g}", "0.5"):
+        assert number in str(caught.value)
+    assert untouched == []
+    assert shared.spent == before
+    assert session.ledger.spent == 0
+    np.testing.assert_array_equal(session._secret.log_belief, belief)
+    assert (responder.n_answered, responder.n_contested, responder._stored) == (0, 0, {})
+    # A part of it fits.
+    responder.predict(X[80:90])
+    assert responder.remaining_budget == pytest.approx(0.5 - shared.spent)
+
+
+@pytest.mark.parametrize("count", [3, 7, 49])
+def test_the_answers_that_were_promised_fit(rows: Any, count: int) -> None:
+    X, _ = rows
+    session = session_on(rows, budget=0.1)
+    responder = session.responder(MODEL, max_answers=count)
+    contested = 0
+    for query in X[80:]:
+        contested += responder.preview(query[None]).n_contested
+        if contested > count:
+            with pytest.raises(BudgetExhaustedError):
+                responder.predict(query[None])
+            break
+        responder.predict(query[None])
+    assert responder.n_contested == count
+    assert session.ledger.spent <= 0.1
+    assert responder.remaining_budget < 1e-9
+
+
+def test_the_steps_are_named_once(rows: Any) -> None:
+    session = session_on(rows)
+    for wrong in ({}, {"query_budget": 0.1, "max_answers": 3}):
+        with pytest.raises(ValueError, match="either query_budget"):
+            session.responder(MODEL, **wrong)
+    with pytest.raises(BudgetExhaustedError):
+        session.responder(MODEL, query_budget=3.0)
+    with pytest.raises(ValueError, match="max_answers"):
+        session.responder(MODEL, max_answers=0)
+
+
+def test_shares_are_on_the_simplex(rows: Any) -> None:
+    X, _ = rows
+    session = session_on(rows, budget=1e-3)
+    told = session.respond(GaussianNB(), X[80:], max_answers=500, answers="probabilities")
+    assert told.shape == (80, 3)
+    assert (told >= 0).all()
+    np.testing.assert_allclose(told.sum(axis=1), 1.0)
+    assert np.unique(told).size > 10
+
+
+def test_values_stay_in_the_public_range() -> None:
+    X, y = make_regression(80, 3, random_state=0)
+    session = PrivacySession(X, y, budget=1e-3, n_subsets=M)
+    with pytest.raises(ValueError, match="without looking at y"):
+        session.responder(Ridge(), max_answers=50)
+    for wrong in (3, (1, 0), (0, math.inf), ("a", 1)):
+        with pytest.raises(ValueError, match="value_range must be"):
+            session.responder(Ridge(), max_answers=50, value_range=wrong)
+    told = session.respond(Ridge(), X[:30], max_answers=50, value_range=(-20, 30))
+    assert told.shape == (30,)
+    assert told.min() == -20.0
+    assert told.max() == 30.0
+    two = PrivacySession(X, np.column_stack([y, -y]), budget=10.0, n_subsets=M, stratify=False)
+    told = two.respond(Ridge(), X[:9], max_answers=10, value_range=(-500, 500))
+    assert told.shape == (9, 2)
+
+
+@pytest.mark.parametrize("container", ["sparse", "frame", "strings"])
+def test_containers(rows: Any, container: str) -> None:
+    X, y = rows
+    names = np.array(["low", "middling", "high"])[y]
+    X = np.where(np.abs(X) < 0.3, 0.0, X)
+    held: Any = {"sparse": sparse.csr_matrix, "frame": pd.DataFrame, "strings": np.asarray}[
+        container
+    ](X)
+    session = PrivacySession(held[:80], names[:80], budget=5.0, n_subsets=M)
+    told = session.respond(MODEL, held[80:], query_budget=1 / 20)
+    assert set(told) <= set(names)
+    spent = session.ledger.spent
+    if container == "sparse":
+        np.testing.assert_array_equal(
+            session.respond(MODEL, sparse.csc_matrix(X[80:]).tocsr(), query_budget=1 / 20), told
+        )
+    assert session.ledger.spent == spent
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearSVC(),
+        LogisticRegression(),
+        LinearDiscriminantAnalysis(),
+        RidgeClassifier(),
+        Perceptron(),
+        SGDClassifier(random_state=0),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_stacked_labels_are_every_models_own(rows: Any, model: Any, n_classes: int) -> None:
+    X, y = rows
+    names = np.array(["b", "a", "c"])[y % n_classes]
+    space = SecretSpace.balanced(80, n_subsets=M, strata=names[:80])
+    models = fit_candidates(model, X[:80], names[:80], space)
+    assert models.stacked is not None
+    classes = np.unique(names)
+    codes = models.labels(X, classes)
+    for i, fitted in enumerate(models.models):
+        np.testing.assert_array_equal(classes[codes[:, i]], fitted.predict(X))
+
+
+def test_stacked_values_are_every_models_own() -> None:
+    X, y = make_regression(60, 3, n_targets=2, random_state=0)
+    space = SecretSpace.balanced(60, n_subsets=M)
+    for model in (LinearRegression(), make_pipeline(StandardScaler(), Ridge())):
+        models = fit_candidates(model, X, y, space)
+        assert models.stacked is not None
+        found = models.values(X, "predict", 2)
+        for i, fitted in enumerate(models.models):
+            np.testing.assert_allclose(found[:, i], fitted.predict(X), rtol=1e-9, atol=1e-9)
+    assert fit_candidates(KNeighborsRegressor(), X, y, space).stacked is None
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
+def test_a_class_that_no_candidate_has_seen_has_its_own_code(rows: Any, model: Any) -> None:
+    X, y = rows
+    seen = np.flatnonzero(y > 0)
+    space = SecretSpace.from_subsets([seen[::2], seen[1::2]], len(y))
+    models = fit_candidates(model, X, y, space)
+    for i, fitted in enumerate(models.models):
+        np.testing.assert_array_equal(models.labels(X, np.arange(3))[:, i], fitted.predict(X))
+        shares = models.values(X, "predict_proba", 3, np.arange(3))[:, i]
+        np.testing.assert_allclose(shares, np.insert(fitted.predict_proba(X), 0, 0, axis=1))

@@ -1,0 +1,252 @@
+"""A saved session goes on once, with everything it had."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler, scale
+
+from pacsklearn import PrivacySession
+from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.exceptions import LedgerError, SessionFileError, SessionRolledBackError
+from pacsklearn.noise.sampler import SecureSampler
+
+STEP = {"query_budget": 1 / 64}
+MODEL = KNeighborsClassifier(3)
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[Any, Any]:
+    X, y = load_breast_cancer(return_X_y=True)
+    return scale(X)[:, :4], y
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> SQLiteLedger:
+    return SQLiteLedger(f"sqlite:///{tmp_path}/ledger.db", ceiling=4.0)
+
+
+@pytest.fixture
+def session(rows: Any, ledger: SQLiteLedger) -> PrivacySession:
+    X, y = rows
+    made = PrivacySession(X[:200], y[:200], budget=2.0, n_subsets=8, ledger=ledger)
+    made.release(StandardScaler(), budget=1 / 8)
+    made.respond(MODEL, X[200:260], **STEP)
+    return made
+
+
+ELSEWHERE = """
+import pickle, sys
+import numpy as np
+from sklearn.neighbors import KNeighborsClassifier
+import pacsklearn.session.privacy_session as module
+from pacsklearn.noise.sampler import SecureSampler
+
+def refused(*_, **__):
+    raise AssertionError("nothing is fitted or drawn again")
+
+module.fit_candidates = SecureSampler.index = refused
+queries, old = pickle.load(open(sys.argv[2], "rb"))
+session = module.PrivacySession.load(sys.argv[1])
+responder = session.responder(KNeighborsClassifier(3), query_budget=1 / 64)
+before = session.ledger.spent
+stored = responder.predict(old)
+assert session.ledger.spent == before
+told = responder.predict(queries)
+pickle.dump(
+    dict(stored=stored, told=told, before=before, spent=session.ledger.spent,
+         events=session.ledger.events, index=session._secret.index,
+         belief=session._secret.log_belief, counted=responder.n_answered),
+    open(sys.argv[3], "wb"),
+)
+"""
+
+
+def test_it_goes_on_in_another_process(
+    session: PrivacySession, rows: Any, ledger: SQLiteLedger, tmp_path: Path
+) -> None:
+    X, _ = rows
+    known = session.respond(MODEL, X[200:260], **STEP)
+    files = [str(tmp_path / name) for name in ("session", "queries", "told")]
+    session.save(files[0])
+    Path(files[1]).write_bytes(pickle.dumps((X[260:300], X[200:260])))
+    root = str(Path(__file__).resolve().parents[2])
+    subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", ELSEWHERE, *files],
+        check=True,
+        env={**os.environ, "PYTHONPATH": root},
+        timeout=300,
+    )
+    there = pickle.loads(Path(files[2]).read_bytes())
+    np.testing.assert_array_equal(there["stored"], known)
+    assert there["before"] == session.ledger.spent
+    assert there["index"] == session._secret.index
+    assert there["events"][: len(session.ledger.events)] == session.ledger.events
+    assert there["counted"] == 60 + 60 + 60 + 40
+    assert there["spent"] > there["before"]
+    assert ledger.spent == there["spent"]
+    assert not np.array_equal(there["belief"], session._secret.log_belief)
+    assert [event.kind for event in ledger.events].count("resumed") == 1
+    assert ledger.events[-1].kind == "responses"
+    ledger.verify()
+    # Whoever saved it is left behind, whatever is asked next.
+    for go_on in (
+        lambda: session.release(StandardScaler(), budget=1 / 16),
+        lambda: session.respond(MODEL, X[300:400], **STEP),
+    ):
+        with pytest.raises(SessionRolledBackError, match="moved on"):
+            go_on()
+    assert session.ledger.spent == there["before"]
+    assert ledger.spent == there["spent"]
+
+
+def test_nobody_else_can_read_it(session: PrivacySession, tmp_path: Path) -> None:
+    opened, real, old = [], os.open, os.umask(0)
+
+    def spy(path: Any, flags: int, mode: int = 0o777, **options: Any) -> int:
+        opened.append((Path(path), flags, mode))
+        return real(path, flags, mode, **options)
+
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "open", spy)
+            session.save(tmp_path / "session")
+            session.save(tmp_path / "session")
+    finally:
+        os.umask(old)
+    assert (tmp_path / "session").stat().st_mode & 0o777 == 0o600
+    made = [entry for entry in opened if entry[1] & os.O_CREAT]
+    assert len(made) == 2
+    assert all(flags & os.O_EXCL and mode == 0o600 for _, flags, mode in made)
+    assert [path.name for path in tmp_path.iterdir() if "session" in path.name] == ["session"]
+
+
+def test_a_save_that_fails_leaves_the_file_that_was_there(
+    session: PrivacySession, tmp_path: Path
+) -> None:
+    session.save(tmp_path / "session")
+    before = (tmp_path / "session").read_bytes()
+    session._verbose = lambda: None  # cannot be pickled
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        session.save(tmp_path / "session")
+    assert (tmp_path / "session").read_bytes() == before
+    assert len([path for path in tmp_path.iterdir() if "session" in path.name]) == 1
+
+
+def test_a_file_works_once(session: PrivacySession, tmp_path: Path) -> None:
+    session.save(tmp_path / "session")
+    first = PrivacySession.load(tmp_path / "session")
+    with pytest.raises(SessionRolledBackError, match="second time"):
+        PrivacySession.load(tmp_path / "session")
+    first.save(tmp_path / "session")
+    PrivacySession.load(tmp_path / "session")
+
+
+def test_a_file_is_out_of_date_once_the_session_went_on(
+    session: PrivacySession, rows: Any, tmp_path: Path
+) -> None:
+    session.save(tmp_path / "session")
+    session.respond(MODEL, rows[0][200:260], **STEP)  # stored: free
+    session.release(StandardScaler(), budget=1 / 16)
+    with pytest.raises(SessionRolledBackError, match="moved on"):
+        PrivacySession.load(tmp_path / "session")
+
+
+def test_other_sessions_do_not_matter(
+    session: PrivacySession, rows: Any, ledger: SQLiteLedger, tmp_path: Path
+) -> None:
+    session.save(tmp_path / "session")
+    other = PrivacySession(*rows, budget=1.0, n_subsets=8, ledger=ledger)
+    other.release(StandardScaler(), budget=1 / 8)
+    resumed = PrivacySession.load(tmp_path / "session", ledger=ledger.uri)
+    assert resumed.ledger.events == session.ledger.events
+    assert resumed.guarantee_ == session.guarantee_
+    other.release(LogisticRegression(), budget=1 / 8)
+    resumed.release(LogisticRegression(), budget=1 / 8)
+    assert ledger.spent == pytest.approx(other.ledger.spent + resumed.ledger.spent)
+
+
+def test_an_older_copy_of_the_ledger_is_refused(
+    session: PrivacySession, ledger: SQLiteLedger, tmp_path: Path
+) -> None:
+    session.save(tmp_path / "session")
+    other = SQLiteLedger(f"sqlite:///{tmp_path}/other.db", ceiling=4.0)
+    with pytest.raises(SessionRolledBackError, match="older copy, or another"):
+        PrivacySession.load(tmp_path / "session", ledger=other)
+    with pytest.raises(LedgerError, match="MemoryLedger"):
+        PrivacySession.load(tmp_path / "session", ledger=MemoryLedger(4.0))
+    PrivacySession.load(tmp_path / "session")  # a failed attempt does not use the file up
+
+
+@pytest.mark.parametrize("place", ["none", "memory", "reservation"])
+def test_saving_needs_a_ledger_in_a_database(
+    place: str, rows: Any, ledger: SQLiteLedger, tmp_path: Path
+) -> None:
+    where = {"none": None, "memory": MemoryLedger(1.0), "reservation": ledger.reserve(1.0)}[place]
+    session = PrivacySession(*rows, budget=1.0, n_subsets=8, ledger=where)
+    with pytest.raises(LedgerError, match="ledger in a database"):
+        session.save(tmp_path / "session")
+    assert not (tmp_path / "session").exists()
+
+
+def test_other_files_are_not_unpickled(
+    session: PrivacySession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "session"
+    session.save(path)
+    content = path.read_bytes()
+    monkeypatch.setattr(pickle, "load", lambda _: pytest.fail("it was unpickled"))
+    damaged = bytearray(content)
+    damaged[len(content) // 2] ^= 1
+    for wrong, words in [
+        (pickle.dumps("a pickle"), "not a file"),
+        (b"", "not a file"),
+        (content[:30], "damaged"),
+        (content[:-1], "damaged"),
+        (bytes(damaged), "damaged"),
+    ]:
+        path.write_bytes(wrong)
+        with pytest.raises(SessionFileError, match=words):
+            PrivacySession.load(path)
+    with pytest.raises(FileNotFoundError):
+        PrivacySession.load(tmp_path / "nothing")
+
+
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
+def test_a_seeded_generator_goes_on_where_it_was(rows: Any, tmp_path: Path) -> None:
+    X, y = rows
+    told = []
+    for saved in (False, True):
+        uri = f"sqlite:///{tmp_path}/{saved}.db"
+        session = PrivacySession(X, y, budget=2.0, n_subsets=8, ledger=uri, random_state=3)
+        session.respond(MODEL, X[:50], **STEP)
+        if saved:
+            session.save(tmp_path / "session")
+            session = PrivacySession.load(tmp_path / "session")
+        told.append(session.respond(MODEL, X[50:150], **STEP))
+        assert not session.guarantee_.for_release
+    np.testing.assert_array_equal(*told)
+
+
+def test_the_secret_is_drawn_once(
+    rows: Any, ledger: SQLiteLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+    monkeypatch.setattr(SecureSampler, "index", lambda *_: drawn.append(1) or 5)
+    session = PrivacySession(*rows, budget=1.0, n_subsets=8, ledger=ledger)
+    session.save(tmp_path / "session")
+    resumed = PrivacySession.load(tmp_path / "session")
+    resumed.release(StandardScaler())
+    assert drawn == [1]
+    assert resumed._secret.index == 5
