@@ -117,7 +117,7 @@ def distill(
     told = responder.answer(X_public)
     kept = np.arange(X_public.shape[0])
     if alpha is not None and responder.kind.answers == "labels":
-        # The paper's test has size alpha for one other label; any of the others may be the true one.
+        # The paper's test has size alpha for one label; any of the others may be the true one.
         others = max(np.size(responder.kind.classes) - 1, 1)
         kept = np.flatnonzero(told.margins >= norm.isf(alpha / others))
     labels = told.values[kept]

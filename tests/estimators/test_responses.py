@@ -64,7 +64,7 @@ def test_answers_are_counted_and_charged(fitted: PACPrivate, rows: Any) -> None:
     assert fitted.guarantee_.spent == 1.0
     assert fitted.released_methods_ == ("predict",)
     assert not hasattr(fitted, "predict_proba")
-    with pytest.raises(BudgetExhaustedError, match="the ceiling is 0.01"):
+    with pytest.raises(BudgetExhaustedError, match=r"the ceiling is 0.01"):
         answering(budget=0.01, max_answers=3).fit(X[:100], y[:100]).predict(X)
 
 
@@ -144,7 +144,7 @@ def test_a_pickle_elsewhere_says_where_the_secret_is(fitted: PACPrivate, tmp_pat
     path = tmp_path / "model"
     path.write_bytes(pickle.dumps(fitted))
     root = str(Path(__file__).resolve().parents[2])
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", ELSEWHERE, str(path)],
         check=True,
         capture_output=True,
