@@ -9,18 +9,16 @@ from typing import Any
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacsklearn._sklearn_compat import (
     html_diagram,
-    output_config,
     routing_enabled,
-    set_output_config,
 )
 from pacsklearn._validation import check_budget
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.estimators.released_methods import ReleasedMethods
 from pacsklearn.estimators.response_model import ResponseModel
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
 from pacsklearn.plugin import registry
@@ -42,26 +40,6 @@ _LEARNED = (
 )
 
 
-def _can(method: str) -> Any:
-    """Whether the released model has the method, or will have it once fitted."""
-
-    def check(self: PACPrivate) -> bool:
-        if self.__sklearn_is_fitted__():
-            return method in self.released_methods_ and hasattr(self._released(), method)
-        if not hasattr(self.estimator, method):
-            return False
-        try:
-            chosen = self._canonicalizer()
-        except NoCanonicalizerError:
-            return True
-        if chosen is None:
-            asked = ("predict", "predict_proba")[: 2 if self.answers == "probabilities" else 1]
-            return method in asked
-        return method in chosen.methods
-
-    return available_if(check)
-
-
 def _answers_queries(estimator: Any) -> bool:
     """Whether private responses can be released: it is a classifier or regressor that predicts."""
     if not (hasattr(estimator, "__sklearn_tags__") and hasattr(estimator, "predict")):
@@ -69,11 +47,7 @@ def _answers_queries(estimator: Any) -> bool:
     return is_classifier(estimator) or is_regressor(estimator)
 
 
-def _can_score(self: PACPrivate) -> bool:
-    return hasattr(self, "predict") and hasattr(self.estimator, "score")
-
-
-class PACPrivate(MetaEstimatorMixin, BaseEstimator):
+class PACPrivate(ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
     """PAC-private version of an estimator: what leaves it is noised numbers or noised answers.
 
     ``fit`` fits a clone on each of ``n_subsets`` candidate subsets of the rows. If a canonicalizer
@@ -340,66 +314,6 @@ SubsetFitError, NonDeterministicError
         """Cost of answering the rows of ``X`` now; computed without the secret."""
         return self.responder().preview(self._answering.queries(X))
 
-    @_can("predict")
-    def predict(self, X: Any) -> Any:
-        """Predictions of the released model."""
-        return self._released().predict(X)
-
-    @_can("predict_proba")
-    def predict_proba(self, X: Any) -> Any:
-        """Class probabilities of the released model."""
-        return self._released().predict_proba(X)
-
-    @_can("predict_log_proba")
-    def predict_log_proba(self, X: Any) -> Any:
-        """Logarithms of the class probabilities of the released model."""
-        return self._released().predict_log_proba(X)
-
-    @_can("decision_function")
-    def decision_function(self, X: Any) -> Any:
-        """Decision function of the released model."""
-        return self._released().decision_function(X)
-
-    @_can("transform")
-    def transform(self, X: Any) -> Any:
-        """Rows transformed by the released model."""
-        return self._released().transform(X)
-
-    @_can("inverse_transform")
-    def inverse_transform(self, X: Any) -> Any:
-        """Rows transformed back by the released model."""
-        return self._released().inverse_transform(X)
-
-    @_can("transform")
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit, then transform ``X`` by the *released* model."""
-        return self.fit(X, y, **fit_params).transform(X)
-
-    @available_if(lambda self: hasattr(self.estimator, "fit_predict") and hasattr(self, "predict"))
-    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit, then predict ``X`` by the *released* model."""
-        return self.fit(X, y, **fit_params).predict(X)
-
-    @available_if(_can_score)
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Score of the released model, which costs nothing, or of answers, charged as any other."""
-        params = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(self._released().score(X, y, **params))
-
-    @_can("transform")
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names of the released transformer's outputs."""
-        return self._released().get_feature_names_out(input_features)
-
-    @_can("transform")
-    def set_output(self, *, transform: Any = None) -> PACPrivate:
-        """Container of ``transform``'s output: ``"default"``, ``"pandas"`` or ``"polars"``."""
-        if transform is not None:
-            set_output_config(self, transform)
-            if hasattr(self, "released_estimator_"):
-                self._pass_output_config(self.released_estimator_)
-        return self
-
     def get_metadata_routing(self) -> MetadataRouter:
         """Where metadata goes: ``groups`` stays here, the rest reaches the subset fits."""
         return (
@@ -443,14 +357,23 @@ SubsetFitError, NonDeterministicError
             bundle["text/html"] = self._repr_html_inner()
         return bundle
 
+    def _offers(self, method: str) -> bool:
+        if self.__sklearn_is_fitted__():
+            return method in self.released_methods_ and hasattr(self._released(), method)
+        if not hasattr(self.estimator, method):
+            return False
+        try:
+            chosen = self._canonicalizer()
+        except NoCanonicalizerError:
+            return True
+        if chosen is None:
+            asked = ("predict", "predict_proba")[: 2 if self.answers == "probabilities" else 1]
+            return method in asked
+        return method in chosen.methods
+
     def _released(self) -> Any:
         check_is_fitted(self)
         return self._answering if "_answering" in vars(self) else self.released_estimator_
-
-    def _pass_output_config(self, released: Any) -> None:
-        config = output_config(self)
-        if config and hasattr(released, "set_output"):
-            released.set_output(**config)
 
     def _check_parameters(self) -> None:
         known = hasattr(self.estimator, "fit") and hasattr(self.estimator, "get_params")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-import warnings
 from collections.abc import Mapping
 from typing import Any, NoReturn, final
 
-import joblib
 import numpy as np
-from sklearn.utils import check_random_state
 
-from pacsklearn._validation import check_budget, check_integer
+from pacsklearn._validation import check_budget
 from pacsklearn.core.event import Event
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import Ledger, MemoryLedger
@@ -20,16 +17,13 @@ from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.exceptions import PrivacyLeakWarning
-from pacsklearn.noise.sampler import Sampler, SecureSampler, SeededSampler
 from pacsklearn.plugin import registry
 from pacsklearn.session.account import Account, open_shared
 from pacsklearn.session.calibration import observe, output_metric
-from pacsklearn.session.candidate_models import CandidateModels, fit_candidates
-from pacsklearn.session.noise_pool import NoisePool
 from pacsklearn.session.responder import Responder
-from pacsklearn.session.response_kind import ResponseKind, response_kind
-from pacsklearn.session.secret import Secret
+from pacsklearn.session.responders import Responders
+from pacsklearn.session.response_kind import response_kind
+from pacsklearn.session.secret import Secret, sampler_for
 from pacsklearn.session.seeding import seeded_clone
 from pacsklearn.session.session_file import (
     SessionState,
@@ -38,11 +32,11 @@ from pacsklearn.session.session_file import (
     shared_position,
     write_session,
 )
-from pacsklearn.session.statement import pac_guarantee, public_facts, responses_guarantee
+from pacsklearn.session.statement import pac_guarantee, public_facts
 from pacsklearn.session.subset_training import candidate_outputs
 from pacsklearn.session.universe import check_universe, design_space
 
-__all__ = ["PrivacySession", "sampler_for"]
+__all__ = ["PrivacySession"]
 
 
 @final
@@ -146,10 +140,10 @@ class PrivacySession:
 
     def _start(self, *, n_jobs: int | None, verbose: int) -> None:
         self._n_jobs, self._verbose = n_jobs, verbose
-        self._pool = NoisePool(self._secret.sampler)
-        self._models: dict[str, CandidateModels] = {}
-        self._responders: dict[str, tuple[str, Responder]] = {}
         self._one_at_a_time = threading.RLock()
+        self._responders = Responders(
+            self._secret, self._account, self._one_at_a_time, lambda: self.guarantee_
+        )
 
     @property
     def ledger(self) -> Ledger:
@@ -310,25 +304,18 @@ class PrivacySession:
             The same one for the same arguments, with its step budget and its stored answers.
         """
         X, y = check_universe(estimator, self._X, self._y)
-        kind = response_kind(estimator, y, answers, value_range)
-        with self._one_at_a_time:
-            fitted = joblib.hash((estimator, dict(fit_params or {})))
-            asked = (query_budget, max_answers, kind.answers, kind.value_range)
-            name = joblib.hash((fitted, *asked))
-            if name not in self._responders:
-                step = self._step_budget(query_budget, max_answers)
-                if fitted not in self._models:
-                    self._models[fitted] = fit_candidates(
-                        estimator,
-                        X,
-                        y,
-                        self._space,
-                        fit_params=fit_params,
-                        n_jobs=self._n_jobs,
-                        verbose=self._verbose,
-                    )
-                self._responders[name] = fitted, self._answering(fitted, kind, step)
-            return self._responders[name][1]
+        return self._responders.find(
+            estimator,
+            X,
+            y,
+            self._space,
+            query_budget=query_budget,
+            max_answers=max_answers,
+            kind=response_kind(estimator, y, answers, value_range),
+            fit_params=fit_params,
+            n_jobs=self._n_jobs,
+            verbose=self._verbose,
+        )
 
     def respond(self, estimator: Any, X: Any, **responder_params: Any) -> Any:
         """Private answers of ``estimator`` to the rows of ``X``; see :meth:`responder`.
@@ -365,6 +352,7 @@ class PrivacySession:
             account = self._account
             position = shared_position(account.shared, account.own, account.session)
             assert account.shared is not None
+            models, responders = self._responders.export()
             state = SessionState(
                 X=self._X,
                 y=self._y,
@@ -377,11 +365,8 @@ class PrivacySession:
                 n_charged=account.n_charged,
                 ledger=account.shared,
                 position=position,
-                models=self._models,
-                responders={
-                    name: (fitted, responder.export())
-                    for name, (fitted, responder) in self._responders.items()
-                },
+                models=models,
+                responders=responders,
                 options={"n_jobs": self._n_jobs, "verbose": self._verbose},
             )
             write_session(path, state)
@@ -432,45 +417,14 @@ class PrivacySession:
         session._secret = Secret(state.space.weights, state.sampler)
         session._secret.restore(*state.drawn)
         session._start(**state.options)
-        session._models = dict(state.models)
-        for name, (fitted, saved) in state.responders.items():
-            responder = session._answering(fitted, saved.kind, saved.step_budget)
-            responder.restore(saved)
-            session._responders[name] = fitted, responder
+        session._responders.restore(state.models, state.responders)
         # Last, so that whatever fails before leaves the file good for another attempt.
         session._account.resume()
         return session
 
     def close(self) -> None:
         """Stop drawing noise ahead. What has been released stays valid."""
-        self._pool.close()
-
-    def _answering(self, fitted: str, kind: ResponseKind, step: float) -> Responder:
-        return Responder(
-            self._models[fitted],
-            self._secret,
-            self._account,
-            self._pool,
-            kind,
-            step_budget=step,
-            lock=self._one_at_a_time,
-            guarantee=self._responses_guarantee,
-        )
-
-    def _step_budget(self, query_budget: float | None, max_answers: int | None) -> float:
-        if (query_budget is None) == (max_answers is None):
-            raise ValueError(
-                "give either query_budget= (nats a contested answer may reveal) or max_answers= "
-                "(how many answers the rest of the budget must last for)."
-            )
-        if query_budget is not None:
-            return self._account.check(query_budget)
-        count = check_integer(name="max_answers", value=max_answers, minimum=1)
-        # A hair less, so that rounding cannot refuse the last answer.
-        return self._account.check(None) / count * (1 - 1e-12)
-
-    def _responses_guarantee(self, responder: Responder) -> Guarantee:
-        return responses_guarantee(self.guarantee_, responder)
+        self._responders.close()
 
     def _promised(self) -> float:
         """Bound that holds whatever was released: the ceiling once steps depend on one another.
@@ -500,17 +454,3 @@ class PrivacySession:
             "A PrivacySession holds the secret and cannot be pickled or copied; keep it in the "
             "process that owns it and publish its releases, or move it with save and load."
         )
-
-
-def sampler_for(random_state: Any) -> Sampler:
-    """Secure sampler for None, otherwise a reproducible one and a :class:`PrivacyLeakWarning`."""
-    if random_state is None:
-        return SecureSampler()
-    warnings.warn(
-        "random_state makes the secret and the noise predictable: the result is reproducible but "
-        "NOT private. Use random_state=None for anything that leaves your hands.",
-        PrivacyLeakWarning,
-        stacklevel=4,
-    )
-    seed = check_random_state(random_state).randint(0, 2**31 - 1)
-    return SeededSampler(np.random.default_rng(seed))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import final
+import warnings
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
+from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.information.belief import update_belief
-from pacsklearn.noise.sampler import Sampler
+from pacsklearn.noise.sampler import Sampler, SecureSampler, SeededSampler
 
-__all__ = ["Secret"]
+__all__ = ["Secret", "sampler_for"]
 
 
 @final
@@ -57,3 +60,17 @@ class Secret:
 
     def __repr__(self) -> str:
         return "Secret(...)"
+
+
+def sampler_for(random_state: Any) -> Sampler:
+    """Secure sampler for None, otherwise a reproducible one and a :class:`PrivacyLeakWarning`."""
+    if random_state is None:
+        return SecureSampler()
+    warnings.warn(
+        "random_state makes the secret and the noise predictable: the result is reproducible but "
+        "NOT private. Use random_state=None for anything that leaves your hands.",
+        PrivacyLeakWarning,
+        stacklevel=4,
+    )
+    seed = check_random_state(random_state).randint(0, 2**31 - 1)
+    return SeededSampler(np.random.default_rng(seed))

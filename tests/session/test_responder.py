@@ -82,7 +82,7 @@ def test_a_batch_is_its_rows_one_by_one(
             position[0] += n
             return stream[position[0] - n : position[0]]
 
-        monkeypatch.setattr(session._pool, "take", take)
+        monkeypatch.setattr(session._responders._pool, "take", take)
         monkeypatch.setattr(responder_module, "_LEAST_NOISE", 1)
         if how == "in turns":
             monkeypatch.setattr(responder_module, "_BATCH_ROWS", 7)

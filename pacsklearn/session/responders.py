@@ -1,0 +1,132 @@
+"""Every black box of a session: its fitted candidates, and what answers with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, final
+
+import joblib
+
+from pacsklearn._validation import check_integer
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.session.account import Account
+from pacsklearn.session.candidate_models import CandidateModels, fit_candidates
+from pacsklearn.session.noise_pool import NoisePool
+from pacsklearn.session.responder import Responder, ResponderState
+from pacsklearn.session.response_kind import ResponseKind
+from pacsklearn.session.secret import Secret
+from pacsklearn.session.statement import responses_guarantee
+
+__all__ = ["Responders"]
+
+
+@final
+class Responders:
+    """Responders by what they were asked for; estimators that are equal share their candidates.
+
+    Parameters
+    ----------
+    secret : Secret
+    account : Account
+    lock : context manager
+        Of the session: one release at a time.
+    guarantee : callable
+        Gives the session's guarantee.
+    """
+
+    def __init__(
+        self,
+        secret: Secret,
+        account: Account,
+        lock: AbstractContextManager[Any],
+        guarantee: Callable[[], Guarantee],
+    ) -> None:
+        self._secret, self._account, self._lock = secret, account, lock
+        self._guarantee = guarantee
+        self._pool = NoisePool(secret.sampler)
+        self._models: dict[str, CandidateModels] = {}
+        self._found: dict[str, tuple[str, Responder]] = {}
+
+    def find(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        space: SecretSpace,
+        *,
+        query_budget: float | None,
+        max_answers: int | None,
+        kind: ResponseKind,
+        fit_params: Mapping[str, Any] | None,
+        n_jobs: int | None,
+        verbose: int,
+    ) -> Responder:
+        """Responder for these arguments, with its step budget and its stored answers."""
+        with self._lock:
+            fitted = joblib.hash((estimator, dict(fit_params or {})))
+            name = joblib.hash((fitted, query_budget, max_answers, kind.answers, kind.value_range))
+            if name not in self._found:
+                step = self._step_budget(query_budget, max_answers)
+                if fitted not in self._models:
+                    self._models[fitted] = fit_candidates(
+                        estimator,
+                        X,
+                        y,
+                        space,
+                        fit_params=fit_params,
+                        n_jobs=n_jobs,
+                        verbose=verbose,
+                    )
+                self._found[name] = fitted, self._made(fitted, kind, step)
+            return self._found[name][1]
+
+    def export(
+        self,
+    ) -> tuple[dict[str, CandidateModels], dict[str, tuple[str, ResponderState]]]:
+        """Fitted candidates and responders, for a session file."""
+        saved = {
+            name: (fitted, responder.export()) for name, (fitted, responder) in self._found.items()
+        }
+        return self._models, saved
+
+    def restore(
+        self,
+        models: Mapping[str, CandidateModels],
+        responders: Mapping[str, tuple[str, ResponderState]],
+    ) -> None:
+        """Take over what :meth:`export` gave."""
+        self._models = dict(models)
+        for name, (fitted, saved) in responders.items():
+            responder = self._made(fitted, saved.kind, saved.step_budget)
+            responder.restore(saved)
+            self._found[name] = fitted, responder
+
+    def close(self) -> None:
+        """Stop drawing noise ahead."""
+        self._pool.close()
+
+    def _made(self, fitted: str, kind: ResponseKind, step: float) -> Responder:
+        return Responder(
+            self._models[fitted],
+            self._secret,
+            self._account,
+            self._pool,
+            kind,
+            step_budget=step,
+            lock=self._lock,
+            guarantee=lambda responder: responses_guarantee(self._guarantee(), responder),
+        )
+
+    def _step_budget(self, query_budget: float | None, max_answers: int | None) -> float:
+        if (query_budget is None) == (max_answers is None):
+            raise ValueError(
+                "give either query_budget= (nats a contested answer may reveal) or max_answers= "
+                "(how many answers the rest of the budget must last for)."
+            )
+        if query_budget is not None:
+            return self._account.check(query_budget)
+        count = check_integer(name="max_answers", value=max_answers, minimum=1)
+        # A hair less, so that rounding cannot refuse the last answer.
+        return self._account.check(None) / count * (1 - 1e-12)
