@@ -9,6 +9,8 @@ from pacsklearn.exceptions import BudgetError
 
 __all__ = ["check_budget", "check_integer", "check_rate"]
 
+_LEAST_BUDGET = 1e-15
+
 
 def check_budget(*, budget: object, name: str = "budget") -> float:
     """Return the budget in nats as a float, or raise :class:`BudgetError`.
@@ -25,6 +27,11 @@ def check_budget(*, budget: object, name: str = "budget") -> float:
         raise BudgetError(
             f"{name} must be a positive, finite number of nats, got {budget!r}; give for instance "
             f"{name}=1/16, or any value of at least ln(n_subsets) for a release without noise."
+        )
+    if value < _LEAST_BUDGET:
+        raise BudgetError(
+            f"{name} must be at least {_LEAST_BUDGET} nats, below which noise drowns everything, "
+            f"got {budget!r}."
         )
     return value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 from sklearn.base import clone
@@ -20,6 +21,6 @@ def seeded_clone(estimator: Any, seed: int = 0) -> Any:
         name: seed
         for name, value in sorted(fresh.get_params(deep=True).items())
         if (name == "random_state" or name.endswith("__random_state"))
-        and (isinstance(value, bool) or not isinstance(value, int))
+        and (isinstance(value, bool) or not isinstance(value, Integral))
     }
     return fresh.set_params(**states) if states else fresh

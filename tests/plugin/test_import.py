@@ -15,7 +15,8 @@ def run(code: str) -> None:
 def test_the_plugin_room_does_not_import_scikit_learn():
     # The package's own __init__ imports the estimators, so an empty one takes its place.
     run(
-        "import importlib.util, sys, types\n"
+        "import importlib.util, os, sys, types\n"
+        "os.environ['PACSKLEARN_PLUGINS'] = ''\n"  # installed plugins may import what they like
         "package = types.ModuleType('pacsklearn')\n"
         "package.__path__ = importlib.util.find_spec('pacsklearn').submodule_search_locations\n"
         "sys.modules['pacsklearn'] = package\n"
