@@ -11,7 +11,7 @@ from pacsklearn.core.target import Target
 from pacsklearn.exceptions import BudgetError
 
 
-@pytest.mark.parametrize("budget", [1, 1 / 64, Fraction(1, 64), np.float32(0.5), 1e-300, 1e300])
+@pytest.mark.parametrize("budget", [1, 1 / 64, Fraction(1, 64), np.float32(0.5), 1e-15, 1e300])
 def test_budgets(budget: float) -> None:
     target = Target(budget)
     assert type(target.budget) is float
