@@ -35,8 +35,9 @@ class DiagonalBackend(NoiseBackend):
     def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
         root = metric.root(support.deviations)
         deviation = np.sqrt(support.weights @ root**2)
-        root = root[:, deviation > 0]
-        deviation = deviation[deviation > 0]
+        varying = deviation > 0
+        if not varying.all():
+            root, deviation = root[:, varying], deviation[varying]
         variances = deviation * deviation.sum() / (2 * target.budget)
         span = span_coordinates(root / np.sqrt(variances), support.weights)
         axes = span.mixing @ support.deviations
@@ -52,5 +53,5 @@ class DiagonalBackend(NoiseBackend):
             proof="Gaussian bound: half the variance over the noise variance, summed",
             backend="diagonal",
             noise_power=float(variances.sum()),
-            released_power=float(np.sum((span.mixing @ root) ** 2)),
+            released_power=float(np.sum((span.mixing @ (root @ root.T)) * span.mixing)),
         )
