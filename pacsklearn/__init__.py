@@ -18,6 +18,7 @@ from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_curve import privacy_utility_curve
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
 from pacsklearn.estimators.private_search import PrivateGridSearchCV
+from pacsklearn.estimators.stabilized import StabilizedClassifier, StabilizedRegressor
 from pacsklearn.plugin import (
     AttackRecord,
     BatchPredictorRecord,
@@ -50,6 +51,8 @@ __all__ = [
     "PrivateGridSearchCV",
     "ScenarioRecord",
     "SecretSpace",
+    "StabilizedClassifier",
+    "StabilizedRegressor",
     "distill",
     "hookimpl",
     "privacy_utility_curve",

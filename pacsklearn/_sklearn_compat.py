@@ -7,26 +7,35 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn.linear_model import RidgeClassifier, RidgeClassifierCV
-from sklearn.preprocessing import LabelBinarizer
+from sklearn.neural_network import MLPClassifier
+from sklearn.preprocessing import LabelBinarizer, OneHotEncoder
 from sklearn.utils import _safe_indexing, estimator_html_repr
 
 __all__ = [
     "html_diagram",
     "is_multilabel",
     "output_config",
+    "prepare_factorisation",
     "prepare_for_predict",
     "routing_enabled",
+    "safe_columns",
     "safe_indexing",
+    "set_bins",
     "set_classes",
     "set_output_config",
 ]
 
 
-def safe_indexing(X: Any, rows: Any) -> Any:
-    """Rows of an array, sparse matrix, DataFrame or list."""
+def safe_indexing(X: Any, indices: Any, axis: int = 0) -> Any:
+    """Rows of an array, sparse matrix, DataFrame or list; columns with ``axis=1``."""
     if type(X) is np.ndarray:  # scikit-learn's door costs more than a small fit
-        return X[rows]
-    return _safe_indexing(X, rows)
+        return X[indices] if axis == 0 else X[:, indices]
+    return _safe_indexing(X, indices, axis=axis)
+
+
+def safe_columns(X: Any, columns: Any) -> Any:
+    """Columns of an array, sparse matrix or DataFrame, by number, name, mask or slice."""
+    return _safe_indexing(X, columns, axis=1)
 
 
 def is_multilabel(estimator: Any) -> bool:
@@ -36,10 +45,11 @@ def is_multilabel(estimator: Any) -> bool:
 
 
 def set_classes(estimator: Any, classes: Any, *, multilabel: bool = False) -> None:
-    """Give ``estimator`` its classes, and ridge classifiers the binarizer they predict with."""
-    if isinstance(estimator, (RidgeClassifier, RidgeClassifierCV)):
+    """Give ``estimator`` its classes, and some classifiers the binarizer they predict with."""
+    if isinstance(estimator, (MLPClassifier, RidgeClassifier, RidgeClassifierCV)):
         labels = np.eye(len(classes), dtype=int) if multilabel else classes
-        estimator._label_binarizer = LabelBinarizer(neg_label=-1, pos_label=1).fit(labels)
+        lowest = 0 if isinstance(estimator, MLPClassifier) else -1
+        estimator._label_binarizer = LabelBinarizer(neg_label=lowest, pos_label=1).fit(labels)
     # Some versions compute classes_ from the binarizer.
     if not isinstance(getattr(type(estimator), "classes_", None), property):
         estimator.classes_ = np.array(classes)
@@ -52,6 +62,25 @@ def prepare_for_predict(estimator: Any, n_outputs: int = 1) -> None:
     if hasattr(estimator, "_check_mkl_vcomp"):  # the K-Means family
         estimator._n_threads = 1
         estimator._n_features_out = n_outputs
+
+
+def set_bins(estimator: Any, edges: list[Any], n_bins: Any) -> None:
+    """Give ``KBinsDiscretizer`` its bins, and the encoder that names them."""
+    estimator.n_bins_ = np.array(n_bins)
+    estimator.bin_edges_ = np.empty(len(edges), dtype=object)
+    estimator.bin_edges_[:] = edges
+    if "onehot" in estimator.encode:
+        estimator._encoder = OneHotEncoder(
+            categories=[np.arange(count) for count in n_bins],
+            sparse_output=estimator.encode == "onehot",
+            dtype=np.float64 if estimator.dtype is None else estimator.dtype,
+        ).fit(np.zeros((1, len(edges))))
+
+
+def prepare_factorisation(estimator: Any, components: Any) -> None:
+    """Set what ``fit`` of a non-negative factorisation leaves behind for ``transform``."""
+    estimator._check_params(components)
+    estimator._n_components = len(components)
 
 
 def html_diagram(estimator: Any) -> str:

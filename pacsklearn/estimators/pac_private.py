@@ -20,6 +20,7 @@ from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.estimators.released_methods import ReleasedMethods
 from pacsklearn.estimators.response_model import ResponseModel
+from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
 from pacsklearn.plugin import registry
 from pacsklearn.session.privacy_session import PrivacySession
@@ -87,6 +88,11 @@ class PACPrivate(ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
         regressors.
     value_range : (float, float), optional
         With responses of a regressor: public range that answers are clipped to.
+    stabilize : None, bool or int, default=None
+        With responses: answer with the average of so many models on random subspaces of the
+        features (True: 20), fitted inside each subset. Candidates then agree on more rows, and
+        those are free and exact; fitting and predicting cost so many times as much. See
+        :class:`StabilizedClassifier` for more options.
     ledger : None, str or Ledger, default=None
         A further account to charge, shared across fits and processes: ``"sqlite:///clinic.db"``.
     n_subsets : int, default=128
@@ -171,6 +177,7 @@ SubsetFitError, NonDeterministicError
         query_budget: float | None = None,
         answers: str = "auto",
         value_range: tuple[float, float] | None = None,
+        stabilize: bool | int | None = None,
         ledger: Any = None,
         n_subsets: int = 128,
         rate: float = 0.5,
@@ -190,6 +197,7 @@ SubsetFitError, NonDeterministicError
         self.query_budget = query_budget
         self.answers = answers
         self.value_range = value_range
+        self.stabilize = stabilize
         self.ledger = ledger
         self.n_subsets = n_subsets
         self.rate = rate
@@ -225,6 +233,12 @@ SubsetFitError, NonDeterministicError
         backend = self.noise
         plugins.noise_backend(backend)
         canonicalizer = self._canonicalizer()
+        if self.stabilize and canonicalizer is not None:
+            raise ValueError(
+                f"stabilize={self.stabilize!r} is for private responses, and the parameters of "
+                f"{type(self.estimator).__name__} are released; give release='responses' as well, "
+                "or leave stabilize out."
+            )
         routed = self._routed(fit_params)
         # Learned about the features; kept aside so that a failing fit leaves the last one whole.
         features = BaseEstimator()
@@ -413,7 +427,7 @@ SubsetFitError, NonDeterministicError
     def _responder(self, session: PrivacySession, fit_params: Mapping[str, Any]) -> Responder:
         unstated = self.max_answers is None and self.query_budget is None
         return session.responder(
-            self.estimator,
+            stabilized(self.estimator, self.stabilize),
             query_budget=self.query_budget,
             max_answers=_MOST_ANSWERS if unstated else self.max_answers,
             answers=self.answers,

@@ -53,8 +53,7 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     if y is None:
         if tags.target_tags.required:
             raise ValueError(
-                f"PACPrivate({name}) requires y to be passed, but the target y is None; call "
-                "fit(X, y)."
+                f"{name} requires y to be passed, but the target y is None; call fit(X, y)."
             )
         return X, None
     if is_classifier(estimator):

@@ -1,0 +1,236 @@
+"""Ensembles inside the subset, for answers that depend less on which rows it holds."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    RegressorMixin,
+    is_classifier,
+    is_regressor,
+)
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pacsklearn.estimators.subspace_members import SubspaceMembers, class_scores, fit_members
+from pacsklearn.session.universe import check_queries, check_universe
+
+__all__ = ["StabilizedClassifier", "StabilizedRegressor", "stabilized"]
+
+_MEMBERS = 20
+
+
+class _Stabilized(MetaEstimatorMixin, BaseEstimator):
+    """Parameters and fitting that both have in common."""
+
+    members_: SubspaceMembers
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_members: int = _MEMBERS,
+        max_features: Any = "auto",
+        max_samples: float = 1.0,
+        random_state: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_members = n_members
+        self.max_features = max_features
+        self.max_samples = max_samples
+        self.random_state = random_state
+
+    def _fit_members(self, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
+        validate_data(self, X, skip_check_array=True)
+        self.members_ = fit_members(
+            self.estimator,
+            X,
+            y,
+            n_members=self.n_members,
+            max_features=self.max_features,
+            max_samples=self.max_samples,
+            random_state=self.random_state,
+            fit_params=fit_params,
+        )
+
+    def _views(self, X: Any) -> list[tuple[Any, Any]]:
+        check_is_fitted(self, "members_")
+        X = check_queries(self.estimator, X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self.members_.views(X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = copy.deepcopy(get_tags(self.estimator))
+        tags.target_tags.multi_output = False
+        tags.target_tags.single_output = True
+        tags.array_api_support = False
+        tags.transformer_tags = None
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = False
+        return tags
+
+
+class StabilizedClassifier(ClassifierMixin, _Stabilized):
+    """Averages a classifier over random subspaces of the features, and over rows on request.
+
+    Models of one family that are fitted on different halves of the rows disagree less when each
+    is the average of many weaker ones, and private answers are free where all candidates agree:
+    ``PACPrivate(SVC(), stabilize=True)`` puts this around the estimator inside every subset.
+
+    Parameters
+    ----------
+    estimator : classifier
+    n_members : int, default=20
+    max_features : "auto" or float, default="auto"
+        Share of the features that a member sees; "auto" is 0.3, but at least five features.
+    max_samples : float, default=1.0
+        Share of the rows that a member is fitted on, without replacement.
+    random_state : int, default=0
+        Public seed of the members' features and rows. It must be an integer: the ensemble has to
+        be a function of the rows alone.
+
+    Attributes
+    ----------
+    members_ : SubspaceMembers
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        From ``fit``, when a parameter is out of range or ``estimator`` is no classifier.
+
+    Notes
+    -----
+    A member speaks with its class probabilities where it has them, support vector machines with
+    the margins of every pair of classes clipped to [-1, 1], others with their votes and clipped
+    decision values; the average decides. Everything happens on the rows given and with public
+    seeds. Columns are taken by position, so a ``ColumnTransformer`` that names columns inside
+    ``estimator`` needs ``max_features=1.0``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from pacsklearn import StabilizedClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(StabilizedClassifier(SVC(), max_features=0.5).fit(X, y).score(X, y), 2)
+    0.97
+    """
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> StabilizedClassifier:
+        """Fit the members; ``fit_params`` of one value a row follow the rows."""
+        if not is_classifier(self.estimator):
+            raise TypeError(
+                "estimator of a StabilizedClassifier must be a classifier, got "
+                f"{type(self.estimator).__name__}."
+            )
+        X, y = check_universe(self.estimator, X, y)
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        self._fit_members(X, y, fit_params)
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Average scores of the members as shares of the classes; shape (n_rows, n_classes).
+
+        They rank classes as ``predict`` does and are not calibrated.
+        """
+        scores = self._scores(X)
+        total = scores.sum(axis=1, keepdims=True)
+        return np.where(total > 0, scores / np.where(total > 0, total, 1.0), 1 / scores.shape[1])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class with the largest average score."""
+        scores = self._scores(X)
+        return np.asarray(self.classes_[scores.argmax(axis=1)])
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        views = self._views(X)
+        total = np.zeros((views[0][1].shape[0], self.classes_.size))
+        for model, part in views:
+            columns = np.searchsorted(self.classes_, model.classes_)
+            total[:, columns] += class_scores(model, part, columns.size)
+        return total / len(views)
+
+
+class StabilizedRegressor(RegressorMixin, _Stabilized):
+    """Averages a regressor over random subspaces of the features, and over rows on request.
+
+    See :class:`StabilizedClassifier`; the members' values are averaged.
+
+    Parameters
+    ----------
+    estimator : regressor
+    n_members : int, default=20
+    max_features : "auto" or float, default="auto"
+    max_samples : float, default=1.0
+    random_state : int, default=0
+
+    Attributes
+    ----------
+    members_ : SubspaceMembers
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        From ``fit``, when a parameter is out of range or ``estimator`` is no regressor.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from pacsklearn import StabilizedRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = StabilizedRegressor(DecisionTreeRegressor(max_depth=4), max_features=0.6)
+    >>> model.fit(X, y).score(X, y) > 0.5
+    True
+    """
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> StabilizedRegressor:
+        """Fit the members; ``fit_params`` of one value a row follow the rows."""
+        if not is_regressor(self.estimator):
+            raise TypeError(
+                "estimator of a StabilizedRegressor must be a regressor, got "
+                f"{type(self.estimator).__name__}."
+            )
+        X, y = check_universe(self.estimator, X, y)
+        self._fit_members(X, y, fit_params)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Mean of the members' values."""
+        views = self._views(X)
+        return np.asarray(np.mean([model.predict(part) for model, part in views], axis=0))
+
+
+def stabilized(estimator: Any, stabilize: Any) -> Any:
+    """``estimator`` as the argument ``stabilize`` of :class:`PACPrivate` asks for it.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor
+    stabilize : None, bool or int
+        A number of members, True for the default one, None or False to leave it as it is.
+    """
+    if stabilize is None or stabilize is False:
+        return estimator
+    n_members = _MEMBERS if stabilize is True else stabilize
+    if not isinstance(n_members, (int, np.integer)) or n_members < 1:
+        raise ValueError(
+            "stabilize must be None, True or a number of members of at least 1, got "
+            f"{stabilize!r}; wrap the estimator in a StabilizedClassifier or StabilizedRegressor "
+            "for more options."
+        )
+    kind = StabilizedClassifier if is_classifier(estimator) else StabilizedRegressor
+    return kind(estimator, n_members=int(n_members))
