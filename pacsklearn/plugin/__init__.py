@@ -1,10 +1,13 @@
 """Plugins: what authors import, and the registry that finds their work."""
 
+from pacsklearn.core.attack import Attack, AttackResult
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.event import Provenance
+from pacsklearn.core.game import Game, Round
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.noise_backend import NoiseBackend
+from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.plugin.failure import PluginFailure
 from pacsklearn.plugin.hookspecs import hookimpl
 from pacsklearn.plugin.process_registry import register, registry, unregister
@@ -15,16 +18,20 @@ from pacsklearn.plugin.records import (
     NoiseBackendRecord,
     Record,
     ScenarioRecord,
+    SubsetFitterRecord,
 )
 from pacsklearn.plugin.registry import Registry
 
 __all__ = [
+    "Attack",
     "AttackRecord",
+    "AttackResult",
     "BatchPredictor",
     "BatchPredictorRecord",
     "Canonicalizer",
     "CanonicalizerRecord",
     "Encoding",
+    "Game",
     "Layout",
     "NoiseBackend",
     "NoiseBackendRecord",
@@ -32,7 +39,10 @@ __all__ = [
     "Provenance",
     "Record",
     "Registry",
+    "Round",
     "ScenarioRecord",
+    "SubsetFitter",
+    "SubsetFitterRecord",
     "hookimpl",
     "register",
     "registry",

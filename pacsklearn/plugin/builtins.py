@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pacsklearn.plugin.hookspecs import hookimpl
-from pacsklearn.plugin.records import CanonicalizerRecord, NoiseBackendRecord
+from pacsklearn.plugin.records import (
+    AttackRecord,
+    CanonicalizerRecord,
+    NoiseBackendRecord,
+    ScenarioRecord,
+    SubsetFitterRecord,
+)
 
-__all__ = ["pacsklearn_canonicalizers", "pacsklearn_noise_backends"]
+__all__ = [
+    "pacsklearn_attacks",
+    "pacsklearn_canonicalizers",
+    "pacsklearn_noise_backends",
+    "pacsklearn_scenarios",
+    "pacsklearn_subset_fitters",
+]
 
 
 @hookimpl
@@ -32,6 +44,21 @@ def pacsklearn_noise_backends() -> Iterator[NoiseBackendRecord]:
         "logdet",
         "pacsklearn.noise.logdet:LogdetBackend",
         "least noise under the log-determinant bound; the default",
+    )
+    yield NoiseBackendRecord(
+        "residual",
+        "pacsklearn.noise.residual:ResidualBackend",
+        "least noise under the true mutual information, certified (SR-PAC, exact)",
+    )
+    yield NoiseBackendRecord(
+        "criterion",
+        "pacsklearn.noise.criterion:CriterionBackend",
+        "least noise under a cap on the optimal adversary's success; with criterion=",
+    )
+    yield NoiseBackendRecord(
+        "stackelberg",
+        "pacsklearn.noise.stackelberg:StackelbergBackend",
+        "SR-PAC as published, with a learned decoder: an estimate for comparison",
     )
 
 
@@ -97,9 +124,53 @@ def pacsklearn_canonicalizers() -> Iterator[CanonicalizerRecord]:
         "cluster centres in an agreed order",
     )
     yield CanonicalizerRecord(
+        "bisecting_kmeans",
+        "pacsklearn.canonical.bisecting_kmeans:BisectingKMeansCanonicalizer",
+        ("sklearn.cluster.BisectingKMeans",),
+        "a tree of pairs of centres in an agreed order",
+    )
+    yield CanonicalizerRecord(
+        "gaussian_nb",
+        "pacsklearn.canonical.gaussian_nb:GaussianNBCanonicalizer",
+        ("sklearn.naive_bayes.GaussianNB",),
+        "mean and variance of each class and feature",
+    )
+    yield CanonicalizerRecord(
+        "discrete_nb",
+        "pacsklearn.canonical.discrete_nb:DiscreteNBCanonicalizer",
+        (
+            "sklearn.naive_bayes.BernoulliNB",
+            "sklearn.naive_bayes.ComplementNB",
+            "sklearn.naive_bayes.MultinomialNB",
+        ),
+        "log-probabilities of counts or bits for each class",
+    )
+    yield CanonicalizerRecord(
+        "categorical_nb",
+        "pacsklearn.canonical.categorical_nb:CategoricalNBCanonicalizer",
+        ("sklearn.naive_bayes.CategoricalNB",),
+        "log-probabilities of public categories for each class",
+    )
+    yield CanonicalizerRecord(
+        "nearest_centroid",
+        "pacsklearn.canonical.nearest_centroid:NearestCentroidCanonicalizer",
+        ("sklearn.neighbors.NearestCentroid",),
+        "one point a class",
+    )
+    yield CanonicalizerRecord(
+        "qda",
+        "pacsklearn.canonical.qda:QDACanonicalizer",
+        ("sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis",),
+        "mean and covariance matrix of each class",
+    )
+    yield CanonicalizerRecord(
         "pca",
         "pacsklearn.canonical.pca:PCACanonicalizer",
-        ("sklearn.decomposition.PCA", "sklearn.decomposition.TruncatedSVD"),
+        (
+            "sklearn.decomposition.IncrementalPCA",
+            "sklearn.decomposition.PCA",
+            "sklearn.decomposition.TruncatedSVD",
+        ),
         "principal axes in an agreed orientation",
     )
     yield CanonicalizerRecord(
@@ -117,12 +188,108 @@ def pacsklearn_canonicalizers() -> Iterator[CanonicalizerRecord]:
         "stateless",
         "pacsklearn.canonical.stateless:StatelessCanonicalizer",
         (
+            "sklearn.kernel_approximation.AdditiveChi2Sampler",
+            "sklearn.kernel_approximation.PolynomialCountSketch",
+            "sklearn.kernel_approximation.RBFSampler",
+            "sklearn.kernel_approximation.SkewedChi2Sampler",
             "sklearn.preprocessing.Binarizer",
             "sklearn.preprocessing.FunctionTransformer",
             "sklearn.preprocessing.Normalizer",
             "sklearn.preprocessing.PolynomialFeatures",
+            "sklearn.random_projection.GaussianRandomProjection",
+            "sklearn.random_projection.SparseRandomProjection",
         ),
         "transformers that learn nothing from the rows",
+    )
+    yield CanonicalizerRecord(
+        "linear_outlier",
+        "pacsklearn.canonical.linear_outlier:LinearOutlierCanonicalizer",
+        ("sklearn.linear_model.SGDOneClassSVM",),
+        "weights and offset of a linear one-class model",
+    )
+    yield CanonicalizerRecord(
+        "mlp",
+        "pacsklearn.canonical.mlp:MLPCanonicalizer",
+        (
+            "sklearn.neural_network.MLPClassifier",
+            "sklearn.neural_network.MLPRegressor",
+        ),
+        "weights of a network with its hidden units in an agreed order",
+    )
+    yield CanonicalizerRecord(
+        "gaussian_mixture",
+        "pacsklearn.canonical.gaussian_mixture:GaussianMixtureCanonicalizer",
+        ("sklearn.mixture.GaussianMixture",),
+        "weights, means and covariances in an agreed order",
+    )
+    yield CanonicalizerRecord(
+        "nmf",
+        "pacsklearn.canonical.nmf:NMFCanonicalizer",
+        ("sklearn.decomposition.MiniBatchNMF", "sklearn.decomposition.NMF"),
+        "non-negative components in an agreed order",
+    )
+    yield CanonicalizerRecord(
+        "quantile_transformer",
+        "pacsklearn.canonical.quantile_transformer:QuantileTransformerCanonicalizer",
+        ("sklearn.preprocessing.QuantileTransformer",),
+        "rising quantiles of each feature",
+    )
+    yield CanonicalizerRecord(
+        "power_transformer",
+        "pacsklearn.canonical.power_transformer:PowerTransformerCanonicalizer",
+        ("sklearn.preprocessing.PowerTransformer",),
+        "exponent, origin and scale of each feature",
+    )
+    yield CanonicalizerRecord(
+        "binned",
+        "pacsklearn.canonical.binned:BinnedCanonicalizer",
+        ("sklearn.preprocessing.KBinsDiscretizer",),
+        "rising edges of the bins of each feature",
+    )
+    yield CanonicalizerRecord(
+        "imputer",
+        "pacsklearn.canonical.imputer:ImputerCanonicalizer",
+        ("sklearn.impute.SimpleImputer",),
+        "the number that stands for a missing one, for each feature",
+    )
+    yield CanonicalizerRecord(
+        "public_categories",
+        "pacsklearn.canonical.public_categories:PublicCategoriesCanonicalizer",
+        (
+            "sklearn.preprocessing.OneHotEncoder",
+            "sklearn.preprocessing.OrdinalEncoder",
+        ),
+        "encoders whose categories are given, not learned",
+    )
+    yield CanonicalizerRecord(
+        "multiclass",
+        "pacsklearn.canonical.multiclass:MulticlassCanonicalizer",
+        (
+            "sklearn.multiclass.OneVsOneClassifier",
+            "sklearn.multiclass.OneVsRestClassifier",
+            "sklearn.multiclass.OutputCodeClassifier",
+            "sklearn.multioutput.MultiOutputClassifier",
+            "sklearn.multioutput.MultiOutputRegressor",
+        ),
+        "one model a class, a pair of classes or a target",
+    )
+    yield CanonicalizerRecord(
+        "voting",
+        "pacsklearn.canonical.voting:VotingCanonicalizer",
+        ("sklearn.ensemble.VotingClassifier", "sklearn.ensemble.VotingRegressor"),
+        "votes and averages of several models",
+    )
+    yield CanonicalizerRecord(
+        "union",
+        "pacsklearn.canonical.union:UnionCanonicalizer",
+        ("sklearn.pipeline.FeatureUnion",),
+        "several transformers side by side",
+    )
+    yield CanonicalizerRecord(
+        "column_transformer",
+        "pacsklearn.canonical.column_transformer:ColumnTransformerCanonicalizer",
+        ("sklearn.compose.ColumnTransformer",),
+        "each transformer on columns of its own",
     )
     yield CanonicalizerRecord(
         "pipeline",
@@ -140,4 +307,80 @@ def pacsklearn_canonicalizers() -> Iterator[CanonicalizerRecord]:
             "sklearn.model_selection.RandomizedSearchCV",
         ),
         "the best estimator of a search made inside the subset",
+    )
+
+
+@hookimpl
+def pacsklearn_attacks() -> Iterator[AttackRecord]:
+    """Attacks of pacsklearn."""
+    yield AttackRecord(
+        "optimal_membership",
+        "pacsklearn.audit.membership_attack:OptimalMembershipAttack",
+        "the best possible attack on one unit's membership",
+    )
+    yield AttackRecord(
+        "identification",
+        "pacsklearn.audit.identification_attack:IdentificationAttack",
+        "the best possible attack on the whole secret",
+    )
+    yield AttackRecord(
+        "map",
+        "pacsklearn.audit.map_attack:MapAttack",
+        "the likeliest secret about the data, by the prior and the mean outputs",
+    )
+
+
+@hookimpl
+def pacsklearn_scenarios() -> Iterator[ScenarioRecord]:
+    """Pufferfish scenarios of pacsklearn."""
+    yield ScenarioRecord(
+        "prevalence",
+        "pacsklearn.scenarios.prevalence_scenario:PrevalenceScenario",
+        "the secret is how frequent a value is; the default",
+    )
+    yield ScenarioRecord(
+        "group",
+        "pacsklearn.scenarios.group_scenario:GroupScenario",
+        "the secret is which group of rows the released model is about",
+    )
+
+
+@hookimpl
+def pacsklearn_subset_fitters() -> Iterator[SubsetFitterRecord]:
+    """Subset fitters of pacsklearn."""
+    yield SubsetFitterRecord(
+        "least_squares",
+        "pacsklearn.fitting.least_squares:LeastSquaresFitter",
+        ("sklearn.linear_model.LinearRegression", "sklearn.linear_model.Ridge"),
+        "normal equations of all subsets by one matrix product",
+    )
+    yield SubsetFitterRecord(
+        "pca",
+        "pacsklearn.fitting.pca:PCAFitter",
+        ("sklearn.decomposition.PCA",),
+        "covariance matrices of all subsets by one matrix product",
+    )
+    yield SubsetFitterRecord(
+        "gaussian_nb",
+        "pacsklearn.fitting.gaussian_nb:GaussianNBFitter",
+        ("sklearn.naive_bayes.GaussianNB",),
+        "means and variances of the classes by one matrix product each",
+    )
+    yield SubsetFitterRecord(
+        "nearest_centroid",
+        "pacsklearn.fitting.nearest_centroid:NearestCentroidFitter",
+        ("sklearn.neighbors.NearestCentroid",),
+        "means of the classes by one matrix product each",
+    )
+    yield SubsetFitterRecord(
+        "standard_scaler",
+        "pacsklearn.fitting.standard_scaler:StandardScalerFitter",
+        ("sklearn.preprocessing.StandardScaler",),
+        "means and variances of all subsets by one matrix product",
+    )
+    yield SubsetFitterRecord(
+        "pipeline",
+        "pacsklearn.fitting.pipeline:PipelineFitter",
+        ("sklearn.pipeline.Pipeline",),
+        "scalers and components that pass moments on",
     )

@@ -6,7 +6,12 @@ from typing import final
 
 from pacsklearn.exceptions import PluginClashError
 from pacsklearn.plugin.qualified_name import public_name, public_names
-from pacsklearn.plugin.records import BatchPredictorRecord, CanonicalizerRecord, Record
+from pacsklearn.plugin.records import (
+    BatchPredictorRecord,
+    CanonicalizerRecord,
+    Record,
+    SubsetFitterRecord,
+)
 from pacsklearn.plugin.registration import KINDS, Kind, Registration
 
 __all__ = ["Catalogue"]
@@ -93,7 +98,7 @@ _REMEDY = (
 
 
 def _claims(record: Record) -> tuple[str | type, ...]:
-    if not isinstance(record, (CanonicalizerRecord, BatchPredictorRecord)):
+    if not isinstance(record, (CanonicalizerRecord, BatchPredictorRecord, SubsetFitterRecord)):
         return ()
     claims: list[str | type] = []
     for estimator in record.estimators:

@@ -15,6 +15,7 @@ from pacsklearn.plugin.records import (
     CanonicalizerRecord,
     NoiseBackendRecord,
     ScenarioRecord,
+    SubsetFitterRecord,
 )
 
 __all__ = [
@@ -62,6 +63,17 @@ def pacsklearn_batch_predictors() -> Iterable[BatchPredictorRecord]:
     Returns
     -------
     iterable of BatchPredictorRecord
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def pacsklearn_subset_fitters() -> Iterable[SubsetFitterRecord]:
+    """Fit the models of all candidates at once, to the same numbers as one after the other.
+
+    Returns
+    -------
+    iterable of SubsetFitterRecord
     """
     raise NotImplementedError
 

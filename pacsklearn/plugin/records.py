@@ -14,6 +14,7 @@ __all__ = [
     "NoiseBackendRecord",
     "Record",
     "ScenarioRecord",
+    "SubsetFitterRecord",
 ]
 
 
@@ -94,6 +95,39 @@ class BatchPredictorRecord:
 
 @final
 @dataclass(frozen=True)
+class SubsetFitterRecord:
+    """A subset fitter and the estimators whose m candidates it fits at once.
+
+    Parameters
+    ----------
+    name : str
+        Unique among the subset fitters.
+    target : str or class
+        ``"package.module:Object"``, or the
+        :class:`~pacsklearn.core.subset_fitter.SubsetFitter` subclass itself.
+    estimators : tuple of str or classes
+        As for a :class:`CanonicalizerRecord`.
+    description : str
+        One line for listings.
+
+    Raises
+    ------
+    ValueError
+        When a field is not of that form.
+    """
+
+    name: str
+    target: Any
+    estimators: tuple[str | type, ...] = ()
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        _check_fields(self)
+        object.__setattr__(self, "estimators", _claimed("subset fitter", self))
+
+
+@final
+@dataclass(frozen=True)
 class NoiseBackendRecord:
     """A method of calibrating noise.
 
@@ -164,12 +198,17 @@ class AttackRecord:
 
 
 Record: TypeAlias = (
-    CanonicalizerRecord | BatchPredictorRecord | NoiseBackendRecord | ScenarioRecord | AttackRecord
+    CanonicalizerRecord
+    | BatchPredictorRecord
+    | SubsetFitterRecord
+    | NoiseBackendRecord
+    | ScenarioRecord
+    | AttackRecord
 )
 
 
 def _claimed(
-    noun: str, record: CanonicalizerRecord | BatchPredictorRecord
+    noun: str, record: CanonicalizerRecord | BatchPredictorRecord | SubsetFitterRecord
 ) -> tuple[str | type, ...]:
     given: Any = record.estimators
     claimed: tuple[Any, ...] = (given,) if isinstance(given, (str, type)) else tuple(given)

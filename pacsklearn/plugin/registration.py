@@ -17,11 +17,14 @@ from pacsklearn.plugin.records import (
     NoiseBackendRecord,
     Record,
     ScenarioRecord,
+    SubsetFitterRecord,
 )
 
 __all__ = ["KINDS", "Kind", "Registration", "target_name", "unregistered_provenance"]
 
-Kind: TypeAlias = Literal["canonicalizer", "noise_backend", "scenario", "attack", "batch_predictor"]
+Kind: TypeAlias = Literal[
+    "canonicalizer", "noise_backend", "scenario", "attack", "batch_predictor", "subset_fitter"
+]
 
 KINDS: Final[Mapping[type, Kind]] = MappingProxyType(
     {
@@ -30,6 +33,7 @@ KINDS: Final[Mapping[type, Kind]] = MappingProxyType(
         ScenarioRecord: "scenario",
         AttackRecord: "attack",
         BatchPredictorRecord: "batch_predictor",
+        SubsetFitterRecord: "subset_fitter",
     }
 )
 

@@ -8,10 +8,13 @@ from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar, final
 
+from pacsklearn.core.attack import Attack
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.event import Provenance
 from pacsklearn.core.noise_backend import NoiseBackend
+from pacsklearn.core.scenario import Scenario
+from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.exceptions import (
     NoCanonicalizerError,
     PluginError,
@@ -20,6 +23,7 @@ from pacsklearn.exceptions import (
 from pacsklearn.plugin import discovery
 from pacsklearn.plugin.catalogue import Catalogue
 from pacsklearn.plugin.failure import PluginFailure, describe_failures
+from pacsklearn.plugin.reasons import reason_for
 from pacsklearn.plugin.records import Record
 from pacsklearn.plugin.registration import (
     KINDS,
@@ -118,6 +122,26 @@ class Registry:
             raise _wrong_type(registration, made, NoiseBackend)
         return made
 
+    def attack(self, value: str | Attack) -> Attack:
+        """Attack of that name; an instance passes through."""
+        if isinstance(value, Attack):
+            return value
+        registration = self._registration("attack", value)
+        made = registration.load()()
+        if not isinstance(made, Attack):
+            raise _wrong_type(registration, made, Attack)
+        return made
+
+    def scenario(self, value: str | Scenario) -> Scenario:
+        """Scenario of that name with its defaults; an instance passes through."""
+        if isinstance(value, Scenario):
+            return value
+        registration = self._registration("scenario", value)
+        made = registration.load()()
+        if not isinstance(made, Scenario):
+            raise _wrong_type(registration, made, Scenario)
+        return made
+
     def canonicalizer(self, value: str | Canonicalizer, estimator: Any) -> Canonicalizer:
         """Canonicalizer of that name for ``estimator``; an instance passes through.
 
@@ -142,9 +166,11 @@ class Registry:
         if registration is None:
             kind = type(estimator)
             hint = " Give an instance, not the class." if isinstance(estimator, type) else ""
+            reason = reason_for(kind)
+            because = f": {reason}" if reason else ""
             raise NoCanonicalizerError(
                 f"No canonicalizer supports {kind.__module__}.{kind.__qualname__}, so its "
-                f"parameters cannot be released privately.{hint} Give canonicalizer="
+                f"parameters cannot be released privately{because}.{hint} Give canonicalizer="
                 "MyCanonicalizer(), or register one for the class with pacsklearn.register(...); "
                 "black boxes release private responses instead (release='responses')."
                 + describe_failures(self._failures)
@@ -161,6 +187,17 @@ class Registry:
         if not (isinstance(found, type) and issubclass(found, BatchPredictor)):
             raise _wrong_type(registration, found, BatchPredictor)
         return found
+
+    def subset_fitter_for(self, estimator: Any) -> SubsetFitter | None:
+        """What fits all candidates of ``estimator``, as configured, at once; or None."""
+        with self._lock:
+            registration = self._loaded().claiming(type(estimator), "subset_fitter")
+        if registration is None:
+            return None
+        found = registration.load()
+        if not (isinstance(found, type) and issubclass(found, SubsetFitter)):
+            raise _wrong_type(registration, found, SubsetFitter)
+        return found.for_estimator(estimator, self.subset_fitter_for)
 
     def provenance(self, kind: Kind, value: object) -> Provenance:
         """Which distribution and version stand behind a name or an instance, for an event."""
@@ -198,7 +235,8 @@ class Registry:
         else:
             what = name.__qualname__ if isinstance(name, type) else type(name).__qualname__
             said = "the class" if isinstance(name, type) else "an object of type"
-            problem = f"A {noun} is given by its name or by an instance, got {said} {what}"
+            article = "An" if noun == "attack" else "A"
+            problem = f"{article} {noun} is given by its name or by an instance, got {said} {what}"
         return UnknownNameError(
             f"{problem}. Known names: {', '.join(self.names(kind)) or 'none'}."
             + describe_failures(self._failures)

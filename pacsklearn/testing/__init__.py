@@ -1,6 +1,14 @@
 """Contract checks for plugin authors: call them in your own test suite."""
 
+from pacsklearn.testing.attack_check import check_attack
 from pacsklearn.testing.canonicalizer_check import check_canonicalizer
+from pacsklearn.testing.example_games import AttackGames, example_games
 from pacsklearn.testing.noise_backend_check import check_noise_backend
 
-__all__ = ["check_canonicalizer", "check_noise_backend"]
+__all__ = [
+    "AttackGames",
+    "check_attack",
+    "check_canonicalizer",
+    "check_noise_backend",
+    "example_games",
+]

@@ -5,6 +5,7 @@ from sklearn.base import BaseEstimator
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.utils import all_estimators
 
+from pacsklearn.core.attack import Attack
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.plugin import Registry
@@ -27,10 +28,12 @@ def test_every_target_loads(builtins):
         assert issubclass(builtins.load("canonicalizer", name), Canonicalizer)
     for name in builtins.names("noise_backend"):
         assert isinstance(builtins.noise_backend(name), NoiseBackend)
+    for name in builtins.names("attack"):
+        assert isinstance(builtins.attack(name), Attack)
 
 
 def test_every_record_is_described(builtins):
-    for kind in ("canonicalizer", "noise_backend"):
+    for kind in ("canonicalizer", "noise_backend", "attack"):
         assert all(record.description for record in builtins.records(kind))
 
 

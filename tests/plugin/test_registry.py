@@ -33,6 +33,16 @@ from pacsklearn.plugin import (
     unregister,
 )
 
+BACKENDS = (
+    "criterion",
+    "diagonal",
+    "eigen",
+    "isotropic",
+    "logdet",
+    "residual",
+    "stackelberg",
+)
+
 
 @dataclass
 class Distribution:
@@ -115,13 +125,11 @@ class TestNames:
         assert registry() is registry()
 
     def test_known_names(self, empty):
-        assert empty.names("noise_backend") == ("diagonal", "eigen", "isotropic", "logdet")
-        assert empty.names("scenario") == ()
+        assert empty.names("noise_backend") == BACKENDS
+        assert empty.names("scenario") == ("group", "prevalence")
 
     def test_an_unknown_name_lists_the_known_ones(self, empty):
-        with pytest.raises(
-            UnknownNameError, match=r"'logdte'.* diagonal, eigen, isotropic, logdet"
-        ):
+        with pytest.raises(UnknownNameError, match=rf"'logdte'.* {', '.join(BACKENDS)}"):
             empty.noise_backend("logdte")
         with pytest.raises(UnknownNameError, match="linear_classifier"):
             empty.canonicalizer("nope", LinearSVC())
@@ -321,7 +329,7 @@ class TestEntryPoints:
 
         plugins = Registry(lambda: [FakeEntryPoint("bad", types.SimpleNamespace(sneaky=sneaky))])
         with pytest.warns(PluginWarning, match="is a wrapper"):
-            assert len(plugins.names("noise_backend")) == 4
+            assert plugins.names("noise_backend") == BACKENDS
 
     def test_a_plugin_may_not_register_while_it_is_imported(self):
         point = FakeEntryPoint("bad", None)

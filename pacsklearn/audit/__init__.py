@@ -1,0 +1,1 @@
+"""Attacks, and the games they play: what leaks, measured."""

@@ -1,0 +1,48 @@
+"""Naming the secret candidate."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from pacsklearn._validation import check_integer
+from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.core.game import Game
+
+__all__ = ["IdentificationAttack"]
+
+
+@final
+class IdentificationAttack(Attack):
+    """Names the candidate that is likeliest after everything seen.
+
+    The best possible attack on the whole secret, for any game with an exact posterior. Where the
+    candidates are the values of a sensitive attribute it is the best attack on that attribute.
+
+    Notes
+    -----
+    Naming the posterior's maximum is Bayes' rule for the criterion "the named candidate is the
+    secret"; there is nothing to choose, so every round counts.
+
+    Examples
+    --------
+    >>> from pacsklearn.audit.identification_attack import IdentificationAttack
+    >>> from pacsklearn.testing.example_games import example_games
+    >>> result = IdentificationAttack().run(example_games().sound, n_trials=200, seed=0)
+    >>> result.prior, result.violates()
+    (0.0625, False)
+    """
+
+    name = "identification"
+
+    def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
+        count = check_integer(name="n_trials", value=n_trials, minimum=1)
+        generator = np.random.default_rng(seed)
+        right = 0
+        for _ in range(count):
+            played = game.play(generator)
+            right += int(np.argmax(played.posterior)) in played.used
+        blind = float(np.max(game.prior))
+        criterion = "naming the secret" if game.members is None else "naming the subset"
+        return AttackResult(self.name, criterion, count, right, blind, game.bound(blind))

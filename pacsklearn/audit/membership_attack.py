@@ -1,0 +1,143 @@
+"""Was one person's record used: the best attack there is."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._validation import check_integer
+from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.core.game import Game, Round
+
+__all__ = ["OptimalMembershipAttack"]
+
+Floats = NDArray[np.float64]
+
+# Units whose posteriors are computed together.
+_CHUNK = 4096
+_RULES = ("posterior", "always a member", "never a member")
+
+
+@final
+class OptimalMembershipAttack(Attack):
+    """Calls a unit a member when its posterior probability of being one is above one half.
+
+    Parameters
+    ----------
+    unit : int, optional
+        Unit of privacy to attack. The least protected one when not given, chosen as below.
+    n_pilot : int, default=200
+        Rounds played beforehand to choose it.
+
+    Notes
+    -----
+    No rule does better on a sound mechanism (pac-private-responses, Proposition 6.1: the success
+    given a transcript is the posterior probability of the answer, so the likelier answer is best,
+    whatever the prior).
+
+    *Why the interval is valid.* The unit, and the rule, are chosen on ``n_pilot`` rounds with a
+    random stream of their own; the trials that are counted are played afterwards, and only that
+    unit is judged by that rule. The unit is the one whose success, ``mean max(P, 1 - P)`` over the
+    pilot's posteriors, exceeds its blind success most. A broken mechanism can make posteriors
+    wrong, and use the rows of several candidates: if answering "member", or "no member", whatever
+    is seen was right more often in the pilot than the posterior, that is the rule, and the unit is
+    the one for which it was right most often.
+
+    A unit in all candidates, or in none, has nothing to hide and is never chosen.
+
+    Examples
+    --------
+    >>> from pacsklearn.audit.membership_attack import OptimalMembershipAttack
+    >>> from pacsklearn.testing.example_games import example_games
+    >>> result = OptimalMembershipAttack().run(example_games().sound, n_trials=200, seed=0)
+    >>> result.prior, result.violates()
+    (0.5, False)
+    """
+
+    name = "optimal_membership"
+
+    def __init__(self, unit: int | None = None, n_pilot: int = 200) -> None:
+        self.unit = unit
+        self.n_pilot = n_pilot
+
+    def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
+        count = check_integer(name="n_trials", value=n_trials, minimum=1)
+        pilot = check_integer(name="n_pilot", value=self.n_pilot, minimum=1)
+        members = game.members
+        if members is None:
+            raise ValueError(
+                "game has no units of privacy, so there is no membership to attack; name its "
+                "secret with IdentificationAttack."
+            )
+        units = self._units(game, members)
+        rehearsal, trials = np.random.default_rng(seed).spawn(2)
+        unit, rule = _choose(members, units, game, [game.play(rehearsal) for _ in range(pilot)])
+        own = members[:, unit]
+        right = 0
+        for _ in range(count):
+            played = game.play(trials)
+            said = _decide(rule, played.posterior @ own)
+            right += bool(said == _was_used(own, played))
+        blind = _blind(game.prior @ own)
+        return AttackResult(
+            self.name,
+            "membership of one unit",
+            count,
+            right,
+            float(blind),
+            game.bound(float(blind)),
+            (("unit", str(unit)), ("rule", _RULES[rule])),
+        )
+
+    def _units(self, game: Game, members: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Units to choose from."""
+        likely = members[game.prior > 0]
+        hidden = np.flatnonzero(likely.any(axis=0) & ~likely.all(axis=0))
+        if self.unit is None:
+            if hidden.size == 0:
+                raise ValueError("game has no unit whose membership is a secret.")
+            return hidden
+        unit = check_integer(name="unit", value=self.unit, minimum=0)
+        if unit not in hidden:
+            raise ValueError(
+                f"unit must be one of the {hidden.size} units whose membership is a secret, got "
+                f"{unit}: it is in all candidates, in none, or not in the universe."
+            )
+        return np.array([unit])
+
+
+def _choose(
+    members: NDArray[np.bool_], units: NDArray[np.intp], game: Game, pilot: list[Round]
+) -> tuple[int, int]:
+    """Unit to attack and number of the rule, by the pilot's rounds alone."""
+    posteriors = np.stack([played.posterior for played in pilot])
+    expected, measured = np.empty(units.size), np.empty((len(_RULES), units.size))
+    for start in range(0, units.size, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        own = members[:, units[part]].astype(np.float64)
+        likely = posteriors @ own
+        truth = np.stack([_was_used(own > 0, played) for played in pilot])
+        blind = _blind(game.prior @ own)
+        expected[part] = _blind(likely).mean(axis=0) - blind
+        for rule in range(len(_RULES)):
+            measured[rule, part] = (_decide(rule, likely) == truth).mean(axis=0) - blind
+    rule = int(np.argmax(measured.mean(axis=1)))
+    best = np.argmax(expected if rule == 0 else measured[rule])
+    return int(units[best]), rule
+
+
+def _decide(rule: int, likely: Floats) -> NDArray[np.bool_]:
+    """Whether to say "member", given the posterior probability of membership."""
+    return np.asarray([likely > 0.5, np.ones_like(likely) > 0, np.zeros_like(likely) > 0][rule])
+
+
+def _was_used(own: NDArray[np.bool_], played: Round) -> NDArray[np.bool_]:
+    """Whether rows of the units, columns of ``own``, were used in the round."""
+    return np.asarray(own[list(played.used)].any(axis=0))
+
+
+def _blind(share: Floats) -> Floats:
+    """Success of the better of the two constant answers."""
+    return np.maximum(share, 1.0 - share)

@@ -1,0 +1,150 @@
+"""Released vectors, played by their noise laws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._validation import check_budget
+from pacsklearn.core.candidate_space import CandidateSpace
+from pacsklearn.core.game import Game, Round
+from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.information import posterior_success, update_belief
+from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.session.calibration import observe
+
+__all__ = ["ParameterGame"]
+
+Floats = NDArray[np.float64]
+LawOrRule: TypeAlias = NoiseLaw | Callable[[Floats], NoiseLaw]
+
+
+@final
+class ParameterGame(Game):
+    """One release, or several of one secret, over and over with fresh secrets.
+
+    Parameters
+    ----------
+    releases : NoiseLaw, callable, or sequence of them
+        In order. A callable gets the belief after the releases before, of shape (m,), and gives
+        the law calibrated to it, as a session does.
+    space : SecretSpace or CandidateSpace
+        Candidates, prior, and units where candidates are subsets.
+    information : float, optional
+        Nats that all releases together reveal at most: the session's budget. The sum of the laws'
+        bounds when not given, which holds for laws that are fixed beforehand; required where one
+        depends on the belief.
+    decode : callable, optional
+        Turns the released vectors, one positional argument each, into what is shown to the attack:
+        a fitted model, say. The tuple of vectors when not given.
+
+    Raises
+    ------
+    BudgetError, ValueError
+        When an argument is not of that form, or a law has another number of candidates.
+
+    Notes
+    -----
+    The noise is a rounded Gaussian of the lattice's scale from the round's generator, as for
+    :class:`~pacsklearn.audit.transcript_game.TranscriptGame`. The posterior is by the released
+    integers, from which everything shown is computed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pacsklearn import SecretSpace
+    >>> from pacsklearn.audit.identification_attack import IdentificationAttack
+    >>> from pacsklearn.audit.parameter_game import ParameterGame
+    >>> from pacsklearn.core.metric import IdentityMetric
+    >>> from pacsklearn.core.support import Support
+    >>> from pacsklearn.core.target import Target
+    >>> from pacsklearn.plugin import registry
+    >>> outputs = np.random.default_rng(0).normal(size=(16, 3))
+    >>> law = registry().noise_backend("logdet").calibrate(
+    ...     Support(outputs), Target(1 / 4), IdentityMetric()
+    ... )
+    >>> game = ParameterGame(law, SecretSpace.balanced(40, n_subsets=16))
+    >>> IdentificationAttack().run(game, n_trials=200, seed=0).violates()
+    False
+    """
+
+    def __init__(
+        self,
+        releases: LawOrRule | Sequence[LawOrRule],
+        space: SecretSpace | CandidateSpace,
+        *,
+        information: float | None = None,
+        decode: Callable[..., Any] | None = None,
+    ) -> None:
+        self._releases: tuple[LawOrRule, ...] = (
+            tuple(releases) if isinstance(releases, Sequence) else (releases,)
+        )
+        if not self._releases:
+            raise ValueError("releases must hold at least one noise law.")
+        fixed = [_check_law(law, space).bound for law in self._releases if not callable(law)]
+        if information is not None:
+            promised = check_budget(budget=information, name="information")
+        elif len(fixed) == len(self._releases):
+            promised = sum(fixed)
+        else:
+            raise ValueError(
+                "information is missing: releases that depend on the belief have no sum known "
+                "beforehand; give the session's budget."
+            )
+        self._information = min(promised, space.entropy)
+        self._space, self._decode = space, decode
+        self._prior = space.weights / space.weights.sum()
+        self._prior.flags.writeable = False
+        self._members: NDArray[np.bool_] | None = None
+        if isinstance(space, SecretSpace):
+            self._members = space.membership().T
+            self._members.flags.writeable = False
+
+    @property
+    def prior(self) -> Floats:
+        return self._prior
+
+    @property
+    def members(self) -> NDArray[np.bool_] | None:
+        return self._members
+
+    @property
+    def information(self) -> float:
+        """Nats that a round reveals at most, on average over rounds."""
+        return self._information
+
+    def bound(self, blind: float) -> float:
+        return posterior_success(self._information, blind)
+
+    def play(self, generator: np.random.Generator) -> Round:
+        sampler = SeededSampler(generator)
+        secret = sampler.index(self._prior)
+        with np.errstate(divide="ignore"):
+            log_belief = np.log(self._prior)
+        vectors = []
+        for release in self._releases:
+            law = release(np.exp(log_belief)) if callable(release) else release
+            law = _check_law(law, self._space)
+            observed = observe(law, secret, sampler)
+            log_belief = update_belief(log_belief, law.log_likelihood(observed))
+            vectors.append(law.decode(observed))
+        shown = tuple(vectors) if self._decode is None else self._decode(*vectors)
+        return Round(secret, np.exp(log_belief), shown)
+
+
+def _check_law(law: Any, space: SecretSpace | CandidateSpace) -> NoiseLaw:
+    if not isinstance(law, NoiseLaw):
+        raise ValueError(
+            "releases must be noise laws, or callables that give one for a belief, got an object "
+            f"of type {type(law).__name__}."
+        )
+    if len(law.centres) != space.n_candidates:
+        raise ValueError(
+            f"releases must be laws for the {space.n_candidates} candidates of space, got one for "
+            f"{len(law.centres)}."
+        )
+    return law

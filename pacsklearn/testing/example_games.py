@@ -1,0 +1,142 @@
+"""Games on which an attack is tried: one that keeps its promise, some with a planted leak."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.core.game import Game, Round
+from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.information import posterior_success, update_belief
+from pacsklearn.session.label_reference import LabelLaw, label_law
+
+__all__ = ["AttackGames", "example_games"]
+
+Floats = NDArray[np.float64]
+
+_CANDIDATES, _UNITS, _QUERIES = 16, 24, 8
+_BUDGET = 1 / 4
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AttackGames:
+    """What :func:`~pacsklearn.testing.check_attack` has an attack play.
+
+    Parameters
+    ----------
+    sound : Game
+        Something leaks, and the bound holds.
+    silent : Game
+        As ``sound``, with nothing released; blind guessing is all there is.
+    skewed : Game
+        Nothing released, and a prior under which some candidates are likelier.
+    leaks : mapping of str to Game
+        Broken mechanisms with the bound of ``sound``, by what is broken.
+    """
+
+    sound: Game
+    silent: Game
+    skewed: Game
+    leaks: Mapping[str, Game]
+
+
+def example_games(seed: int = 0) -> AttackGames:
+    """Private answers to eight queries about sixteen candidates, sound and broken.
+
+    Parameters
+    ----------
+    seed : int, default=0
+        Public seed of the candidates and of what they answer.
+    """
+    generator = np.random.default_rng(seed)
+    space = SecretSpace.balanced(_UNITS, n_subsets=_CANDIDATES, seed=seed)
+    halves = [generator.permutation(_CANDIDATES) % 2 for _ in range(_QUERIES - 1)]
+    # The first query is the one that must not be answered without noise.
+    codes = np.stack([np.arange(_CANDIDATES), *halves])
+    sound = _Answers(space, codes, _BUDGET)
+    agreed = np.zeros((1, _CANDIDATES), dtype=np.int64)
+    weights = generator.permutation(1.0 + np.arange(_CANDIDATES))
+    uneven = replace(space, weights=weights / weights.sum())
+    return AttackGames(
+        sound=sound,
+        silent=_Answers(space, agreed, _BUDGET),
+        skewed=_Answers(uneven, agreed, _BUDGET),
+        leaks={
+            "noise scaled by 0.05": replace(sound, noise_factor=0.05),
+            "a secret drawn anew for each query": replace(sound, redraws=True),
+            "an answer released without noise": replace(sound, exact_row=0),
+        },
+    )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Answers(Game):
+    """Plain Algorithm 1 over a table of labels, one step a row, with places to break it.
+
+    The adversary knows how it is broken: her posterior is by the noise that is really drawn, while
+    the mechanism calibrates to the belief it thinks she has.
+    """
+
+    space: SecretSpace
+    codes: NDArray[np.int64] = field(repr=False)
+    budget: float
+    noise_factor: float = 1.0
+    redraws: bool = False
+    exact_row: int | None = None
+
+    @property
+    def prior(self) -> Floats:
+        return self.space.weights.copy()
+
+    @property
+    def members(self) -> NDArray[np.bool_]:
+        return self.space.membership().T
+
+    def bound(self, blind: float) -> float:
+        return posterior_success(self.budget, blind)
+
+    def play(self, generator: np.random.Generator) -> Round:
+        drawn = [self._draw(generator)]
+        thought = known = np.log(self.space.weights)
+        released = []
+        for number, row in enumerate(self.codes):
+            if self.redraws and number:
+                drawn.append(self._draw(generator))
+            law = _law(tuple(row.tolist()), tuple(thought.tolist()), self.budget / len(self.codes))
+            own = row[drawn[-1]]
+            if not law.centres:
+                thought, known = (update_belief(b, _only(row == own)) for b in (thought, known))
+                released.append((int(own), 0))
+                continue
+            factor = 0.0 if number == self.exact_row else self.noise_factor
+            noise = np.rint(factor * generator.normal(0.0, LATTICE_SCALE, len(law.centres)))
+            centres = np.array([law.centre(label) for label in row.tolist()])
+            distances = ((noise + centres[drawn[-1]] - centres) / LATTICE_SCALE) ** 2
+            likelihood = -distances.sum(axis=1) / 2
+            thought = update_belief(thought, likelihood)
+            known = update_belief(known, likelihood / factor**2 if factor else _only(row == own))
+            released.append(tuple((noise + centres[drawn[-1]]).astype(np.int64).tolist()))
+        # Where secrets change, no posterior of one secret is right; this is what a session keeps.
+        return Round(drawn[-1], np.exp(known), tuple(released), tuple(drawn[:-1]))
+
+    def _draw(self, generator: np.random.Generator) -> int:
+        return int(generator.choice(_CANDIDATES, p=self.space.weights))
+
+
+@lru_cache(maxsize=32)
+def _law(row: tuple[int, ...], belief: tuple[float, ...], step: float) -> LabelLaw:
+    """Law of one row; the first row's is the same in every round."""
+    return label_law(row, belief, step)
+
+
+def _only(possible: NDArray[np.bool_]) -> Floats:
+    return np.where(possible, 0.0, -math.inf)

@@ -1,0 +1,28 @@
+"""Games small enough to check by other means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pacsklearn.core.secret_space import SecretSpace
+
+M, UNITS = 16, 30
+
+
+@pytest.fixture(scope="session")
+def space() -> SecretSpace:
+    return SecretSpace.balanced(UNITS, n_subsets=M, seed=3)
+
+
+@pytest.fixture(scope="session")
+def uneven(space: SecretSpace) -> SecretSpace:
+    weights = np.random.default_rng(1).uniform(0.2, 2.0, M)
+    return SecretSpace(space.packed, M, weights / weights.sum())
+
+
+@pytest.fixture(scope="session")
+def halves() -> np.ndarray:
+    """Labels of twenty queries, each splitting the candidates in two halves."""
+    generator = np.random.default_rng(5)
+    return np.stack([generator.permutation(M) % 2 for _ in range(20)])
