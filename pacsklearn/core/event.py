@@ -51,6 +51,8 @@ class Event:
         Size of the secret space, of the released vector, and of its noisy part.
     provenance : tuple of Provenance
         Plugins involved.
+    confidence : float
+        Probability that the bound holds; 1.0 when it is a proof.
     key : str
         Idempotency key: charging one key twice charges once.
     """
@@ -64,6 +66,7 @@ class Event:
     n_outputs: int
     n_noisy: int
     provenance: tuple[Provenance, ...] = ()
+    confidence: float = 1.0
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def to_dict(self) -> dict[str, Any]:

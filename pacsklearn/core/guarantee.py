@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
-import textwrap
 from dataclasses import asdict, dataclass, fields
 from typing import Any, final
 
 from pacsklearn.core.event import Provenance
+from pacsklearn.core.secret_words import CANDIDATE, SAMPLED, other_promise, other_secret
+from pacsklearn.core.statement_rendering import as_html, as_text, percent_up, rounded_up
 from pacsklearn.information.dp_equivalent import dp_epsilon
 from pacsklearn.information.posterior_success import posterior_success
 
@@ -36,14 +36,16 @@ class Guarantee:
         Why the spent figure is a bound.
     confidence : float
         Probability that the bound holds; 1.0 when it is a proof.
-    secret_entropy : float
-        Nats needed to name the secret subset.
+    secret_entropy : float or None
+        Nats needed to name the secret; None when it can only be sampled.
     n_subsets, n_units, n_rows : int
-        Candidate subsets; units of privacy and rows in the universe.
+        Candidates; units of privacy and rows in the universe (0 when there are none).
     privacy_unit : str
-        ``"row"`` or ``"group"``.
+        ``"row"`` or ``"group"``; ``"candidate"`` when the secret is one of a list of arbitrary
+        inputs, ``"sampled secret"`` when it can be sampled but not listed.
     prior_membership : float
-        Success of guessing the membership of the least protected unit blindly.
+        Success of guessing the membership of the least protected unit blindly; 1/2, for a question
+        at even odds, when the secret is no subset of rows.
     n_unprotected : int
         Units that are in all candidate subsets or in none: their membership is no secret.
     released : tuple of str
@@ -72,6 +74,11 @@ class Guarantee:
         bound is ``spent``, which holds whatever the session went on to release.
     details : tuple of (str, str)
         Further facts, by name, for the text.
+    criterion : str, optional
+        Name of the criterion whose success is capped; ``budget`` and ``spent`` are then
+        probabilities instead of nats.
+    mutual_information : float, optional
+        Bound on the mutual information in nats, where ``spent`` is something else.
     """
 
     framework: str
@@ -81,7 +88,7 @@ class Guarantee:
     unit: str
     bound: str
     confidence: float
-    secret_entropy: float
+    secret_entropy: float | None
     n_subsets: int
     n_units: int
     n_rows: int
@@ -100,20 +107,56 @@ class Guarantee:
     n_releases: int = 1
     metered: float | None = None
     details: tuple[tuple[str, str], ...] = ()
+    criterion: str | None = None
+    mutual_information: float | None = None
 
     @property
     def posterior_membership(self) -> float:
         """Most that any adversary's success at a unit's membership can be, after the release."""
-        return posterior_success(self.spent, self.prior_membership)
+        bound = posterior_success(self.information, self.prior_membership)
+        return min(bound, self.spent) if self.criterion == "membership" else bound
+
+    @property
+    def information(self) -> float:
+        """Bound on the mutual information between the secret and the release, in nats."""
+        return self.spent if self.mutual_information is None else self.mutual_information
+
+    @property
+    def remaining_entropy(self) -> float | None:
+        """Least that remains unknown of the secret, in nats; None when it can only be sampled.
+
+        ``H(S | Y) >= H(S) - I(S; Y)``. Source: residual-pac, equation 10.
+        """
+        if self.secret_entropy is None:
+            return None
+        return max(self.secret_entropy - self.information, 0.0)
+
+    @property
+    def intrinsic_privacy(self) -> float | None:
+        """Minus the divergence of the secret's prior from the uniform one, in nats; 0 at best.
+
+        Source: residual-pac, section 4.
+        """
+        if self.secret_entropy is None:
+            return None
+        return min(self.secret_entropy - math.log(self.n_subsets), 0.0) + 0.0
+
+    @property
+    def residual_privacy(self) -> float | None:
+        """Part of the intrinsic privacy that the release leaves, in nats.
+
+        ``intrinsic_privacy - I(S; Y)``, at least. Source: residual-pac, Definition 9 and
+        Corollary 2, with the uniform reference.
+        """
+        if self.intrinsic_privacy is None:
+            return None
+        return self.intrinsic_privacy - self.information
 
     @property
     def posterior_identification(self) -> float:
         """Most that any adversary's success at naming the secret subset can be."""
-        prior = self.prior_identification
-        if prior is None:
-            uniform = self.secret_entropy >= math.log(self.n_subsets) * (1 - 1e-13)
-            prior = 1 / self.n_subsets if uniform else 1.0
-        return posterior_success(self.spent, prior)
+        bound = posterior_success(self.information, self._prior_identification)
+        return min(bound, self.spent) if self.criterion == "identification" else bound
 
     def dp_epsilon(self, delta: float = 0.0) -> float:
         """Epsilon of an (epsilon, delta)-DP mechanism with the same membership bound.
@@ -128,6 +171,8 @@ class Guarantee:
         """One line: how far the promise can be relied on."""
         if not self.for_release:
             return "NOT FOR RELEASE: the noise is reproducible (random_state was given)"
+        if self.confidence <= 0:
+            return "ESTIMATED, NOT PROVED: for comparison only, nothing is promised"
         if self.noiseless and self.spent > 0:
             return "NO NOISE: the budget covers the whole secret, so nothing is hidden"
         if self.confidence < 1:
@@ -141,11 +186,20 @@ class Guarantee:
         seen = "this release"
         if self.n_releases > 1:
             seen = f"all {self.n_releases} releases of this session so far"
+        if self._is_other:
+            return other_promise(
+                self.privacy_unit,
+                seen,
+                self.n_subsets,
+                self.posterior_identification,
+                self._prior_identification,
+                self.posterior_membership,
+            )
         text = (
             f"Whoever sees {seen}, with unlimited computing power and knowing all "
             f"{self.n_rows:,} rows, can tell whether any one {rows} was used with a success of at "
-            f"most {_percent_up(self.posterior_membership)} %; guessing blindly has "
-            f"{_percent_up(self.prior_membership)} %."
+            f"most {percent_up(self.posterior_membership)} %; guessing blindly has "
+            f"{percent_up(self.prior_membership)} %."
         )
         if self.n_unprotected:
             text += (
@@ -156,26 +210,31 @@ class Guarantee:
 
     def _rows(self) -> list[tuple[str, str]]:
         epsilon = self.dp_epsilon()
-        same = "no finite epsilon" if epsilon == float("inf") else f"{_up(epsilon)}-DP"
-        rate = 1 - self.prior_membership
-        inclusion = (
-            f"each {self.privacy_unit} is in {rate:.3g} or {self.prior_membership:.3g} of them"
-            if abs(rate - 0.5) > 1e-12
-            else f"each {self.privacy_unit} is in half of them"
-        )
+        same = "no finite epsilon" if epsilon == float("inf") else f"{rounded_up(epsilon)}-DP"
+        if self._is_other:
+            secret = other_secret(
+                self.privacy_unit,
+                self.n_subsets,
+                self.secret_entropy,
+                self.posterior_identification,
+                self.posterior_membership,
+            )
+        else:
+            secret = self._secret_rows()
         charged = (
-            () if self.metered is None else (("charged so far", f"{self.metered:.6g} {self.unit}"),)
+            ()
+            if self.metered is None or self.criterion is not None
+            else (("charged so far", f"{self.metered:.6g} {self.unit}"),)
         )
         return [
-            ("spent", f"{self.spent:.6g} of {self.budget:.6g} {self.unit} of mutual information"),
+            *self._spending(),
             *charged,
             *self.details,
-            ("same membership bound", f"{same} (a comparison, not a claim of DP)"),
             (
-                "secret",
-                f"1 of {self.n_subsets} subsets ({self.secret_entropy:.4g} nats); {inclusion}",
+                "same at even odds" if self._is_other else "same membership bound",
+                f"{same} (a comparison, not a claim of DP)",
             ),
-            ("naming the subset", f"at most {_percent_up(self.posterior_identification)} %"),
+            *secret,
             ("unit of privacy", self.privacy_unit),
             ("noise", self.noise),
             ("bound", self.bound),
@@ -188,43 +247,73 @@ class Guarantee:
             ),
         ]
 
+    def _spending(self) -> list[tuple[str, str]]:
+        remaining = self.remaining_entropy
+        left = (
+            []
+            if remaining is None
+            else [("remains unknown", f"at least {remaining:.6g} nats of the secret")]
+        )
+        if self.criterion is None:
+            spent = f"{self.spent:.6g} of {self.budget:.6g} {self.unit} of mutual information"
+            return [("spent", spent), *left]
+        spent = (
+            f"at most {percent_up(self.spent)} %, the cap being {percent_up(self.budget)} %; "
+            f"criterion {self.criterion}"
+        )
+        return [
+            ("success", spent),
+            ("mutual information", f"at most {self.information:.6g} nats"),
+            *left,
+        ]
+
+    def _secret_rows(self) -> list[tuple[str, str]]:
+        rate = 1 - self.prior_membership
+        inclusion = (
+            f"each {self.privacy_unit} is in {rate:.3g} or {self.prior_membership:.3g} of them"
+            if abs(rate - 0.5) > 1e-12
+            else f"each {self.privacy_unit} is in half of them"
+        )
+        return [
+            (
+                "secret",
+                f"1 of {self.n_subsets} subsets ({self.secret_entropy:.4g} nats); {inclusion}",
+            ),
+            ("naming the subset", f"at most {percent_up(self.posterior_identification)} %"),
+        ]
+
+    @property
+    def _prior_identification(self) -> float:
+        if self.prior_identification is not None:
+            return self.prior_identification
+        if self.secret_entropy is None:
+            return 1.0
+        uniform = self.secret_entropy >= math.log(self.n_subsets) * (1 - 1e-13)
+        return 1 / self.n_subsets if uniform else 1.0
+
+    @property
+    def _is_other(self) -> bool:
+        """Whether the secret is something else than a subset of rows."""
+        return self.privacy_unit in {CANDIDATE, SAMPLED}
+
     def __str__(self) -> str:
-        lines = [f"{self.framework} guarantee: {self.status}", ""]
-        lines += textwrap.wrap(self.promise, 88, initial_indent="  ", subsequent_indent="  ")
-        lines.append("")
-        for name, value in self._rows():
-            lines += textwrap.wrap(
-                value,
-                88,
-                initial_indent=f"  {name:<23}",
-                subsequent_indent=" " * 25,
-                break_on_hyphens=False,
-            )
-        lines.append("  not covered")
-        for sentence in self.not_covered:
-            lines += textwrap.wrap(sentence, 88, initial_indent="    - ", subsequent_indent=" " * 6)
-        return "\n".join(lines)
+        return as_text(self._title, self.promise, self._rows(), self.not_covered)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left;vertical-align:top;padding-right:1em'>"
-            f"{html.escape(name)}</th><td style='text-align:left'>{html.escape(value)}</td></tr>"
-            for name, value in self._rows()
-        )
-        limits = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in self.not_covered)
-        return (
-            "<div class='pacsklearn-guarantee' style='max-width:52em;border:1px solid #8889;"
-            "border-radius:4px;padding:.5em 1em;margin:.5em 0'>"
-            f"<p><strong>{html.escape(self.framework)} guarantee: {html.escape(self.status)}"
-            f"</strong></p><p>{html.escape(self.promise)}</p><table>{rows}</table>"
-            f"<details><summary>What is not covered</summary><ul>{limits}</ul></details></div>"
-        )
+        return as_html(self._title, self.promise, self._rows(), self.not_covered)
+
+    @property
+    def _title(self) -> str:
+        return f"{self.framework} guarantee: {self.status}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionary with the derived bounds added, for JSON."""
         data = asdict(self)
         data["posterior_membership"] = self.posterior_membership
         data["posterior_identification"] = self.posterior_identification
+        data["remaining_entropy"] = self.remaining_entropy
+        data["intrinsic_privacy"] = self.intrinsic_privacy
+        data["residual_privacy"] = self.residual_privacy
         return data
 
     def to_json(self, **options: Any) -> str:
@@ -244,18 +333,3 @@ class Guarantee:
         kept["details"] = tuple((name, text) for name, text in data.get("details", ()))
         kept["provenance"] = tuple(Provenance(**entry) for entry in data.get("provenance", ()))
         return cls(**kept)
-
-
-def _percent_up(share: float) -> str:
-    """Per cent with two decimals, rounded up so that the text never promises too much."""
-    return f"{min(_ceil(share * 100, 2), 100.0):.2f}"
-
-
-def _up(value: float) -> str:
-    return f"{_ceil(value, 3):.3f}"
-
-
-def _ceil(value: float, decimals: int) -> float:
-    scale = 10**decimals
-    # Rounding of the products: 50 % computed as 50.000000000000007 must print as 50.00.
-    return float(-(-(value * scale - 1e-10) // 1) / scale)

@@ -39,7 +39,7 @@ class NoiseLaw:
     scale : int
         :data:`LATTICE_SCALE`, or 0 for a law without noise.
     bound : float
-        Proved upper bound on the mutual information, in nats.
+        Upper bound on the mutual information in nats, or on the success that a criterion caps.
     proof : str
         Why the bound holds.
     backend : str
@@ -51,6 +51,9 @@ class NoiseLaw:
         nothing and is left out.
     confidence : float
         Probability that the bound holds; 1.0 when it is a proof.
+    information : float, optional
+        Bound on the mutual information where ``bound`` is on something else: the success that a
+        criterion caps.
     """
 
     centres: Integers = field(repr=False)
@@ -64,6 +67,7 @@ class NoiseLaw:
     noise_power: float
     released_power: float
     confidence: float = 1.0
+    information: float | None = None
 
     @property
     def dimension(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any, final
 
 from pacsklearn.core.event import Event
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 
 __all__ = ["Release"]
 
@@ -22,7 +23,7 @@ class Release:
     ----------
     value : object
         The released model.
-    guarantee : Guarantee
+    guarantee : Guarantee or PufferfishGuarantee
         The promise.
     event : Event
         What was charged.
@@ -31,7 +32,7 @@ class Release:
     """
 
     value: Any
-    guarantee: Guarantee
+    guarantee: Guarantee | PufferfishGuarantee
     event: Event
     noise_power: float
     released_power: float

@@ -166,6 +166,11 @@ class SecretSpace:
         return cls(np.packbits(members, axis=1), m, prior / prior.sum(), unit_of_row)
 
     @property
+    def n_candidates(self) -> int:
+        """Number m of candidates; ``n_subsets`` by the name other spaces have for it."""
+        return self.n_subsets
+
+    @property
     def n_units(self) -> int:
         """Units of privacy in the universe."""
         return int(self.packed.shape[0])

@@ -8,34 +8,86 @@ from pacsklearn.information.balanced_design import (
     unpack_subset,
 )
 from pacsklearn.information.belief import belief_entropy, uniform_belief, update_belief
+from pacsklearn.information.channel import channel_information
+from pacsklearn.information.criterion_success import certified_success, estimated_success
+from pacsklearn.information.donsker_varadhan import donsker_varadhan
 from pacsklearn.information.dp_equivalent import answers_until, dp_epsilon, dp_success
+from pacsklearn.information.gaussianity_gap import GapCorrection, SurrogateGap
+from pacsklearn.information.individual_information import (
+    IndividualInformation,
+    individual_information,
+)
 from pacsklearn.information.lattice_bound import linear_bound, logdet_bound
+from pacsklearn.information.least_visible_covariance import least_visible_covariance
 from pacsklearn.information.logdet_allocation import logdet_allocation
+from pacsklearn.information.mean_bound import upper_mean_bound, upper_mean_bounds
 from pacsklearn.information.membership_prior import k_of_n_prior
+from pacsklearn.information.mixture import GaussianMixture
+from pacsklearn.information.mixture_information import (
+    InformationEstimate,
+    certified_information,
+    mixture_information,
+)
+from pacsklearn.information.padding import Padding, bucket_padding, least_padding
 from pacsklearn.information.posterior_success import (
     binary_kl,
     mutual_information_for_success,
     posterior_success,
 )
+from pacsklearn.information.residual_covariance import NoiseShape, residual_covariance
+from pacsklearn.information.residual_privacy import (
+    composed_remaining_entropy,
+    intrinsic_privacy,
+    joint_remaining_entropy,
+    residual_privacy,
+)
+from pacsklearn.information.sampled_bound import mean_distance_bound
+from pacsklearn.information.sliced_wasserstein import sliced_wasserstein
 from pacsklearn.information.span import SpanCoordinates, span_coordinates
 
 __all__ = [
+    "GapCorrection",
+    "GaussianMixture",
+    "IndividualInformation",
+    "InformationEstimate",
+    "NoiseShape",
+    "Padding",
     "SpanCoordinates",
+    "SurrogateGap",
     "answers_until",
     "balanced_design",
     "belief_entropy",
     "binary_kl",
+    "bucket_padding",
+    "certified_information",
+    "certified_success",
+    "channel_information",
+    "composed_remaining_entropy",
+    "donsker_varadhan",
     "dp_epsilon",
     "dp_success",
+    "estimated_success",
     "inclusion_counts",
+    "individual_information",
+    "intrinsic_privacy",
+    "joint_remaining_entropy",
     "k_of_n_prior",
+    "least_padding",
+    "least_visible_covariance",
     "linear_bound",
     "logdet_allocation",
     "logdet_bound",
+    "mean_distance_bound",
+    "mixture_information",
     "mutual_information_for_success",
     "posterior_success",
+    "residual_covariance",
+    "residual_privacy",
+    "sliced_wasserstein",
     "span_coordinates",
     "uniform_belief",
     "unpack_subset",
     "update_belief",
+    "upper_mean_bound",
+    "upper_mean_bounds",
 ]

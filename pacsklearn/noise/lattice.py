@@ -11,7 +11,7 @@ from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 
-__all__ = ["exact_law", "lattice_law"]
+__all__ = ["exact_law", "lattice_centres", "lattice_law"]
 
 Floats = NDArray[np.float64]
 Bound = Callable[[NDArray[np.int64], Floats, int], float]
@@ -55,7 +55,7 @@ def lattice_law(
     enlarged, hair = 1.0, 1e-12
     while True:
         step = np.sqrt(enlarged * variances) / LATTICE_SCALE
-        centres = _round(coordinates, step, backend)
+        centres = lattice_centres(coordinates, step, backend)
         value = bound(centres, support.weights, LATTICE_SCALE)
         if value <= target.budget:
             break
@@ -88,7 +88,7 @@ def exact_law(support: Support, coordinates: Floats, axes: Floats, backend: str)
     farthest = np.max(np.abs(coordinates), axis=0, initial=0.0)
     step = np.maximum(spread / _EXACT_STEPS, farthest / _LARGEST_EXACT)
     return NoiseLaw(
-        centres=_round(coordinates, step, backend),
+        centres=lattice_centres(coordinates, step, backend),
         step=step,
         axes=axes,
         origin=support.mean,
@@ -105,7 +105,8 @@ def exact_law(support: Support, coordinates: Floats, axes: Floats, backend: str)
     )
 
 
-def _round(coordinates: Floats, step: Floats, backend: str) -> NDArray[np.int64]:
+def lattice_centres(coordinates: Floats, step: Floats, backend: str) -> NDArray[np.int64]:
+    """Coordinates in whole grid steps."""
     if not np.all(step > 0):
         raise ValueError(
             f"The outputs are too close together for the {backend!r} backend: their variance is "

@@ -23,7 +23,7 @@ from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.plugin import registry
-from pacsklearn.session import privacy_session
+from pacsklearn.session import parameter_release
 from pacsklearn.session.calibration import output_metric
 from pacsklearn.session.privacy_session import PrivacySession
 from pacsklearn.session.subset_training import candidate_outputs
@@ -157,7 +157,7 @@ def test_published_models_are_attacked_as_they_are(
         return drawn[-1]
 
     monkeypatch.setattr(SecureSampler, "index", spy)
-    monkeypatch.setattr(privacy_session, "candidate_outputs", lambda *_, **__: attacked.outputs)
+    monkeypatch.setattr(parameter_release, "candidate_outputs", lambda *_, **__: attacked.outputs)
     law, observed = attacked.law(1 / 2, "logdet"), []
     for _ in range(200):
         session = PrivacySession(attacked.X, attacked.y, space=attacked.space, budget=1 / 2)

@@ -1,0 +1,89 @@
+"""Arbitrary candidate inputs, one of which is the secret."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pacsklearn.exceptions import DesignError
+
+__all__ = ["CandidateSpace", "candidate_space"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CandidateSpace:
+    """A finite list of candidate inputs of any kind, and how likely each is a priori.
+
+    The counterpart of :class:`~pacsklearn.SecretSpace` when the secret is no subset of rows: keys,
+    configurations, messages. Build one with :meth:`of`. Which candidate is the secret is not part
+    of it; everything here is known to the adversary.
+
+    Parameters
+    ----------
+    candidates : tuple of length m
+        Inputs of the functions that are released.
+    weights : ndarray of shape (m,)
+        Prior probabilities.
+    """
+
+    candidates: tuple[Any, ...] = field(repr=False)
+    weights: NDArray[np.float64] = field(repr=False)
+
+    @classmethod
+    def of(cls, candidates: Iterable[Any], weights: ArrayLike | None = None) -> CandidateSpace:
+        """Space of these candidates.
+
+        Parameters
+        ----------
+        candidates : iterable
+            At least two; kept as they are.
+        weights : array-like of shape (m,), optional
+            Prior probabilities, positive; normalised. Uniform when not given.
+
+        Raises
+        ------
+        DesignError
+
+        Examples
+        --------
+        >>> from pacsklearn import CandidateSpace
+        >>> round(CandidateSpace.of(range(256)).entropy, 3)
+        5.545
+        """
+        listed = tuple(candidates)
+        m = len(listed)
+        if m < 2:
+            raise DesignError(f"candidates must hold at least 2 inputs, got {m}.")
+        prior = np.full(m, 1.0 / m) if weights is None else np.asarray(weights, dtype=np.float64)
+        if prior.shape != (m,) or not np.all(np.isfinite(prior)) or np.any(prior <= 0):
+            raise DesignError(
+                f"weights must be {m} positive numbers, one for each candidate, got shape "
+                f"{prior.shape}; leave out candidates that are impossible."
+            )
+        return cls(listed, prior / prior.sum())
+
+    @property
+    def n_candidates(self) -> int:
+        """Number m of candidates."""
+        return len(self.candidates)
+
+    @property
+    def entropy(self) -> float:
+        """Entropy of the secret, in nats; ln(m) when all candidates are equally likely."""
+        return float(-np.sum(self.weights * np.log(self.weights)))
+
+
+def candidate_space(
+    candidates: Iterable[Any] | CandidateSpace, weights: ArrayLike | None
+) -> CandidateSpace:
+    """Space from a user's argument: one that is there, or a list of inputs."""
+    if not isinstance(candidates, CandidateSpace):
+        return CandidateSpace.of(candidates, weights)
+    if weights is not None:
+        raise DesignError("weights must be None when candidates is a CandidateSpace already.")
+    return candidates

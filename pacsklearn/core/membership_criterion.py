@@ -1,0 +1,57 @@
+"""Telling whether a record was used."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.core.criterion import Criterion
+from pacsklearn.core.secret_space import SecretSpace
+
+__all__ = ["MembershipCriterion"]
+
+Floats = NDArray[np.float64]
+
+
+@final
+class MembershipCriterion(Criterion):
+    """Success at telling whether one unit was in the secret subset; a target for every unit.
+
+    Units that all candidates contain, or none, have no secret and are no targets.
+
+    Parameters
+    ----------
+    space : SecretSpace
+    """
+
+    name = "membership"
+    statement = "tell whether any one unit was used"
+    lowest = 0.5
+
+    def __init__(self, space: SecretSpace) -> None:
+        inclusion = space.inclusion()
+        protected = np.flatnonzero((inclusion > 0) & (inclusion < 1))
+        if protected.size == 0:
+            raise ValueError(
+                "criterion='membership' needs units that some candidates contain and others do "
+                "not; in this secret space every membership is public."
+            )
+        self._members = space.membership()[protected].T.astype(np.float64)
+
+    @property
+    def n_targets(self) -> int:
+        return int(self._members.shape[1])
+
+    def success(self, posterior: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
+        members = self._members if targets is None else self._members[:, targets]
+        inside = posterior @ members
+        inside -= 0.5
+        np.abs(inside, out=inside)
+        inside += 0.5
+        return np.minimum(inside, 1.0, out=inside)
+
+    def directions(self, outputs: Floats, weights: Floats) -> Floats:
+        """Half the difference of the mean outputs with and without each unit, as it is guessed."""
+        return np.asarray((self._members * weights[:, None]).T @ outputs)

@@ -1,0 +1,196 @@
+"""Pufferfish scenarios: what is secret, and which data sets each secret may stand for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.exceptions import ScenarioError
+
+__all__ = ["Law", "Scenario", "SecretColumn", "World", "Worlds", "all_pairs"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SecretColumn:
+    """The column that the secret is about.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+        Its value in each row.
+    place : "y", str, int or None
+        Where it stands in the data: the target, a column of ``X``, or beside both.
+    """
+
+    values: NDArray[Any] = field(repr=False)
+    place: Any = None
+
+
+class World(ABC):
+    """One data set that the curator could have held. Secret material."""
+
+    @property
+    @abstractmethod
+    def rows(self) -> NDArray[np.int64] | None:
+        """Which of the rows given it consists of, repetitions counted; None when of none."""
+
+    @abstractmethod
+    def data(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Rows and targets in this world, from the ones given to ``fit``; those stay as they are.
+
+        Parameters
+        ----------
+        X, y : array-likes
+            ``y`` may be None.
+        """
+
+
+@final
+@dataclass(frozen=True)
+class Law:
+    """Data sets that one secret may stand for under one prior, all equally likely.
+
+    Parameters
+    ----------
+    secret, prior : int
+        Indices into :class:`Worlds`.
+    members : tuple of int
+        Indices of worlds, repeated where one data set stands for several draws.
+    """
+
+    secret: int
+    prior: int
+    members: tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Worlds:
+    """A scenario over given rows: finitely many data sets, enumerated.
+
+    Secret material: it never leaves the coordinating process.
+
+    Parameters
+    ----------
+    secrets : tuple of str
+        Names of the secrets, for the curator.
+    priors : tuple of str
+        Names of the priors; the release is drawn under the first.
+    worlds : tuple of World
+        Every data set.
+    laws : tuple of Law
+        One for each secret and prior.
+    pairs : tuple of (int, int)
+        Secrets that must be hard to tell apart.
+    realized : int
+        The secret that is true.
+
+    Raises
+    ------
+    ScenarioError
+        When a law or a pair is missing or empty.
+    """
+
+    secrets: tuple[str, ...]
+    priors: tuple[str, ...]
+    worlds: tuple[World, ...] = field(repr=False)
+    laws: tuple[Law, ...] = field(repr=False)
+    pairs: tuple[tuple[int, int], ...]
+    realized: int = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self.secrets) < 2 or not self.pairs:
+            raise ScenarioError(
+                "A scenario needs at least two secrets and a pair of them to keep apart, got "
+                f"{len(self.secrets)} secret(s) and {len(self.pairs)} pair(s)."
+            )
+        known = {(law.secret, law.prior): law for law in self.laws if law.members}
+        for prior in range(len(self.priors)):
+            for pair in self.pairs:
+                for secret in pair:
+                    if (secret, prior) not in known:
+                        raise ScenarioError(
+                            f"There is no data for the secret {self.secrets[secret]!r} under the "
+                            f"prior {self.priors[prior]!r}, which pair {pair} needs."
+                        )
+        if len(known) != len(self.laws):
+            raise ScenarioError("A scenario gives one law, not empty, for each secret and prior.")
+
+    def law(self, secret: int, prior: int) -> Law:
+        """Law of a secret under a prior."""
+        return next(law for law in self.laws if (law.secret, law.prior) == (secret, prior))
+
+    def instances(self) -> list[tuple[Law, Law]]:
+        """The two laws of every pair under every prior."""
+        return [
+            (self.law(i, prior), self.law(j, prior))
+            for prior in range(len(self.priors))
+            for i, j in self.pairs
+        ]
+
+    @property
+    def n_draws(self) -> int:
+        """Most data sets that one secret stands for."""
+        return max(len(law.members) for law in self.laws)
+
+
+class Scenario(ABC):
+    """What is secret and what an adversary may believe about the data given the secret.
+
+    Subclass it as a plugin: :meth:`worlds` enumerates, for each secret and prior, data sets drawn
+    by public seeds. What is guaranteed is exact for the data sets enumerated.
+
+    Attributes
+    ----------
+    redrawn : bool
+        Whether every release is made on a data set freshly drawn from the law of the true secret,
+        so that releases are independent given the secret. Otherwise the rows given serve every
+        release, and the n-th data set of each secret belong together.
+    """
+
+    redrawn: bool = False
+
+    @property
+    @abstractmethod
+    def protects(self) -> str:
+        """What is secret, in plain words that tell nothing about the rows."""
+
+    @property
+    @abstractmethod
+    def releases(self) -> str:
+        """What is released, in plain words."""
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """Class and parameters; releases add up under equal descriptions."""
+
+    @abstractmethod
+    def worlds(self, X: Any, y: Any, secret: SecretColumn | None, realized: Any) -> Worlds:
+        """Enumerate the data sets.
+
+        Parameters
+        ----------
+        X, y : array-likes
+            Validated rows and targets; ``y`` may be None.
+        secret : SecretColumn, optional
+            What the secret is about, where the scenario is told.
+        realized : object
+            The true secret, for scenarios that are told.
+
+        Raises
+        ------
+        ScenarioError
+            When the rows do not allow it. No message quotes a row or the true secret.
+        """
+
+
+def all_pairs(n_secrets: int) -> tuple[tuple[int, int], ...]:
+    """Every pair of secrets once; the bounds hold in both directions."""
+    first, second = np.triu_indices(n_secrets, 1)
+    return tuple(zip(first.tolist(), second.tolist(), strict=True))

@@ -1,0 +1,142 @@
+"""Noise calibrated along slices, on an integer lattice, and what it costs in every sense."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.core.noise_law import LATTICE_SCALE
+
+__all__ = ["AGGREGATIONS", "RenyiCosts", "SlicedLaw"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+AGGREGATIONS: Final = ("average", "joint", "full")
+"""How divergences along slices become one number; ``"full"`` is the whole vector's."""
+
+
+@final
+@dataclass(frozen=True)
+class RenyiCosts:
+    """Renyi divergences of one order between what any protected pair of secrets would release.
+
+    Parameters
+    ----------
+    order : float
+        Renyi order.
+    average : float
+        Weighted mean over the slices, in nats.
+    joint : float
+        Log-moment over the slices: a slice drawn at random and its direction are seen.
+    worst_slice : float
+        Along the worst slice of the profile.
+    full : float
+        Of the whole released vector.
+    delta : float
+        For which the next three are.
+    average_epsilon, joint_epsilon, full_epsilon : float
+        Of the (epsilon, delta) bounds, each at its best order.
+    full_is_exact : bool
+        Whether the distance behind ``full`` was computed exactly or bounded from above.
+    """
+
+    order: float
+    average: float
+    joint: float
+    worst_slice: float
+    full: float
+    delta: float
+    average_epsilon: float
+    joint_epsilon: float
+    full_epsilon: float
+    full_is_exact: bool
+
+    def of(self, aggregation: str) -> float:
+        """Cost under one of :data:`AGGREGATIONS`."""
+        return float(getattr(self, aggregation))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SlicedLaw:
+    """Noise for one release: whole numbers for each world, and how to read the result.
+
+    The release is ``w = centres[world] + noise`` with independent discrete Gaussian noise of
+    parameter :data:`~pacsklearn.core.noise_law.LATTICE_SCALE`; everything afterwards is the public
+    map :meth:`decode`. A law never sees which world is the true one. Its centres are secret.
+
+    Parameters
+    ----------
+    centres : ndarray of int64, shape (n_worlds, d)
+        Each world's output in grid steps.
+    step : ndarray of shape (d,)
+        Grid step of each coordinate.
+    axes : ndarray of shape (d, d), or None
+        Output direction of each coordinate; None for the outputs themselves.
+    origin : ndarray of shape (d,)
+        Output at ``w = 0``.
+    scale : int
+        ``LATTICE_SCALE``, or 0 where all worlds agree and no noise is needed.
+    aggregation : str
+        What was calibrated: one of :data:`AGGREGATIONS`.
+    costs : RenyiCosts
+        What the noise costs, evaluated on the whole numbers.
+    proof : str
+        Why the calibrated cost is a bound.
+    noise_power : float
+        Sum of the noise variances.
+    published_power : float
+        Noise power that the published formula asks for at the same budget.
+    confidence : float
+        Probability that the bound holds; 1.0 when it is a proof.
+    assumptions : tuple of str
+        What a confidence below 1 rests on.
+    """
+
+    centres: Integers = field(repr=False)
+    step: Floats = field(repr=False)
+    axes: Floats | None = field(repr=False)
+    origin: Floats = field(repr=False)
+    scale: int
+    aggregation: str
+    costs: RenyiCosts
+    proof: str
+    noise_power: float
+    published_power: float
+    confidence: float = 1.0
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def cost(self) -> float:
+        """The calibrated cost, in nats at the costs' order."""
+        return self.costs.of(self.aggregation)
+
+    @property
+    def dimension(self) -> int:
+        """Number d of noisy coordinates."""
+        return int(self.centres.shape[1])
+
+    @property
+    def is_noiseless(self) -> bool:
+        """Whether all worlds give the same output, which is released as it is."""
+        return self.scale == 0
+
+    def observe(self, world: int, noise: Integers) -> Integers:
+        """Whole numbers released for a world with this noise."""
+        return np.asarray(self.centres[world] + noise)
+
+    def decode(self, observed: Integers) -> Floats:
+        """Output vector for the released whole numbers; a public function."""
+        turned = observed * self.step
+        return np.asarray(self.origin + (turned if self.axes is None else turned @ self.axes))
+
+    def log_likelihood(self, observed: Integers) -> Floats:
+        """Log-density of the released whole numbers in each world, up to a constant."""
+        difference = (self.centres - observed).astype(np.float64)
+        if self.is_noiseless:
+            return np.where((difference == 0).all(axis=1), 0.0, -np.inf)
+        return np.asarray(-np.sum((difference / LATTICE_SCALE) ** 2, axis=1) / 2)

@@ -1,0 +1,63 @@
+"""How a guarantee is printed, as text and as HTML."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Iterable
+
+__all__ = ["as_html", "as_text", "percent_up", "rounded_up"]
+
+Rows = Iterable[tuple[str, str]]
+
+
+def as_text(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) -> str:
+    """Text of at most 88 columns."""
+    lines = [title, ""]
+    lines += textwrap.wrap(promise, 88, initial_indent="  ", subsequent_indent="  ")
+    lines.append("")
+    for name, value in rows:
+        lines += textwrap.wrap(
+            value,
+            88,
+            initial_indent=f"  {name:<23}",
+            subsequent_indent=" " * 25,
+            break_on_hyphens=False,
+        )
+    lines.append("  not covered")
+    for sentence in not_covered:
+        lines += textwrap.wrap(sentence, 88, initial_indent="    - ", subsequent_indent=" " * 6)
+    return "\n".join(lines)
+
+
+def as_html(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) -> str:
+    """HTML for a notebook."""
+    shown = "".join(
+        f"<tr><th style='text-align:left;vertical-align:top;padding-right:1em'>"
+        f"{html.escape(name)}</th><td style='text-align:left'>{html.escape(value)}</td></tr>"
+        for name, value in rows
+    )
+    limits = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in not_covered)
+    return (
+        "<div class='pacsklearn-guarantee' style='max-width:52em;border:1px solid #8889;"
+        "border-radius:4px;padding:.5em 1em;margin:.5em 0'>"
+        f"<p><strong>{html.escape(title)}</strong></p><p>{html.escape(promise)}</p>"
+        f"<table>{shown}</table>"
+        f"<details><summary>What is not covered</summary><ul>{limits}</ul></details></div>"
+    )
+
+
+def percent_up(share: float) -> str:
+    """Per cent with two decimals, rounded up so that the text never promises too much."""
+    return f"{min(_ceil(share * 100, 2), 100.0):.2f}"
+
+
+def rounded_up(value: float, decimals: int = 3) -> str:
+    """Number with so many decimals, rounded up."""
+    return f"{_ceil(value, decimals):.{decimals}f}"
+
+
+def _ceil(value: float, decimals: int) -> float:
+    scale = 10**decimals
+    # Rounding of the products: 50 % computed as 50.000000000000007 must print as 50.00.
+    return float(-(-(value * scale - 1e-10) // 1) / scale)

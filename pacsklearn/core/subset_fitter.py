@@ -1,0 +1,44 @@
+"""All candidates' models at once, faster than fitting one after the other."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from pacsklearn.core.secret_space import SecretSpace
+
+__all__ = ["SubsetFitter"]
+
+
+class SubsetFitter(ABC):
+    """Fits the m candidates' models of one estimator together.
+
+    Subclass it where the models follow from sums over rows, which one matrix product gives for all
+    subsets. Two rules: what is fitted on a subset is a function of that subset's rows alone
+    (rows outside enter with weight zero, never through a mean, a scale or a starting point), and
+    it is what ``fit`` on those rows gives, to solver tolerance and with the same attributes. The
+    session compares candidate 0 with its ordinary fit and raises where they differ.
+    """
+
+    @classmethod
+    @abstractmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
+    ) -> SubsetFitter | None:
+        """Fitter of this (unfitted) estimator, or None where it has to be fitted one by one.
+
+        Answer None for a subclass that may fit otherwise. ``resolve`` finds the fitter of a
+        nested estimator.
+        """
+
+    @abstractmethod
+    def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
+        """Fitted clones of ``estimator``, one a candidate, in their order.
+
+        Returns
+        -------
+        list of length m
+            None where the numbers of a subset are too badly conditioned for the fast way: that
+            subset is fitted the ordinary way. Which one it is may depend on its own rows only.
+        """

@@ -1,0 +1,190 @@
+"""Exact infinity-Wasserstein distances between samples on a line, one line or many at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["quantile_distance", "sliced_distances"]
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.floating[Any]]
+Indices = NDArray[np.int64]
+
+# Projected values of one block: small enough for the cache to help the sorting.
+_BLOCK = 2**22
+_TOTAL = 1e-9
+
+
+def quantile_distance(
+    x: Floats, y: Floats, x_weights: Floats | None = None, y_weights: Floats | None = None
+) -> float:
+    """Infinity-Wasserstein distance between two weighted samples of numbers.
+
+    The largest difference of their quantile functions: with equal weights the breakpoints of both
+    are compared as whole numbers, so that the result is exact for samples of any two sizes.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n,)
+    y : ndarray of shape (m,)
+    x_weights, y_weights : ndarray of shape (n,) and (m,), optional
+        Probabilities; equal ones when not given.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For empty or infinite samples, and for weights that are negative, of another length or do
+        not sum to 1.
+
+    Notes
+    -----
+    Probabilities are only known to the last digit of a double: breakpoints that rounding alone
+    could tell apart are the same one. Source: srpp, equation 5 in the limit p to infinity and
+    Lemma P.1 (equal sizes).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quantile_distance(np.array([0.0, 1.0]), np.array([0.0, 0.5, 3.0]))
+    2.0
+    """
+    left, right = _sample(x, "x"), _sample(y, "y")
+    if x_weights is None and y_weights is None:
+        return float(_equal_weights(left[None, :], right[None, :])[0])
+    p = _weights(x_weights, left.size, "x_weights")
+    q = _weights(y_weights, right.size, "y_weights")
+    return _weighted(left, p, right, q)
+
+
+def sliced_distances(
+    X: Numbers,
+    Y: Numbers,
+    directions: Numbers,
+    x_weights: Floats | None = None,
+    y_weights: Floats | None = None,
+) -> Floats:
+    """Infinity-Wasserstein distance between two samples of vectors along each direction.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    Y : ndarray of shape (m, d)
+    directions : ndarray of shape (n_slices, d)
+        Unit vectors.
+    x_weights, y_weights : ndarray of shape (n,) and (m,), optional
+        Probabilities; equal ones when not given.
+
+    Returns
+    -------
+    ndarray of shape (n_slices,)
+        In the unit of the samples. Computed in the precision of ``X`` and ``Y``.
+
+    Raises
+    ------
+    ValueError
+        When the dimensions differ, and as :func:`quantile_distance`.
+
+    Notes
+    -----
+    ``O(n_slices (d n + n log n))``, in blocks of slices, so that besides the samples only some
+    tens of megabytes are held. Source: srpp, equation 6 and Proposition 4.1.
+    """
+    X, Y = _sample(X, "X", 2), _sample(Y, "Y", 2)
+    directions = np.asarray(directions)
+    if directions.ndim != 2 or not X.shape[1] == Y.shape[1] == directions.shape[1]:
+        raise ValueError(
+            "X, Y and directions must have the same number of columns, got arrays of shape "
+            f"{X.shape}, {Y.shape} and {directions.shape}."
+        )
+    uniform = x_weights is None and y_weights is None
+    p = _weights(x_weights, X.shape[0], "x_weights")
+    q = _weights(y_weights, Y.shape[0], "y_weights")
+    precision = np.promote_types(np.promote_types(X.dtype, Y.dtype), np.float32)
+    turned = directions.astype(precision, copy=False)
+    found = np.empty(directions.shape[0])
+    width = max(1, _BLOCK // max(X.shape[0], Y.shape[0]))
+    for start in range(0, found.size, width):
+        block = turned[start : start + width]
+        left, right = block @ X.T, block @ Y.T
+        if uniform:
+            found[start : start + width] = _equal_weights(left, right)
+        else:
+            found[start : start + width] = [
+                _weighted(a, p, b, q) for a, b in zip(left, right, strict=True)
+            ]
+    return found
+
+
+def _equal_weights(left: Numbers, right: Numbers) -> Numbers:
+    """Distances between the rows of two arrays, which may be sorted in place."""
+    left.sort(axis=1)
+    right.sort(axis=1)
+    if left.shape[1] != right.shape[1]:
+        i, j = _merged(left.shape[1], right.shape[1])
+        left, right = left[:, i], right[:, j]
+    difference = np.subtract(left, right, out=left)
+    return np.asarray(np.maximum(difference.max(axis=1), -difference.min(axis=1)))
+
+
+def _merged(n: int, m: int) -> tuple[Indices, Indices]:
+    """Order statistics of both samples on each piece between merged breakpoints, exactly."""
+    a = np.arange(1, n + 1, dtype=np.int64) * m
+    b = np.arange(1, m + 1, dtype=np.int64) * n
+    ends = np.union1d(a, b)
+    return np.searchsorted(a, ends), np.searchsorted(b, ends)
+
+
+def _weighted(x: Numbers, p: Floats, y: Numbers, q: Floats) -> float:
+    x, p = _ordered(x, p)
+    y, q = _ordered(y, q)
+    # Extended precision where the platform has it; the last breakpoint is 1 by definition.
+    a, b = np.cumsum(p, dtype=np.longdouble), np.cumsum(q, dtype=np.longdouble)
+    a, b = a / a[-1], b / b[-1]
+    rounding = 2.0**-52 * (1 + np.sqrt(max(x.size, y.size)))
+    ends = np.union1d(a, b)
+    kept = np.append(np.diff(ends) > rounding, True)
+    ends = ends[kept]
+    i = np.minimum(np.searchsorted(a, ends - rounding), x.size - 1)
+    j = np.minimum(np.searchsorted(b, ends - rounding), y.size - 1)
+    return float(np.max(np.abs(x[i].astype(float) - y[j].astype(float))))
+
+
+def _ordered(values: Numbers, weights: Floats) -> tuple[Numbers, Floats]:
+    order = np.argsort(values, kind="stable")
+    weights = weights[order]
+    used = weights > 0
+    return values[order][used], weights[used]
+
+
+def _sample(values: Any, name: str, ndim: int = 1) -> Numbers:
+    array = np.asarray(values)
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    if array.ndim != ndim or array.shape[0] == 0:
+        shape = "(n >= 1,)" if ndim == 1 else "(n >= 1, d)"
+        raise ValueError(f"{name} must have shape {shape}, got an array of shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite; some values are nan or infinite.")
+    return array.copy() if ndim == 1 else array
+
+
+def _weights(weights: Any, size: int, name: str) -> Floats:
+    if weights is None:
+        return np.full(size, 1.0 / size)
+    array = np.asarray(weights, dtype=np.float64)
+    if array.shape != (size,) or not np.all((array >= 0) & (array < np.inf)):
+        raise ValueError(
+            f"{name} must be {size} finite numbers >= 0, one for each value, got an array of "
+            f"shape {array.shape}."
+        )
+    total = float(array.sum())
+    if not abs(total - 1.0) <= _TOTAL:
+        raise ValueError(f"{name} must sum to 1, got a sum of {total:.12g}; divide by the sum.")
+    return array

@@ -1,0 +1,150 @@
+"""Laws whose bound is certified by simulation on the integers that are released."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
+from pacsklearn.core.support import Support
+from pacsklearn.information.mixture import GaussianMixture
+from pacsklearn.information.residual_covariance import NoiseShape
+from pacsklearn.noise.lattice import lattice_centres
+
+__all__ = ["GAMMA", "certified_law", "generator_for", "lattice_slack", "with_room"]
+
+Floats = NDArray[np.float64]
+Certificate = Callable[[GaussianMixture, float, np.random.Generator], float]
+
+GAMMA = 1e-6
+"""Probability that a certificate is wrong, unless the user says otherwise."""
+
+_ATTEMPTS = 8
+
+
+def certified_law(
+    support: Support,
+    *,
+    coordinates: Floats,
+    axes: Floats,
+    shape: NoiseShape,
+    cap: float,
+    certificate: Certificate,
+    gamma: float,
+    proof: str,
+    backend: str,
+    information: Callable[[NDArray[np.int64], Floats, int], float] | None = None,
+) -> NoiseLaw:
+    """Law of a shape, enlarged until what is certified on fresh draws meets the cap.
+
+    Parameters
+    ----------
+    coordinates, axes : ndarray of shapes (m, k) and (k, d)
+        Centred outputs and the directions that their coordinates count along.
+    shape : NoiseShape
+        In these coordinates; estimated to meet the cap, with some room for the certificate.
+    cap : float
+        What the certified figure must not exceed.
+    certificate : callable
+        ``certificate(mixture, gamma, generator)`` gives a bound that fails with probability at
+        most ``gamma``.
+    gamma : float
+        Failure probability over all attempts.
+    information : callable, optional
+        Bound on the mutual information of integer centres, where the cap is on something else.
+
+    Returns
+    -------
+    NoiseLaw
+        Its ``bound`` is the certified figure.
+
+    Notes
+    -----
+    Each attempt has its own draws and a part of ``gamma``, so that choosing the first that meets
+    the cap costs nothing: the probability that any certificate is wrong is at most their sum.
+    """
+    turned, directions = coordinates @ shape.axes, shape.axes.T @ axes
+    factor = 1.0
+    for attempt in range(_ATTEMPTS):
+        step = np.sqrt(factor * shape.variances) / LATTICE_SCALE
+        centres = lattice_centres(turned, step, backend)
+        offsets = centres - centres[np.argmax(support.weights)]
+        mixture = GaussianMixture(offsets / float(LATTICE_SCALE), support.weights)
+        # The parts are 1/2, 1/4, ... of gamma and sum to less than it.
+        generator = generator_for(support, backend, attempt + 1)
+        value = certificate(mixture, gamma * 0.5 ** (attempt + 1), generator)
+        if value <= cap:
+            power = factor * shape.power
+            return NoiseLaw(
+                centres=centres,
+                step=step,
+                axes=directions,
+                origin=support.mean,
+                scale=LATTICE_SCALE,
+                bound=value,
+                proof=proof,
+                backend=backend,
+                noise_power=power,
+                released_power=power,
+                confidence=1 - gamma,
+                information=(
+                    None
+                    if information is None
+                    else information(centres, support.weights, LATTICE_SCALE)
+                ),
+            )
+        factor *= 1.02 * 1.02**attempt
+    raise ValueError(
+        f"The {backend!r} backend found no noise whose certificate meets {cap!r}: the simulation "
+        "is too short for so small a figure. Ask for more draws, or use noise='logdet'."
+    )
+
+
+def with_room(
+    shape: NoiseShape, certify: Callable[[NoiseShape], float], cap: float, floor: float = 0.0
+) -> NoiseShape:
+    """Scale a shape until a rehearsal of the certificate just meets the cap.
+
+    ``certify`` uses the same draws every time, and others than the certificate that counts.
+    """
+    log_factor = step = last = 0.0
+    for _ in range(4):
+        scaled = shape.scaled(math.exp(log_factor))
+        excess = math.log(max(certify(scaled) - floor, 1e-300) / (cap - floor))
+        if -2e-3 <= excess <= 0:
+            break
+        # From a first guess of inverse proportion, then by the slope that was met.
+        if step == 0.0:
+            step = excess
+        else:
+            slope = (last - excess) / step
+            step = excess / min(max(slope, 0.2), 2.0)
+        last = excess
+        log_factor += step + 1e-3
+    return shape.scaled(math.exp(log_factor + 1e-3))
+
+
+def lattice_slack(dimension: int, span: float) -> float:
+    """What continuous noise in the place of the discrete Gaussian can change a mean by.
+
+    Rounding a normal variable of deviation ``s = 2**20`` to integers gives probabilities that
+    differ from the discrete Gaussian's by factors ``1 + (x^2/s^2 - 1) / (24 s^2) + ...``: a total
+    variation below ``2**-44`` for each coordinate. ``span`` is the range of the variable.
+    """
+    return dimension * 2.0**-44 * span
+
+
+def generator_for(support: Support, *labels: Any) -> np.random.Generator:
+    """Generator seeded by a hash of the outputs: a law stays a function of the support.
+
+    Nothing can be chosen after looking at these draws without changing them.
+    """
+    digest = hashlib.sha256(repr(labels).encode())
+    digest.update(support.outputs.tobytes())
+    digest.update(support.weights.tobytes())
+    return np.random.default_rng(np.frombuffer(digest.digest(), dtype=np.uint32))

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pacsklearn.core.scenario import Law, Worlds, all_pairs
+from pacsklearn.exceptions import ScenarioError
+from pacsklearn.scenarios.data_world import DataWorld
+
+WORLD = DataWorld(np.ones((2, 1)))
+
+
+def worlds(**changes):
+    parts = {
+        "secrets": ("a", "b"),
+        "priors": ("p",),
+        "worlds": (WORLD, WORLD),
+        "laws": (Law(0, 0, (0,)), Law(1, 0, (1,))),
+        "pairs": ((0, 1),),
+        "realized": 0,
+    }
+    return Worlds(**{**parts, **changes})
+
+
+def test_instances_are_pairs_under_every_prior():
+    laws = [Law(i, j, (i,)) for i in range(2) for j in range(2)]
+    found = worlds(priors=("p", "q"), laws=tuple(laws)).instances()
+    assert found == [(laws[0], laws[2]), (laws[1], laws[3])]
+    assert all_pairs(3) == ((0, 1), (0, 2), (1, 2))
+
+
+def test_a_pair_without_data():
+    with pytest.raises(ScenarioError, match="no data for the secret 'b' under the prior 'p'"):
+        worlds(laws=(Law(0, 0, (0,)),))
+    with pytest.raises(ScenarioError, match="no data for the secret 'b'"):
+        worlds(laws=(Law(0, 0, (0,)), Law(1, 0, ())))
+
+
+def test_too_little_to_keep_apart():
+    with pytest.raises(ScenarioError, match="at least two secrets"):
+        worlds(secrets=("a",), pairs=())
+
+
+def test_what_is_true_is_not_shown():
+    assert repr(worlds(realized=1)) == repr(worlds(realized=0))

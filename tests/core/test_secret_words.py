@@ -1,0 +1,45 @@
+"""Guarantees about secrets that are no subsets of rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pacsklearn import Guarantee, PrivacySession
+from pacsklearn.core.secret_words import SAMPLED
+from pacsklearn.information import posterior_success
+
+
+@pytest.fixture
+def guarantee():
+    with PrivacySession.over(range(256), budget=0.25) as session:
+        return session.release_function(lambda key: [key.bit_count(), key % 3]).guarantee
+
+
+def test_a_candidate_is_named_and_rows_are_not_spoken_of(guarantee):
+    text = str(guarantee)
+    assert "names the one that was used" in guarantee.promise
+    assert "0.40 %" in guarantee.promise
+    assert guarantee.posterior_identification == posterior_success(guarantee.spent, 1 / 256)
+    assert "row" not in text.replace("group", "")
+    assert "1 of 256 candidates" in text
+    assert "naming the candidate" in text
+    assert "at even odds" in text
+
+
+def test_a_sampled_secret(guarantee):
+    sampled = replace(
+        guarantee, privacy_unit=SAMPLED, secret_entropy=None, prior_identification=None
+    )
+    assert "question about it" in sampled.promise
+    assert "83.79 %" in sampled.promise
+    assert sampled.posterior_identification == 1.0
+    assert "candidate" not in str(sampled).split("not covered")[0].replace("the candidate", "")
+
+
+def test_round_trip(guarantee):
+    assert Guarantee.from_json(guarantee.to_json()) == guarantee
+    sampled = replace(guarantee, privacy_unit=SAMPLED, secret_entropy=None)
+    assert Guarantee.from_json(sampled.to_json()) == sampled
+    assert "question about it" in sampled._repr_html_()

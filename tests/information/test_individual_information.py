@@ -1,0 +1,63 @@
+"""What a release tells about single units."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import integrate, stats
+
+from pacsklearn.information import (
+    GaussianMixture,
+    individual_information,
+    mixture_information,
+    posterior_success,
+)
+
+
+def test_against_quadrature() -> None:
+    signals, weights = np.array([-1.0, 0.0, 2.0]), np.array([0.25, 0.5, 0.25])
+    members = np.array([[1, 0, 1], [1, 1, 0], [1, 1, 1], [0, 0, 0]], dtype=bool)
+
+    def exact(unit: np.ndarray) -> float:
+        rate = float(weights @ unit)
+
+        def told(y: float) -> float:
+            joint = weights * stats.norm.pdf(y - signals)
+            inside, total = float(joint @ unit), float(joint.sum())
+            result = 0.0
+            for part, prior in ((inside, rate), (total - inside, 1 - rate)):
+                if part > 0:
+                    result += part * math.log(part / total / prior)
+            return result
+
+        return float(integrate.quad(told, -12, 12, limit=300)[0])
+
+    found = individual_information(
+        GaussianMixture(signals[:, None], weights),
+        members,
+        n_draws=100_000,
+        gamma=1e-3,
+        generator=np.random.default_rng(0),
+    )
+    expected = [exact(members[0]), exact(members[1]), 0.0, 0.0]
+    np.testing.assert_allclose(found.values, expected, atol=4e-3)
+    assert (found.bounds[:2] >= expected[:2]).all()
+    assert (found.bounds[:2] <= found.values[:2] + 0.02).all()
+    np.testing.assert_array_equal(found.bounds[2:], 0.0)
+    assert found.worst == found.bounds.max()
+    assert found.confidence == 1 - 1e-3
+    assert found.posterior_membership >= posterior_success(max(expected), 0.75)
+    assert "at most" in str(found)
+
+
+def test_no_unit_is_told_more_than_the_secret() -> None:
+    generator = np.random.default_rng(1)
+    mixture = GaussianMixture(generator.standard_normal((16, 2)), np.full(16, 1 / 16))
+    members = generator.random((40, 16)) < 0.5
+    found = individual_information(
+        mixture, members, n_draws=20_000, gamma=0.01, generator=np.random.default_rng(2)
+    )
+    whole = mixture_information(mixture, 20_000, np.random.default_rng(3))
+    assert found.values.max() <= whole.nats + 4 * whole.standard_error
+    assert (np.diff(found.quantiles()) >= 0).all()

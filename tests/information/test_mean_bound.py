@@ -1,0 +1,114 @@
+"""One-sided bounds for bounded means: exact small cases; coverage is in tests/statistical."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from pacsklearn.information import upper_mean_bound, upper_mean_bounds
+
+
+def test_nothing_seen_is_nearly_clopper_pearson():
+    exact = beta.ppf(1 - 1e-6, 1, 5000)
+    bound = upper_mean_bound(np.zeros(5000), 0.0, 1.0, 1e-6)
+    assert exact <= bound <= 1.25 * exact
+
+
+@pytest.mark.parametrize("p", [0.02, 0.1, 0.3, 0.7])
+@pytest.mark.parametrize("gamma", [0.05, 0.3])
+def test_exact_failure_probability_on_coins(p, gamma):
+    # Every outcome of 60 coins by its number of heads: no sampling in this test.
+    n = 60
+    failure = sum(
+        math.comb(n, k) * p**k * (1 - p) ** (n - k)
+        for k in range(n + 1)
+        if upper_mean_bound(np.repeat([1.0, 0.0], [k, n - k]), 0.0, 1.0, gamma) < p
+    )
+    assert failure <= gamma
+
+
+def test_exact_failure_probability_with_three_values():
+    values, weights = np.array([0.0, 0.4, 1.0]), np.array([0.55, 0.35, 0.1])
+    n, gamma, failure = 25, 0.2, 0.0
+    for i, j in itertools.product(range(n + 1), repeat=2):
+        if i + j <= n:
+            counts = [i, j, n - i - j]
+            ways = math.factorial(n) // math.prod(math.factorial(c) for c in counts)
+            if upper_mean_bound(np.repeat(values, counts), 0.0, 1.0, gamma) < weights @ values:
+                failure += ways * math.prod(weights**counts)
+    assert 0 < failure <= gamma
+
+
+def test_better_than_bernstein_alone_and_not_below_the_mean():
+    rng = np.random.default_rng(0)
+    for draws in (rng.random(2000), rng.beta(0.2, 5, 2000), (rng.random(2000) < 0.01) * 1.0):
+        bound = upper_mean_bound(draws, 0.0, 1.0, 1e-6)
+        alone = upper_mean_bounds([draws.sum()], [draws @ draws], 2000, 0.0, 1.0, 1e-6)[0]
+        assert draws.mean() < bound < alone
+
+
+def test_scale_and_shift():
+    draws = np.random.default_rng(1).random(500)
+    bound = upper_mean_bound(draws, 0.0, 1.0, 0.01)
+    assert upper_mean_bound(3 * draws - 7, -7.0, -4.0, 0.01) == pytest.approx(3 * bound - 7)
+
+
+def test_order_does_not_matter_and_confidence_costs():
+    draws = np.random.default_rng(2).random(300)
+    bounds = [upper_mean_bound(draws, 0.0, 1.0, gamma) for gamma in (0.5, 0.1, 1e-3, 1e-9)]
+    assert bounds == sorted(bounds)
+    assert upper_mean_bound(draws[::-1], 0.0, 1.0, 0.1) == bounds[1]
+
+
+def test_never_above_the_range():
+    assert upper_mean_bound(np.ones(10), 0.0, 1.0, 1e-9) == 1.0
+    assert 0.75 < upper_mean_bound([0.5, 1.0], 0.5, 1.0, 0.01) <= 1.0
+    assert upper_mean_bounds([10.0], [10.0], 10, 0.0, 1.0, 0.1).tolist() == [1.0]
+
+
+def test_columns_follow_the_theorem():
+    rng = np.random.default_rng(3)
+    draws = rng.uniform(0.5, 0.8, (400, 7))
+    gamma = 0.02
+    log_term = math.log(2 / gamma)
+    x = (draws - 0.5) / 0.5
+    expected = x.mean(0) + np.sqrt(2 * x.var(0, ddof=1) * log_term / 400) + 7 * log_term / 1197
+    bounds = upper_mean_bounds(draws.sum(0), (draws**2).sum(0), 400, 0.5, 1.0, gamma)
+    assert bounds == pytest.approx(0.5 + 0.5 * expected, rel=1e-9)
+    assert np.all(bounds >= 0.5 + 0.5 * expected)
+
+
+def test_columns_that_never_vary_survive_cancellation():
+    n, value = 100_000, 0.9999999
+    bounds = upper_mean_bounds([n * value], [n * value**2], n, 0.5, 1.0, 1e-6)
+    assert bounds[0] >= value
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0.5], 0.0, 1.0, 0.1), "samples must have shape"),
+        (([0.5, 1.5], 0.0, 1.0, 0.1), "samples must lie between"),
+        (([0.5, np.nan], 0.0, 1.0, 0.1), "samples must lie between"),
+        (([0.5, 0.5], 1.0, 1.0, 0.1), "low must be below high"),
+        (([0.5, 0.5], 0.0, np.inf, 0.1), "low must be below high"),
+        (([0.5, 0.5], 0.0, 1.0, 0.0), "gamma must lie strictly"),
+        (([0.5, 0.5], 0.0, 1.0, 1.0), "gamma must lie strictly"),
+    ],
+)
+def test_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        upper_mean_bound(*arguments)
+
+
+def test_sums_that_no_draws_have():
+    with pytest.raises(ValueError, match="not those of 10 draws"):
+        upper_mean_bounds([11.0], [11.0], 10, 0.0, 1.0, 0.1)
+    with pytest.raises(ValueError, match="not those of 10 draws"):
+        upper_mean_bounds([5.0], [1.0], 10, 0.0, 1.0, 0.1)
+    with pytest.raises(ValueError, match="one entry for each column"):
+        upper_mean_bounds([5.0, 5.0], [5.0], 10, 0.0, 1.0, 0.1)

@@ -1,0 +1,150 @@
+"""The least padding against brute force and a general-purpose optimiser."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import binom
+
+from pacsklearn.information import bucket_padding, channel_information, least_padding
+from pacsklearn.information.padding import RESOLUTION
+
+BITS = (np.arange(9) * 40 + 100, binom.pmf(np.arange(9), 8, 0.5))
+
+
+def is_sound(padding, weights, budget):
+    shares = padding.counts / RESOLUTION
+    assert np.all(padding.counts >= 0)
+    assert np.all(padding.counts.sum(axis=1) == RESOLUTION)
+    gap = padding.levels[None, :] - padding.values[:, None]
+    assert np.all(padding.counts[gap < 0] == 0), "a value was made smaller"
+    assert padding.information == pytest.approx(channel_information(weights, shares), rel=1e-13)
+    assert padding.information <= budget
+    assert padding.expected == pytest.approx(weights @ (shares * gap).sum(axis=1))
+    assert padding.mean_square == pytest.approx(weights @ (shares * gap**2).sum(axis=1))
+
+
+def slsqp(z, p, budget, seed):
+    """Smallest mean padding that a general optimiser finds from several starts."""
+    n = z.size
+    inside = np.triu(np.ones((n, n), dtype=bool))
+    gap = z[None, :] - z[:, None]
+
+    def full(x):
+        rows = np.zeros((n, n))
+        rows[inside] = x
+        return rows
+
+    def information(x):
+        rows = full(x)
+        overall = p @ rows
+        used = rows > 0
+        ratio = np.where(used, rows, 1) / np.where(used, overall, 1)
+        return float(p @ (rows * np.log(ratio)).sum(axis=1))
+
+    best = np.inf
+    for start in np.random.default_rng(seed).random((4, int(inside.sum()))):
+        rows = full(start)
+        found = minimize(
+            lambda x: float(p @ (full(x) * gap).sum(axis=1)),
+            (rows / rows.sum(axis=1, keepdims=True))[inside],
+            method="SLSQP",
+            bounds=[(0, 1)] * int(inside.sum()),
+            constraints=[
+                {"type": "eq", "fun": lambda x: full(x).sum(axis=1) - 1},
+                {"type": "ineq", "fun": lambda x: budget - information(x)},
+            ],
+            options={"maxiter": 400, "ftol": 1e-12},
+        )
+        if found.success and information(found.x) <= budget + 1e-8:
+            best = min(best, found.fun)
+    return best
+
+
+@pytest.mark.parametrize("budget", [1e-9, 1 / 64, 0.25, 1.0, 1.5, 3.0])
+def test_sound_and_better_than_buckets(budget):
+    z, p = BITS
+    least, buckets = least_padding(z, p, budget), bucket_padding(z, p, budget)
+    is_sound(least, p, budget)
+    is_sound(buckets, p, budget)
+    assert least.expected <= buckets.expected <= z[-1] - p @ z + 1e-9
+    if budget < 1.7:
+        assert least.method == "rate-distortion"
+        assert least.information >= 0.98 * budget
+    else:
+        assert (least.method, least.expected) == ("none", 0.0)
+
+
+@pytest.mark.parametrize("budget", [0.01, 0.1, 0.5, 0.8])
+@pytest.mark.filterwarnings("ignore:Values in x were outside bounds:RuntimeWarning")
+def test_as_good_as_a_general_optimiser(budget):
+    rng = np.random.default_rng(1)
+    z, p = np.sort(rng.choice(30, 4, replace=False)), rng.dirichlet(np.full(4, 2.0))
+    truth = slsqp(z, p, budget, seed=3)
+    assert least_padding(z, p, budget).expected == pytest.approx(truth, rel=1e-5)
+
+
+@pytest.mark.parametrize("budget", [0.2, 0.5, 0.9, 1.3])
+def test_buckets_against_all_bucketings(budget):
+    rng = np.random.default_rng(2)
+    z, p = np.sort(rng.choice(100, 7, replace=False)), rng.dirichlet(np.full(7, 2.0))
+    points = []
+    for cuts in itertools.product([False, True], repeat=6):
+        labels = np.concatenate([[0], np.cumsum(cuts)])
+        mass = np.bincount(labels, weights=p)
+        tops = np.array([z[labels == label].max() for label in range(mass.size)])
+        points.append((-np.sum(mass * np.log(mass)), float(p @ (tops[labels] - z))))
+    found = bucket_padding(z, p, budget)
+    assert (found.information, found.expected) in [
+        (pytest.approx(h), pytest.approx(cost)) for h, cost in points
+    ]
+    # On the lower convex hull: no mixture of two other bucketings beats it at its information.
+    below = [(h, c) for h, c in points if h <= found.information + 1e-12]
+    above = [(h, c) for h, c in points if h > found.information + 1e-12]
+    assert found.expected <= min(c for _, c in below) + 1e-9
+    for (h1, c1), (h2, c2) in itertools.product(below, above):
+        share = (found.information - h1) / (h2 - h1)
+        assert found.expected <= (1 - share) * c1 + share * c2 + 1e-9
+
+
+def test_more_budget_never_costs_more():
+    z, p = BITS
+    costs = [least_padding(z, p, budget).expected for budget in np.linspace(0.01, 1.7, 12)]
+    assert np.all(np.diff(costs) < 0)
+
+
+def test_one_value_and_impossible_values():
+    assert least_padding([7], [1.0], 0.1).expected == 0.0
+    padding = least_padding([1, 2, 3, 4], [0.5, 0.5, 0.0, 0.0], 0.1)
+    is_sound(padding, np.array([0.5, 0.5, 0.0, 0.0]), 0.1)
+    assert padding.expected <= 0.5
+    padding = least_padding([1, 2, 3], [0.5, 0.5 - 1e-200, 1e-200], 0.1)
+    assert padding.information <= 0.1
+
+
+def test_many_values_are_thinned_out():
+    rng = np.random.default_rng(4)
+    z = np.unique(rng.integers(0, 10**6, 400))
+    p = rng.dirichlet(np.ones(z.size))
+    padding = least_padding(z, p, 0.5)
+    is_sound(padding, p, 0.5)
+    assert padding.levels.size <= 257
+    assert padding.expected < bucket_padding(z, p, 0.5).expected
+
+
+@pytest.mark.parametrize(
+    ("values", "weights", "message"),
+    [
+        ([1, 1], [0.5, 0.5], "distinct"),
+        ([1.5, 2.0], [0.5, 0.5], "vector of integers"),
+        ([1, 2], [0.5, 0.6], "sum to one"),
+        ([1, 2], [1.0], "one probability for each"),
+        ([1, 2**62], [0.5, 0.5], "below 2"),
+    ],
+)
+def test_arguments(values, weights, message):
+    with pytest.raises(ValueError, match=message):
+        least_padding(values, weights, 0.1)

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from pacsklearn.information import renyi_calibration as renyi
+from pacsklearn.information.renyi_conversion import approximate_epsilon, gaussian_epsilon
+
+ORDER = 4.0
+
+
+@pytest.fixture
+def profile():
+    generator = np.random.default_rng(0)
+    return generator.gamma(1.0, size=(6, 50)), generator.dirichlet(np.ones(50))
+
+
+def divergence(shift, variance, order):
+    """Renyi divergence of two Gaussians by quadrature."""
+
+    def integrand(t):
+        logs = -order * (t - shift) ** 2 / 2 - (1 - order) * t**2 / 2
+        return np.exp(logs / variance) / np.sqrt(2 * np.pi * variance)
+
+    return np.log(quad(integrand, -60, 60, limit=400)[0]) / (order - 1)
+
+
+def test_one_slice_is_the_divergence_of_gaussians():
+    distances, one = np.array([[1.3]]), np.ones(1)
+    expected = divergence(1.3, 2.0, ORDER)
+    for cost in (renyi.average_cost, renyi.joint_cost, renyi.worst_slice_cost):
+        assert cost(distances, one, ORDER, 2.0) == pytest.approx(expected, rel=1e-9)
+    assert renyi.full_cost(1.3, ORDER, 2.0) == pytest.approx(expected, rel=1e-9)
+
+
+def test_definitions_slice_by_slice(profile):
+    distances, weights = profile
+    each = ORDER * distances**2 / (2 * 3.0)
+    assert renyi.average_cost(distances, weights, ORDER, 3.0) == pytest.approx(
+        max(each @ weights), rel=1e-12
+    )
+    moments = np.log(np.exp((ORDER - 1) * each) @ weights) / (ORDER - 1)
+    assert renyi.joint_cost(distances, weights, ORDER, 3.0) == pytest.approx(moments.max())
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.05, 1.0, 60.0])
+@pytest.mark.parametrize("order", [1.01, 4.0, 64.0])
+def test_calibrations_meet_the_budget_and_do_not_exceed_the_published_ones(profile, epsilon, order):
+    distances, weights = profile
+    average = renyi.average_variance(distances, weights, order, epsilon)
+    published = renyi.published_average_variance(distances, weights, order, epsilon)
+    assert average <= published * (1 + 1e-15)
+    assert renyi.average_cost(distances, weights, order, average) == pytest.approx(epsilon)
+    joint = renyi.joint_variance(distances, weights, order, epsilon)
+    worst = renyi.worst_slice_variance(distances, weights, order, epsilon)
+    assert average * (1 - 1e-12) <= joint <= worst
+    cost = renyi.joint_cost(distances, weights, order, joint)
+    assert cost == pytest.approx(epsilon, rel=1e-6)
+    assert cost <= epsilon * (1 + 1e-12)
+
+
+def test_views_are_ordered(profile):
+    distances, weights = profile
+    whole = float(distances.max()) * 1.1
+    costs = [
+        renyi.average_cost(distances, weights, ORDER, 2.0),
+        renyi.joint_cost(distances, weights, ORDER, 2.0),
+        renyi.worst_slice_cost(distances, weights, ORDER, 2.0),
+        renyi.full_cost(whole, ORDER, 2.0),
+    ]
+    assert costs == sorted(costs)
+
+
+def test_nothing_to_hide_needs_no_noise():
+    zero, weights = np.zeros((2, 3)), np.full(3, 1 / 3)
+    assert renyi.average_variance(zero, weights, ORDER, 1.0) == 0.0
+    assert renyi.joint_variance(zero, weights, ORDER, 1.0) == 0.0
+    assert renyi.joint_cost(zero, weights, ORDER, 0.0) == 0.0
+    assert renyi.average_cost(zero + 1, weights, ORDER, 0.0) == np.inf
+
+
+@pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.1])
+@pytest.mark.parametrize("rate", [1e-4, 0.02, 5.0])
+def test_epsilon_is_the_minimum_over_orders(rate, delta):
+    orders = 1 + np.logspace(-6, 6, 400_001)
+    expected = np.min(rate * orders + np.log(1 / delta) / (orders - 1))
+    assert gaussian_epsilon(rate, delta) == pytest.approx(expected, rel=1e-8)
+    assert approximate_epsilon(lambda order: rate * order, delta) == pytest.approx(
+        expected, rel=1e-6
+    )
+
+
+def test_epsilon_bounds_the_approximate_divergence():
+    """The exact delta of a Gaussian shift at the converted epsilon is below delta."""
+    from scipy.stats import norm
+
+    rate, delta = 0.1, 1e-4
+    shift = np.sqrt(2 * rate)
+    epsilon = gaussian_epsilon(rate, delta)
+    exact = norm.cdf(shift / 2 - epsilon / shift) - np.exp(epsilon) * norm.cdf(
+        -shift / 2 - epsilon / shift
+    )
+    assert exact <= delta
+
+
+def test_bad_delta():
+    with pytest.raises(ValueError, match="delta"):
+        gaussian_epsilon(1.0, 1.0)
+    assert gaussian_epsilon(0.0, 0.5) == 0.0
+    assert approximate_epsilon(lambda _: 0.0, 0.5) == 0.0

@@ -1,0 +1,216 @@
+"""Backends whose bound is certified by simulation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pacsklearn import SecretSpace
+from pacsklearn.core.guess_criterion import GuessCriterion, identification
+from pacsklearn.core.membership_criterion import MembershipCriterion
+from pacsklearn.core.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
+from pacsklearn.core.support import Support
+from pacsklearn.core.target import Target
+from pacsklearn.information import (
+    GaussianMixture,
+    estimated_success,
+    mixture_information,
+    posterior_success,
+)
+from pacsklearn.noise import certified
+from pacsklearn.noise.criterion import CriterionBackend
+from pacsklearn.noise.eigen import EigenBackend
+from pacsklearn.noise.logdet import LogdetBackend
+from pacsklearn.noise.residual import ResidualBackend
+from pacsklearn.noise.stackelberg import StackelbergBackend
+from pacsklearn.testing import check_noise_backend
+
+SPACE = SecretSpace.balanced(200, n_subsets=32)
+RESIDUAL = ResidualBackend(n_draws=2048, n_certificate=2**15)
+CRITERION = CriterionBackend(n_draws=1024, n_certificate=2048)
+
+
+@pytest.fixture(scope="module")
+def means() -> Support:
+    rows = np.random.default_rng(0).standard_normal((200, 5)) ** 3
+    return Support(SPACE.membership().T @ rows / 100)
+
+
+def mixture(law: NoiseLaw, support: Support) -> GaussianMixture:
+    return GaussianMixture((law.centres - law.centres[0]) / LATTICE_SCALE, support.weights)
+
+
+def test_residual_keeps_the_contract_of_backends() -> None:
+    check_noise_backend(ResidualBackend(n_draws=512, n_certificate=2**12))
+
+
+@pytest.mark.parametrize("budget", [0.05, 0.5, 1.5, 2.5])
+def test_residual_spends_the_budget_on_what_leaks(means: Support, budget: float) -> None:
+    law = RESIDUAL.calibrate(means, Target(budget), IdentityMetric())
+    gaussian = LogdetBackend().calibrate(means, Target(budget), IdentityMetric())
+    assert law.noise_power <= gaussian.noise_power
+    found = mixture_information(mixture(law, means), 50_000, np.random.default_rng(7))
+    assert found.nats - 4 * found.standard_error <= law.bound <= budget
+    if law.backend == "residual":
+        assert law.confidence == 1 - 1e-6
+        assert found.nats + 4 * found.standard_error >= 0.95 * budget
+    else:
+        assert law.confidence == 1.0
+    if budget == 2.5:
+        eigen = EigenBackend().calibrate(means, Target(budget), IdentityMetric())
+        assert law.noise_power < 0.7 * eigen.noise_power
+
+
+def test_residual_is_a_function_of_the_support(means: Support) -> None:
+    first, again = (RESIDUAL.calibrate(means, Target(1.0), IdentityMetric()) for _ in range(2))
+    np.testing.assert_array_equal(first.centres, again.centres)
+    np.testing.assert_array_equal(first.step, again.step)
+
+
+def test_an_impossible_candidate_changes_nothing() -> None:
+    rows = np.random.default_rng(0).standard_normal((6, 2))
+    outputs = np.vstack([rows, [1e12, -1e12]])
+    weights = np.array([1 / 6] * 6 + [0.0])
+    law = RESIDUAL.calibrate(Support(outputs, weights), Target(1.0), IdentityMetric())
+    alone = RESIDUAL.calibrate(Support(rows), Target(1.0), IdentityMetric())
+    assert law.noise_power == pytest.approx(alone.noise_power, rel=0.05)
+
+
+class TestCriterion:
+    @pytest.mark.parametrize("cap", [0.53, 0.6, 0.8])
+    @pytest.mark.parametrize("name", ["membership", "identification"])
+    def test_fresh_attacks_stay_below_the_cap(self, means: Support, cap: float, name: str) -> None:
+        criterion = MembershipCriterion(SPACE) if name == "membership" else identification(SPACE)
+        law = CRITERION.calibrate(means, Target(cap, criterion), IdentityMetric())
+        found = estimated_success(mixture(law, means), criterion, 30_000, np.random.default_rng(9))
+        error = 3 * 0.5 / np.sqrt(30_000)
+        assert found.max() - error <= law.bound <= cap
+        # The cap is used: no more than a tenth of what may be gained is left.
+        blind = criterion.prior(means.weights).max()
+        assert found.max() + error >= blind + 0.8 * (cap - blind)
+        assert law.information is not None
+        whole = mixture_information(mixture(law, means), 20_000, np.random.default_rng(3))
+        assert whole.nats - 4 * whole.standard_error <= law.information
+
+    def test_less_noise_than_the_information_that_promises_the_same(self, means: Support) -> None:
+        cap = posterior_success(1 / 64, 0.5)
+        law = CRITERION.calibrate(means, Target(cap, MembershipCriterion(SPACE)), IdentityMetric())
+        gaussian = LogdetBackend().calibrate(means, Target(1 / 64), IdentityMetric())
+        assert law.noise_power < gaussian.noise_power / 5
+
+    def test_one_easy_record_decides(self) -> None:
+        """All outputs alike but for who holds record 3."""
+        outputs = np.outer(SPACE.membership()[3], [1.0, 2.0])
+        law = CRITERION.calibrate(
+            Support(outputs), Target(0.7, MembershipCriterion(SPACE)), IdentityMetric()
+        )
+        found = estimated_success(
+            mixture(law, Support(outputs)), MembershipCriterion(SPACE), 20_000,
+            np.random.default_rng(0),
+        )  # fmt: skip
+        assert found.argmax() == 3
+        assert 0.66 < found.max() < 0.71
+
+    def test_no_noise_where_exact_outputs_are_harmless(self) -> None:
+        outputs = np.repeat([0.0, 1.0], 16)[:, None]
+        halves = GuessCriterion(np.eye(32), "name", "name it")
+        law = CRITERION.calibrate(Support(outputs), Target(0.07, halves), IdentityMetric())
+        assert law.is_noiseless
+        assert law.bound == pytest.approx(1 / 16)
+        noisy = CRITERION.calibrate(Support(outputs), Target(0.05, halves), IdentityMetric())
+        assert not noisy.is_noiseless
+
+    def test_the_metric_counts(self, means: Support) -> None:
+        target = Target(0.6, MembershipCriterion(SPACE))
+        weights = np.array([100.0, 1.0, 1.0, 1.0, 1.0])
+        law = CRITERION.calibrate(means, target, DiagonalMetric(weights))
+        plain = CRITERION.calibrate(means, target, IdentityMetric())
+
+        def first(law: NoiseLaw) -> float:
+            return float(np.sum((law.step * law.scale * law.axes[:, 0]) ** 2))
+
+        assert first(law) < first(plain)
+
+    def test_bad_targets(self, means: Support) -> None:
+        membership = MembershipCriterion(SPACE)
+        with pytest.raises(ValueError, match="give criterion='membership'"):
+            CRITERION.calibrate(means, Target(0.5), IdentityMetric())
+        with pytest.raises(ValueError, match="guessing blindly already has"):
+            CRITERION.calibrate(means, Target(0.5, membership), IdentityMetric())
+        with pytest.raises(ValueError, match="lies below 1"):
+            Target(1.5, membership)
+
+
+def test_a_certificate_that_never_meets_the_cap_is_an_error(means: Support) -> None:
+    span = means.span(IdentityMetric())
+    with pytest.raises(ValueError, match="simulation is too short"):
+        certified.certified_law(
+            means,
+            coordinates=span.coordinates,
+            axes=span.mixing @ means.deviations,
+            shape=certified.NoiseShape(np.eye(5), span.variances),
+            cap=0.1,
+            certificate=lambda *_: 0.2,
+            gamma=1e-6,
+            proof="",
+            backend="residual",
+        )
+
+
+def test_certificates_share_gamma_and_never_draws(means: Support) -> None:
+    span = means.span(IdentityMetric())
+    seen: list[tuple[float, float]] = []
+
+    def certificate(_: GaussianMixture, gamma: float, generator: np.random.Generator) -> float:
+        seen.append((gamma, generator.random()))
+        return 0.2 if len(seen) < 4 else 0.05
+
+    law = certified.certified_law(
+        means,
+        coordinates=span.coordinates,
+        axes=span.mixing @ means.deviations,
+        shape=certified.NoiseShape(np.eye(5), span.variances),
+        cap=0.1,
+        certificate=certificate,
+        gamma=1e-3,
+        proof="p",
+        backend="residual",
+    )
+    assert sum(gamma for gamma, _ in seen) <= 1e-3
+    assert len({value for _, value in seen}) == 4
+    assert law.confidence == 1 - 1e-3
+    assert law.noise_power > span.variances.sum()
+
+
+def test_the_published_algorithm_says_less_than_leaks(means: Support) -> None:
+    """pitfalls.md 6: a learned decoder certifies nothing, and the law says so."""
+    law = StackelbergBackend(n_iterations=300).calibrate(means, Target(0.1), IdentityMetric())
+    found = mixture_information(mixture(law, means), 20_000, np.random.default_rng(0))
+    assert law.confidence == 0.0
+    assert "ESTIMATED" in law.proof
+    assert found.nats - 4 * found.standard_error > law.bound
+    assert found.nats > 0.11
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ResidualBackend(gamma=0), "gamma must lie strictly between 0 and 1"),
+        (lambda: ResidualBackend(n_draws=10), "n_draws must be an integer of at least 256"),
+        (lambda: CriterionBackend(gamma=2), "gamma must lie strictly between 0 and 1"),
+        (lambda: CriterionBackend(n_certificate=1), "n_certificate must be an integer"),
+        (lambda: StackelbergBackend(penalty=0), "penalty must be positive"),
+    ],
+)
+def test_bad_parameters(make, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_laws_without_information_bound_it_themselves(means: Support) -> None:
+    law = LogdetBackend().calibrate(means, Target(0.1), IdentityMetric())
+    assert law.information is None
+    assert replace(law, information=0.2).information == 0.2

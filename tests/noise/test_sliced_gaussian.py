@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.core.scenario import Law, Worlds, all_pairs
+from pacsklearn.core.slice_profile import SliceProfile
+from pacsklearn.information import renyi_calibration as renyi
+from pacsklearn.information.bottleneck_transport import bottleneck_distance
+from pacsklearn.information.quantile_transport import quantile_distance
+from pacsklearn.noise.sliced_gaussian import sliced_law
+from pacsklearn.noise.sliced_target import SlicedTarget
+from pacsklearn.scenarios.data_world import DataWorld
+
+D, K, SECRETS = 4, 5, 3
+PROFILE = SliceProfile.uniform(D, n_slices=40)
+TARGET = SlicedTarget(epsilon=1.3, order=4.0, aggregation="average", profile=PROFILE)
+
+
+def worlds(n_draws=K, pairs=None, n_secrets=SECRETS):
+    world = DataWorld(np.ones((1, 1)))
+    laws = [Law(i, 0, tuple(range(i * n_draws, (i + 1) * n_draws))) for i in range(n_secrets)]
+    return Worlds(
+        secrets=tuple("abcdefgh"[:n_secrets]),
+        priors=("p",),
+        worlds=(world,) * (n_secrets * n_draws),
+        laws=tuple(laws),
+        pairs=pairs or all_pairs(n_secrets),
+        realized=0,
+    )
+
+
+@pytest.fixture
+def vectors():
+    generator = np.random.default_rng(0)
+    centres = generator.normal(size=(SECRETS, D)) * [3.0, 1.0, 0.3, 0.1] + [100.0, 0, -7, 1e4]
+    return np.repeat(centres, K, axis=0) + 0.1 * generator.normal(size=(SECRETS * K, D))
+
+
+def released_outputs(law):
+    """What each world would release without noise: the decoded whole numbers."""
+    return np.stack([law.decode(centre) for centre in law.centres])
+
+
+def recomputed(law, target, found):
+    """Costs by definition, from the released outputs and the noise's covariance."""
+    outputs = released_outputs(law)
+    axes = np.eye(D) if law.axes is None else law.axes
+    covariance = axes.T @ np.diag((law.step * LATTICE_SCALE) ** 2) @ axes
+    each, whole = [], 0.0
+    for left, right in found.instances():
+        P, Q = outputs[list(left.members)], outputs[list(right.members)]
+        row = []
+        for u in target.profile.directions:
+            z = quantile_distance(P @ u, Q @ u)
+            row.append(target.order * z**2 / (2 * (u @ covariance @ u)))
+        each.append(row)
+        root = np.linalg.inv(np.linalg.cholesky(covariance))
+        whole = max(whole, bottleneck_distance(P @ root.T, Q @ root.T))
+    each = np.array(each)
+    moments = np.exp((target.order - 1) * each) @ target.profile.weights
+    return {
+        "average": (each @ target.profile.weights).max(),
+        "joint": np.log(moments).max() / (target.order - 1),
+        "worst_slice": each.max(),
+        "full": target.order * whole**2 / 2,
+    }
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.05, 1.3, 10.0])
+@pytest.mark.parametrize("anisotropic", [False, True])
+@pytest.mark.parametrize("aggregation", ["average", "joint"])
+def test_costs_are_those_of_what_is_released(vectors, aggregation, anisotropic, epsilon):
+    target = replace(TARGET, aggregation=aggregation, anisotropic=anisotropic, epsilon=epsilon)
+    law = sliced_law(vectors, worlds(), target)
+    for name, expected in recomputed(law, target, worlds()).items():
+        assert getattr(law.costs, name) == pytest.approx(expected, rel=1e-5)
+    assert law.cost <= epsilon
+    assert law.cost == pytest.approx(epsilon, rel=1e-3)
+    assert law.costs.average <= law.costs.joint <= law.costs.worst_slice <= law.costs.full
+    np.testing.assert_allclose(
+        released_outputs(law), vectors, atol=2 * np.sqrt(law.noise_power) / LATTICE_SCALE + 1e-9
+    )
+
+
+def test_the_full_view(vectors):
+    law = sliced_law(vectors, worlds(), replace(TARGET, aggregation="full"))
+    assert law.cost <= TARGET.epsilon
+    assert law.costs.full_is_exact
+    expected = recomputed(law, TARGET, worlds())["full"]
+    assert expected == pytest.approx(TARGET.epsilon, rel=1e-4)
+    worst = sliced_law(vectors, worlds(), replace(TARGET, aggregation="full", worst_case=True))
+    assert worst.noise_power > law.noise_power
+
+
+@pytest.mark.parametrize("aggregation", ["average", "joint"])
+def test_never_more_noise_than_the_published_formula(aggregation):
+    for seed in range(10):
+        vectors = np.random.default_rng(seed).normal(size=(SECRETS * K, D))
+        law = sliced_law(vectors, worlds(), replace(TARGET, aggregation=aggregation))
+        assert law.noise_power <= law.published_power * (1 + 1e-5)
+    assert law.noise_power < 0.999 * law.published_power
+
+
+def test_keeping_draws_together_never_needs_less_noise(vectors):
+    best = sliced_law(vectors, worlds(), TARGET)
+    kept = sliced_law(vectors, worlds(), replace(TARGET, coupled=True))
+    assert kept.noise_power >= best.noise_power
+
+
+def test_rounding_up_of_conversions(vectors):
+    costs = sliced_law(vectors, worlds(), TARGET).costs
+    rate = costs.average / costs.order
+    assert costs.average_epsilon >= rate + 2 * np.sqrt(rate * np.log(1e5))
+    assert costs.average_epsilon <= costs.joint_epsilon <= costs.full_epsilon
+
+
+def test_the_noise_scale_handed_to_the_lattice(vectors):
+    law = sliced_law(vectors, worlds(), TARGET)
+    distances = np.array(
+        [
+            [
+                quantile_distance(vectors[list(a.members)] @ u, vectors[list(b.members)] @ u)
+                for u in PROFILE.directions
+            ]
+            for a, b in worlds().instances()
+        ]
+    )
+    variance = renyi.average_variance(distances, PROFILE.weights, 4.0, TARGET.epsilon)
+    np.testing.assert_allclose((law.step * LATTICE_SCALE) ** 2, variance, rtol=1e-5)
+    assert law.scale == LATTICE_SCALE
+
+
+def test_outputs_that_agree_need_no_noise():
+    vectors = np.tile([1.5, -2.0, 0.0, 7.0], (SECRETS * K, 1))
+    law = sliced_law(vectors, worlds(), TARGET)
+    assert law.is_noiseless
+    assert law.cost == law.noise_power == 0.0
+    np.testing.assert_array_equal(released_outputs(law), vectors)
+
+
+def test_only_protected_pairs_count(vectors):
+    vectors[:K] = vectors[K : 2 * K] = vectors[0]
+    law = sliced_law(vectors, worlds(pairs=((0, 1),)), TARGET)
+    assert law.is_noiseless
+    np.testing.assert_allclose(released_outputs(law), vectors, rtol=1e-12)
+
+
+def test_a_moved_origin_and_another_unit_change_nothing(vectors):
+    law = sliced_law(vectors, worlds(), TARGET)
+    moved = sliced_law(vectors * 2.0**20 + 2.0**30, worlds(), TARGET)
+    assert moved.noise_power == pytest.approx(law.noise_power * 2.0**40, rel=1e-4)
+
+
+def test_a_tiny_budget_still_holds(vectors):
+    law = sliced_law(vectors, worlds(), replace(TARGET, epsilon=1e-9))
+    assert law.cost <= 1e-9
+
+
+def test_likelihoods_are_those_of_the_noise(vectors):
+    law = sliced_law(vectors, worlds(), TARGET)
+    observed = law.observe(3, np.arange(D) * LATTICE_SCALE)
+    expected = -np.sum((law.centres - observed) ** 2 / LATTICE_SCALE**2, axis=1) / 2
+    np.testing.assert_allclose(law.log_likelihood(observed), expected)
+
+
+class TestSampledWorlds:
+    target = replace(
+        TARGET,
+        profile=SliceProfile.uniform(2, n_slices=10),
+        confidence=0.9,
+        largest_distance=6.0,
+    )
+
+    @pytest.mark.parametrize("aggregation", ["average", "joint"])
+    def test_confidence_costs_noise(self, aggregation):
+        n = 300
+        outputs = np.random.default_rng(0).random((2 * n, 2))
+        outputs[n:] += 0.5
+        drawn = worlds(n, n_secrets=2)
+        target = replace(self.target, aggregation=aggregation)
+        law = sliced_law(outputs, drawn, target)
+        exact = sliced_law(outputs, drawn, replace(target, confidence=1.0))
+        assert law.noise_power > exact.noise_power
+        assert law.confidence == 0.9
+        assert any("6" in text for text in law.assumptions)
+        assert law.cost == pytest.approx(target.epsilon, rel=1e-4)
+        assert law.cost <= target.epsilon
+
+    def test_too_few_draws(self, vectors):
+        with pytest.raises(ValueError, match="draws of each law are needed"):
+            sliced_law(vectors[:, :2], worlds(), self.target)
