@@ -6,15 +6,19 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
+from sklearn.cluster._bisect_k_means import _BisectingTree
 from sklearn.linear_model import RidgeClassifier, RidgeClassifierCV
+from sklearn.multiclass import _ConstantPredictor
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import LabelBinarizer, OneHotEncoder
 from sklearn.utils import _safe_indexing, estimator_html_repr
 
 __all__ = [
+    "constant_predictor",
     "html_diagram",
     "is_multilabel",
     "output_config",
+    "plant_bisecting_tree",
     "prepare_factorisation",
     "prepare_for_predict",
     "routing_enabled",
@@ -64,6 +68,11 @@ def prepare_for_predict(estimator: Any, n_outputs: int = 1) -> None:
         estimator._n_features_out = n_outputs
 
 
+def constant_predictor(X: Any, value: float) -> Any:
+    """What stands for a binary classifier where all its targets are one value."""
+    return _ConstantPredictor().fit(X, np.array([int(value)]))
+
+
 def set_bins(estimator: Any, edges: list[Any], n_bins: Any) -> None:
     """Give ``KBinsDiscretizer`` its bins, and the encoder that names them."""
     estimator.n_bins_ = np.array(n_bins)
@@ -75,6 +84,29 @@ def set_bins(estimator: Any, edges: list[Any], n_bins: Any) -> None:
             sparse_output=estimator.encode == "onehot",
             dtype=np.float64 if estimator.dtype is None else estimator.dtype,
         ).fit(np.zeros((1, len(edges))))
+
+
+def plant_bisecting_tree(estimator: Any, shape: Any, centres: Any) -> None:
+    """Give ``BisectingKMeans`` a tree of a nested shape, its pairs of centres from the root down.
+
+    A tree without bisections has one centre, the root's.
+    """
+    leaves: list[Any] = []
+    pairs = iter(centres)
+
+    def plant(center: Any, shape: Any) -> Any:
+        node = _BisectingTree(center=center, indices=None, score=None)
+        if not shape:
+            node.label = len(leaves)
+            leaves.append(center)
+            return node
+        left, right = next(pairs)
+        node.left, node.right = plant(left, shape[0]), plant(right, shape[1])
+        return node
+
+    root = None if shape else centres[0]
+    estimator._bisecting_tree = plant(root, shape)
+    estimator.cluster_centers_ = np.array(leaves)
 
 
 def prepare_factorisation(estimator: Any, components: Any) -> None:

@@ -6,11 +6,13 @@ The tree::
     ├── BudgetError (ValueError)              a budget that is not a positive number of nats
     ├── BudgetExhaustedError                  a release would pass the ceiling; nothing was computed
     ├── DesignError (ValueError)              a secret space that cannot be built as asked
+    ├── ScenarioError (ValueError)            a Pufferfish scenario that the rows do not allow
     ├── CanonicalizationError
     │   ├── NoCanonicalizerError (TypeError)  no canonicalizer supports the estimator
     │   ├── StructureMismatchError            the fitted structure differs between subsets
     │   └── GaugeError                        decode does not predict what encode saw
     ├── SubsetFitError (ValueError)           the estimator failed on a candidate subset
+    ├── FunctionError (ValueError)            a released function failed, or gave no numbers
     ├── NonDeterministicError                 two fits on one subset differ
     ├── LedgerError                           an account that cannot be opened, reached or charged
     │   ├── LedgerCorruptedError              its rows were altered
@@ -34,6 +36,7 @@ __all__ = [
     "BudgetExhaustedError",
     "CanonicalizationError",
     "DesignError",
+    "FunctionError",
     "GaugeError",
     "LedgerCorruptedError",
     "LedgerError",
@@ -45,6 +48,7 @@ __all__ = [
     "PluginError",
     "PluginWarning",
     "PrivacyLeakWarning",
+    "ScenarioError",
     "SessionFileError",
     "SessionRolledBackError",
     "StructureMismatchError",
@@ -90,6 +94,10 @@ class DesignError(PacsklearnError, ValueError):
     """The secret space cannot be built as asked."""
 
 
+class ScenarioError(PacsklearnError, ValueError):
+    """The rows do not allow the Pufferfish scenario that was asked for."""
+
+
 class CanonicalizationError(PacsklearnError):
     """A fitted estimator could not be turned into a canonical vector or back."""
 
@@ -108,6 +116,10 @@ class GaugeError(CanonicalizationError):
 
 class SubsetFitError(PacsklearnError, ValueError):
     """The estimator failed on one of the candidate subsets."""
+
+
+class FunctionError(PacsklearnError, ValueError):
+    """A function failed on a candidate, or returned something that cannot be released."""
 
 
 class NonDeterministicError(PacsklearnError):

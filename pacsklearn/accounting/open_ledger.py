@@ -11,7 +11,7 @@ from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 __all__ = ["open_ledger"]
 
 
-def open_ledger(spec: str | Ledger | None, *, ceiling: float | None) -> Ledger:
+def open_ledger(spec: str | Ledger | None, *, ceiling: float | None, unit: str = "nats") -> Ledger:
     """Return the ledger that ``spec`` names.
 
     Parameters
@@ -21,6 +21,8 @@ def open_ledger(spec: str | Ledger | None, *, ceiling: float | None) -> Ledger:
         ``"default"``), a ledger for itself.
     ceiling : float, optional
         Ceiling of an account that does not exist yet; one that exists keeps its own.
+    unit : str, default="nats"
+        What an account that is named by an address counts.
 
     Raises
     ------
@@ -30,7 +32,7 @@ def open_ledger(spec: str | Ledger | None, *, ceiling: float | None) -> Ledger:
         When ``spec`` is something else, or the database cannot be opened.
     """
     if spec is None:
-        return MemoryLedger(ceiling)  # type: ignore[arg-type] # its check explains a missing one
+        return MemoryLedger(ceiling, unit)  # type: ignore[arg-type] # its check explains a missing one
     if isinstance(spec, Ledger):
         return spec
     if not str(spec).startswith("sqlite:"):
@@ -39,8 +41,8 @@ def open_ledger(spec: str | Ledger | None, *, ceiling: float | None) -> Ledger:
             f"{spec!r}."
         )
     if ceiling is None:
-        return SQLiteLedger(spec)
+        return SQLiteLedger(spec, unit=unit)
     # Another process may found it in between, with another ceiling.
     with suppress(LedgerMismatchError):
-        return SQLiteLedger(spec, ceiling)
-    return SQLiteLedger(spec)
+        return SQLiteLedger(spec, ceiling, unit=unit)
+    return SQLiteLedger(spec, unit=unit)

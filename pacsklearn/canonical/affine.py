@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.feature_selection import SelectorMixin
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
@@ -59,7 +59,7 @@ def is_affine(estimator: Any) -> bool:
     # Exact types: a subclass may transform differently.
     if type(estimator) in (MinMaxScaler, MaxAbsScaler):
         return not getattr(estimator, "clip", False)
-    if type(estimator) in (StandardScaler, RobustScaler, PCA, TruncatedSVD):
+    if type(estimator) in (StandardScaler, RobustScaler, PCA, IncrementalPCA, TruncatedSVD):
         return True
     return isinstance(estimator, SelectorMixin)
 
@@ -70,7 +70,7 @@ def affine_map(estimator: Any) -> AffineMap:
         chosen = sparse.identity(estimator.n_features_in_, format="csr")
         chosen = chosen[:, estimator.get_support(indices=True)]
         return AffineMap(chosen, np.zeros(chosen.shape[1]))
-    if isinstance(estimator, (PCA, TruncatedSVD)):
+    if isinstance(estimator, (PCA, IncrementalPCA, TruncatedSVD)):
         matrix = np.array(estimator.components_.T, dtype=np.float64)
         if getattr(estimator, "whiten", False):
             matrix = matrix / np.sqrt(estimator.explained_variance_)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-__all__ = ["assign_to_mean"]
+__all__ = ["assign_to_mean", "assign_up_to_sign"]
 
 Floats = NDArray[np.float64]
 
@@ -43,3 +43,43 @@ def assign_to_mean(parts: Floats) -> NDArray[np.intp]:
         order = new
         reference = np.take_along_axis(parts, order[:, :, None], axis=1).mean(axis=0)
     return order
+
+
+def assign_up_to_sign(
+    parts: Floats, *, signed: bool = True
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """As :func:`assign_to_mean`, for parts that may also be turned around.
+
+    Parameters
+    ----------
+    parts : ndarray of shape (m, k, p)
+    signed : bool, default=True
+        Whether they may; all signs are one otherwise.
+
+    Returns
+    -------
+    order : ndarray of shape (m, k)
+    sign : ndarray of shape (m, k)
+        Of the parts in the common order.
+    """
+    m, k, _ = parts.shape
+    if not signed:
+        return assign_to_mean(parts), np.ones((m, k))
+    order, sign = np.tile(np.arange(k), (m, 1)), np.ones((m, k))
+    reference = parts[0]
+    for _ in range(_MOST_ROUNDS):
+        found = [_match(reference, candidate) for candidate in parts]
+        new, turns = (np.stack(side) for side in zip(*found, strict=True))
+        if np.array_equal(new, order) and np.array_equal(turns, sign):
+            break
+        order, sign = new, turns
+        placed = np.take_along_axis(parts, order[:, :, None], axis=1)
+        reference = (placed * sign[:, :, None]).mean(axis=0)
+    return order, sign
+
+
+def _match(reference: Floats, candidate: Floats) -> tuple[NDArray[np.intp], Floats]:
+    # Squared distances of a part and of its mirror image differ by the product only.
+    product = reference @ candidate.T
+    order = linear_sum_assignment(-np.abs(product))[1]
+    return order, np.where(product[np.arange(order.size), order] < 0, -1.0, 1.0)

@@ -69,7 +69,7 @@ class PCACanonicalizer(Canonicalizer):
             template.explained_variance_ = np.maximum(values, _SMALLEST_SHARE * largest)
         set_features(template, layout)
         template.components_ = components.astype(layout.fact("dtype"))
-        if hasattr(template, "svd_solver"):
+        if "mean" in arrays:
             template.mean_ = arrays["mean"].astype(layout.fact("dtype"))
             template.n_components_ = components.shape[0]
             if "spectrum" not in arrays:

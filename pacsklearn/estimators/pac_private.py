@@ -65,9 +65,15 @@ class PACPrivate(ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
     budget : float, default=1/16
         Most that everything released may reveal about which rows were used, in nats of mutual
         information. From ``ln(n_subsets)`` on no noise is needed, and nothing is hidden.
-    noise : str or NoiseBackend, default="logdet"
-        ``"isotropic"``, ``"diagonal"``, ``"eigen"``, ``"logdet"``, a registered name or an
-        instance.
+    criterion : None, str, Criterion or callable, default=None
+        Cap what the best adversary achieves, instead of the mutual information: ``"membership"``
+        (telling whether any one row was used), ``"identification"`` (naming the subset),
+        ``"35_of_n"`` (naming 35 of its rows), a :class:`Criterion`, or a callable that makes one
+        for the secret space. ``budget`` is then the cap, between what guessing blindly has and 1.
+        It needs far less noise for the same promise about membership, and promises nothing else.
+    noise : str or NoiseBackend, default="auto"
+        ``"isotropic"``, ``"diagonal"``, ``"eigen"``, ``"logdet"``, ``"residual"``, a registered
+        name or an instance. "auto" is ``"logdet"``, and ``"criterion"`` with a criterion.
     metric : "auto", None, array-like or Metric, default="auto"
         What noise costs in each direction of the released vector. "auto" asks the canonicalizer
         (for linear models: the expected change of the decision); None counts every number the
@@ -169,7 +175,8 @@ SubsetFitError, NonDeterministicError
         estimator: Any,
         *,
         budget: float = 1 / 16,
-        noise: Any = "logdet",
+        criterion: Any = None,
+        noise: Any = "auto",
         metric: Any = "auto",
         canonicalizer: Any = "auto",
         release: str = "auto",
@@ -189,6 +196,7 @@ SubsetFitError, NonDeterministicError
     ) -> None:
         self.estimator = estimator
         self.budget = budget
+        self.criterion = criterion
         self.noise = noise
         self.metric = metric
         self.canonicalizer = canonicalizer
@@ -231,7 +239,8 @@ SubsetFitError, NonDeterministicError
         budget = check_budget(budget=self.budget)
         plugins = registry()
         backend = self.noise
-        plugins.noise_backend(backend)
+        if not (isinstance(backend, str) and backend == "auto"):
+            plugins.noise_backend(backend)
         canonicalizer = self._canonicalizer()
         if self.stabilize and canonicalizer is not None:
             raise ValueError(
@@ -264,6 +273,7 @@ SubsetFitError, NonDeterministicError
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
+            criterion=self.criterion,
         )
         learned: dict[str, Any] = vars(features)
         if canonicalizer is None:

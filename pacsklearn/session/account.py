@@ -122,10 +122,10 @@ class Account:
         return event
 
 
-def open_shared(ledger: str | Ledger | None, ceiling: float) -> Ledger | None:
+def open_shared(ledger: str | Ledger | None, ceiling: float, unit: str = "nats") -> Ledger | None:
     """Ledger that a user named, or None."""
     if ledger is None:
         return None
     from pacsklearn.accounting.open_ledger import open_ledger  # loads the database's client
 
-    return open_ledger(ledger, ceiling=ceiling)
+    return open_ledger(ledger, ceiling=ceiling, unit=unit)

@@ -16,6 +16,7 @@ from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import NonDeterministicError
 from pacsklearn.session.behaviour import same_behaviour
+from pacsklearn.session.fast_fitting import differs_from_ordinary, fast_models
 from pacsklearn.session.seeding import seeded_clone
 from pacsklearn.session.stacked_linear import stack
 from pacsklearn.session.subset_fitting import (
@@ -26,6 +27,7 @@ from pacsklearn.session.subset_fitting import (
     over_subsets,
     unwrap,
 )
+from pacsklearn.session.universe import check_fit_params
 
 __all__ = ["CandidateModels", "fit_candidates"]
 
@@ -100,23 +102,38 @@ def fit_candidates(
     fit_params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    fast_fit: bool = True,
 ) -> CandidateModels:
     """Fit a clone with fixed public seeds on every candidate subset.
+
+    With ``fast_fit`` all at once, where a subset fitter gives the same models.
 
     Raises
     ------
     SubsetFitError, NonDeterministicError
         None quotes a data value.
     """
+    check_fit_params(estimator, fit_params or {}, X.shape[0])
     template = seeded_clone(estimator)
     work = (template, X, y, dict(fit_params or {}))
     first = unwrap(_fit(*work, space, 0), 0, estimator)
+    fast = fast_models(template, X, y, work[3], space, fast_fit=fast_fit)
     models = tuple(
-        over_subsets(_fit, *work, space=space, estimator=estimator, n_jobs=n_jobs, verbose=verbose)
+        over_subsets(
+            _fit,
+            *work,
+            space=space,
+            estimator=estimator,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            each=fast,
+        )
     )
     rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
     agree = attempt(partial(_agree, first, models[0], rows))
     if not unwrap(agree, 0, estimator):
+        if fast[0] is not None:
+            raise NonDeterministicError(differs_from_ordinary(estimator))
         raise NonDeterministicError(
             f"Two fits of {type(estimator).__name__} on the same subset predict differently, so "
             "its answers would reveal more than the difference between candidates. Give it a "
@@ -126,8 +143,16 @@ def fit_candidates(
 
 
 def _fit(
-    template: Any, X: Any, y: Any, params: Mapping[str, Any], space: SecretSpace, index: int
+    template: Any,
+    X: Any,
+    y: Any,
+    params: Mapping[str, Any],
+    space: SecretSpace,
+    index: int,
+    fitted: Any = None,
 ) -> Outcome:
+    if fitted is not None:
+        return Outcome(fitted)
     return attempt(lambda _: fit_subset(template, X, y, space.rows(index), params)[0])
 
 

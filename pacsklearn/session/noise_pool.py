@@ -92,6 +92,11 @@ class NoisePool:
         assert state is not None
         return state.take(n)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether there is no more noise to take."""
+        return self._closed
+
     def close(self) -> None:
         """Stop drawing and wipe what was not used; a second call does nothing."""
         with self._guard:

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn, final
 
 import numpy as np
 
 from pacsklearn._validation import check_budget
-from pacsklearn.core.event import Event
+from pacsklearn.core.candidate_space import CandidateSpace, candidate_space
+from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
-from pacsklearn.plugin import registry
 from pacsklearn.session.account import Account, open_shared
-from pacsklearn.session.calibration import observe, output_metric
+from pacsklearn.session.books import Books
+from pacsklearn.session.function_release import release_value
+from pacsklearn.session.parameter_release import release_parameters
 from pacsklearn.session.responder import Responder
 from pacsklearn.session.responders import Responders
 from pacsklearn.session.response_kind import response_kind
 from pacsklearn.session.secret import Secret, sampler_for
-from pacsklearn.session.seeding import seeded_clone
 from pacsklearn.session.session_file import (
-    SessionState,
     check_ledger,
     read_session,
-    shared_position,
+    session_state,
     write_session,
 )
-from pacsklearn.session.statement import pac_guarantee, public_facts
-from pacsklearn.session.subset_training import candidate_outputs
+from pacsklearn.session.success_cap import as_criterion, check_cap, ledger_unit
 from pacsklearn.session.universe import check_universe, design_space
 
 __all__ = ["PrivacySession"]
@@ -74,6 +71,14 @@ class PrivacySession:
         Workers that fit the candidates' models.
     verbose : int, default=0
         Show a progress bar.
+    criterion : None, str, Criterion or callable, default=None
+        Cap what an adversary achieves instead of the mutual information: ``"membership"``,
+        ``"identification"``, ``"35_of_n"``, a :class:`Criterion`, or a callable that makes one
+        for the secret space. ``budget`` is then the cap on her success, and the session makes one
+        release: successes do not add up.
+    fast_fit : bool, default=True
+        Fit all candidates at once where that gives the same models (least squares, ridge, PCA,
+        naive Bayes, scalers and pipelines of them). False fits one after the other.
 
     Attributes
     ----------
@@ -121,11 +126,13 @@ class PrivacySession:
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        criterion: Any = None,
+        fast_fit: bool = True,
     ) -> None:
-        own = MemoryLedger(check_budget(budget=budget))
+        ceiling = check_budget(budget=budget)
         self._X = X if hasattr(X, "shape") else np.asarray(X)
         self._y = y if y is None or hasattr(y, "shape") else np.asarray(y)
-        self._space = space or design_space(
+        self._space: SecretSpace | CandidateSpace = space or design_space(
             self._X,
             self._y,
             n_subsets=n_subsets,
@@ -134,13 +141,74 @@ class PrivacySession:
             groups=groups,
             seed=subset_seed,
         )
-        self._account = Account(own, open_shared(ledger, own.ceiling))
+        capped = as_criterion(criterion, self._space)
+        check_cap(capped, ceiling, self._space)
+        own = MemoryLedger(ceiling, ledger_unit(capped))
+        self._account = Account(own, open_shared(ledger, own.ceiling, own.unit))
         self._secret = Secret(self._space.weights, sampler_for(random_state))
-        self._start(n_jobs=n_jobs, verbose=verbose)
+        self._start(n_jobs=n_jobs, verbose=verbose, criterion=capped, fast_fit=fast_fit)
 
-    def _start(self, *, n_jobs: int | None, verbose: int) -> None:
-        self._n_jobs, self._verbose = n_jobs, verbose
+    @classmethod
+    def over(
+        cls,
+        candidates: Iterable[Any] | CandidateSpace,
+        weights: Any = None,
+        *,
+        budget: float,
+        secret: int | None = None,
+        ledger: str | Ledger | None = None,
+        random_state: Any = None,
+    ) -> PrivacySession:
+        """Session whose secret is one of a list of arbitrary inputs, not a subset of rows.
+
+        Parameters
+        ----------
+        candidates : iterable or CandidateSpace
+            Inputs of the functions that :meth:`release_function` releases, for instance all keys.
+        weights : array-like of shape (m,), optional
+            Prior probabilities; uniform when not given.
+        budget, ledger, random_state
+            As for :class:`PrivacySession`.
+        secret : int, optional
+            Which candidate is in use, when it was drawn elsewhere: once, with these weights, by a
+            secure generator. The session draws one when not given.
+
+        Returns
+        -------
+        PrivacySession
+
+        Examples
+        --------
+        >>> from pacsklearn import PrivacySession
+        >>> with PrivacySession.over(range(16), budget=1 / 2) as session:
+        ...     bits = session.release_function(lambda key: key.bit_count(), noise="one_sided")
+        >>> bits.value in range(5)
+        True
+        """
+        own = MemoryLedger(check_budget(budget=budget))
+        session = cls.__new__(cls)
+        session._X = session._y = None
+        session._space = candidate_space(candidates, weights)
+        session._account = Account(own, open_shared(ledger, own.ceiling))
+        session._secret = Secret(session._space.weights, sampler_for(random_state))
+        if secret is not None:
+            session._secret.use(secret)
+        session._start(n_jobs=None, verbose=0)
+        return session
+
+    def _start(
+        self,
+        *,
+        n_jobs: int | None,
+        verbose: int,
+        criterion: Criterion | None = None,
+        fast_fit: bool = True,
+    ) -> None:
+        self._n_jobs, self._verbose, self._fast_fit = n_jobs, verbose, fast_fit
         self._one_at_a_time = threading.RLock()
+        self._books = Books(
+            self._space, self._secret, self._account, self._one_at_a_time, criterion
+        )
         self._responders = Responders(
             self._secret, self._account, self._one_at_a_time, lambda: self.guarantee_
         )
@@ -151,37 +219,21 @@ class PrivacySession:
         return self._account.own
 
     @property
-    def space(self) -> SecretSpace:
-        """Candidate subsets; public."""
+    def space(self) -> SecretSpace | CandidateSpace:
+        """Candidates; public."""
         return self._space
 
     @property
     def guarantee_(self) -> Guarantee:
         """What is promised about everything released so far."""
-        events = self.ledger.events
-        spent = self._promised()
-        return pac_guarantee(
-            self._space,
-            budget=self.ledger.ceiling,
-            spent=spent,
-            metered=self.ledger.spent,
-            n_releases=len(events),
-            bound="sum of the releases' bounds, each given the releases before it",
-            confidence=1.0,
-            noise=", ".join(sorted({event.backend for event in events})) or "none yet",
-            noiseless=spent >= self._space.entropy,
-            released=[f"{len(events)} release(s)"],
-            public=("hyper-parameters", "public seeds", "classes_"),
-            for_release=self._secret.sampler.is_secure,
-            provenance=dict.fromkeys(used for event in events for used in event.provenance),
-        )
+        return self._books.guarantee()
 
     def release(
         self,
         estimator: Any,
         *,
         budget: float | None = None,
-        noise: Any = "logdet",
+        noise: Any = "auto",
         metric: Any = "auto",
         canonicalizer: Any = "auto",
         fit_params: Mapping[str, Any] | None = None,
@@ -193,7 +245,8 @@ class PrivacySession:
         estimator : estimator
         budget : float, optional
             Nats this release may reveal; all that remains when not given.
-        noise : str or NoiseBackend
+        noise : str or NoiseBackend, default="auto"
+            "auto" is ``"logdet"``, and ``"criterion"`` in a session with a criterion.
         metric : "auto", None, array-like or Metric
             What noise costs in each direction; "auto" asks the canonicalizer.
         canonicalizer : "auto", str or Canonicalizer
@@ -211,63 +264,76 @@ class PrivacySession:
         BudgetExhaustedError
             Before anything is fitted; the ledger is unchanged.
         """
-        asked = self._account.check(budget)
-        plugins = registry()
-        backend = plugins.noise_backend(noise)
-        chosen = plugins.canonicalizer(canonicalizer, estimator)
-        named = (
-            chosen if isinstance(canonicalizer, str) and canonicalizer == "auto" else canonicalizer
-        )
-        provenance = (
-            plugins.provenance("noise_backend", noise),
-            plugins.provenance("canonicalizer", named),
-        )
-        X, y = check_universe(estimator, self._X, self._y)
-        outputs = candidate_outputs(
+        return release_parameters(
+            self._books,
+            self._row_space(),
             estimator,
-            chosen,
-            X,
-            y,
-            self._space,
+            self._X,
+            self._y,
+            budget=budget,
+            noise=noise,
+            metric=metric,
+            canonicalizer=canonicalizer,
             fit_params=fit_params,
             n_jobs=self._n_jobs,
             verbose=self._verbose,
+            fast_fit=self._fast_fit,
         )
-        cost = output_metric(metric, chosen, outputs, X)
-        with self._one_at_a_time:
-            support = Support(outputs.vectors, self._secret.belief)
-            law = backend.calibrate(support, Target(asked), cost)
-            event = Event(
-                kind="parameters",
-                charge=law.bound,
-                unit="nats",
-                backend=law.backend,
-                bound=law.bound,
-                n_candidates=self._space.n_subsets,
-                n_outputs=outputs.layout.size,
-                n_noisy=0 if law.is_noiseless else law.dimension,
-                provenance=provenance,
-            )
-            event = self._account.charge(event)
-            observed = observe(law, self._secret.index, self._secret.sampler)
-            self._secret.learn(law.log_likelihood(observed))
-        guarantee = pac_guarantee(
-            self._space,
-            budget=asked if len(self.ledger.events) == 1 else self.ledger.ceiling,
-            spent=self._promised(),
-            n_releases=len(self.ledger.events),
-            metered=self.ledger.spent,
-            bound=law.proof,
-            confidence=law.confidence,
-            noise=law.backend,
-            noiseless=law.is_noiseless,
-            released=chosen.noised,
-            public=public_facts(outputs.layout),
-            for_release=self._secret.sampler.is_secure,
-            provenance=provenance,
+
+    def release_function(
+        self,
+        function: Callable[..., Any],
+        *,
+        budget: float | None = None,
+        noise: Any = "auto",
+        metric: Any = None,
+    ) -> Release:
+        """Release a private value of any deterministic function of the secret.
+
+        Parameters
+        ----------
+        function : callable
+            Called with the rows of a candidate subset (``function(X_s)``, or ``function(X_s, y_s)``
+            when the session has a ``y``), or with a candidate of a session made by :meth:`over`.
+            Returns a number, or an array of numbers of a fixed shape.
+        budget : float, optional
+            Nats this release may reveal; all that remains when not given.
+        noise : str or NoiseBackend, default="auto"
+            A noise backend, or ``"one_sided"`` for one whole number that may only grow.
+        metric : None, array-like or Metric
+            What noise costs in each direction of the flattened value.
+
+        Returns
+        -------
+        Release
+            Its ``value`` has the shape that the function returns; a float for a number, an int for
+            one-sided noise. Its guarantee covers everything this session has released up to now.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            Before the function is called; the ledger is unchanged.
+        FunctionError
+            When the function fails on a candidate, or returns no finite numbers of a fixed shape.
+            The message quotes no value.
+        NonDeterministicError
+            When a second call on the first candidate gives another value.
+
+        Notes
+        -----
+        *Guarantee.* As for :meth:`release`: the function is evaluated on every candidate, and the
+        noise is calibrated to all the values. The function may use public constants, but nothing
+        that depends on the other candidates. How long a call takes is not hidden.
+        """
+        return release_value(
+            self._books,
+            function,
+            self._X,
+            self._y,
+            budget=budget,
+            noise=noise,
+            metric=metric,
         )
-        value = chosen.decode(law.decode(observed), outputs.layout, seeded_clone(estimator))
-        return Release(value, guarantee, event, law.noise_power, law.released_power)
 
     def responder(
         self,
@@ -303,18 +369,25 @@ class PrivacySession:
         Responder
             The same one for the same arguments, with its step budget and its stored answers.
         """
+        space = self._row_space()
+        if self._books.criterion is not None:
+            raise ValueError(
+                "criterion must be None for private responses: every answer is a release, and "
+                "caps on the adversary's success do not add up over them."
+            )
         X, y = check_universe(estimator, self._X, self._y)
         return self._responders.find(
             estimator,
             X,
             y,
-            self._space,
+            space,
             query_budget=query_budget,
             max_answers=max_answers,
             kind=response_kind(estimator, y, answers, value_range),
             fit_params=fit_params,
             n_jobs=self._n_jobs,
             verbose=self._verbose,
+            fast_fit=self._fast_fit,
         )
 
     def respond(self, estimator: Any, X: Any, **responder_params: Any) -> Any:
@@ -349,27 +422,15 @@ class PrivacySession:
         a ``random_state`` resumes its generator where it was.
         """
         with self._one_at_a_time:
-            account = self._account
-            position = shared_position(account.shared, account.own, account.session)
-            assert account.shared is not None
-            models, responders = self._responders.export()
-            state = SessionState(
-                X=self._X,
-                y=self._y,
-                space=self._space,
-                sampler=self._secret.sampler,
-                drawn=self._secret.export(),
-                ceiling=account.own.ceiling,
-                events=account.own.events,
-                session=account.session,
-                n_charged=account.n_charged,
-                ledger=account.shared,
-                position=position,
-                models=models,
-                responders=responders,
-                options={"n_jobs": self._n_jobs, "verbose": self._verbose},
+            options = {
+                "n_jobs": self._n_jobs,
+                "verbose": self._verbose,
+                "criterion": self._books.criterion,
+                "fast_fit": self._fast_fit,
+            }
+            write_session(
+                path, session_state(self._X, self._y, self._books, self._responders, options)
             )
-            write_session(path, state)
 
     @classmethod
     def load(
@@ -408,7 +469,7 @@ class PrivacySession:
         """
         state = read_session(path)
         shared = check_ledger(ledger, state)
-        own = MemoryLedger(state.ceiling)
+        own = MemoryLedger(state.ceiling, ledger_unit(state.options["criterion"]))
         for event in state.events:
             own.charge(event)
         session = cls.__new__(cls)
@@ -426,16 +487,13 @@ class PrivacySession:
         """Stop drawing noise ahead. What has been released stays valid."""
         self._responders.close()
 
-    def _promised(self) -> float:
-        """Bound that holds whatever was released: the ceiling once steps depend on one another.
-
-        What was charged on this transcript is an average's sample, not a bound; for one release it
-        is known before anything is drawn.
-        """
-        events = self.ledger.events
-        if len(events) > 1 or any(event.kind == "responses" for event in events):
-            return self.ledger.ceiling
-        return self.ledger.spent
+    def _row_space(self) -> SecretSpace:
+        if not isinstance(self._space, SecretSpace):
+            raise TypeError(
+                "This session is over arbitrary candidates, not over subsets of rows; use "
+                "release_function, or begin a session with PrivacySession(X, y, ...)."
+            )
+        return self._space
 
     def __enter__(self) -> PrivacySession:
         return self
@@ -444,9 +502,12 @@ class PrivacySession:
         self.close()
 
     def __repr__(self) -> str:
+        size = f"n_candidates={self._space.n_candidates}"
+        if isinstance(self._space, SecretSpace):
+            size = f"n_rows={self._space.n_rows}, n_subsets={self._space.n_subsets}"
         return (
-            f"PrivacySession(n_rows={self._space.n_rows}, n_subsets={self._space.n_subsets}, "
-            f"spent={self.ledger.spent:.6g}, ceiling={self.ledger.ceiling:.6g})"
+            f"PrivacySession({size}, spent={self.ledger.spent:.6g}, "
+            f"ceiling={self.ledger.ceiling:.6g})"
         )
 
     def __reduce__(self) -> NoReturn:

@@ -24,6 +24,7 @@ from pacsklearn.session.noise_pool import NoisePool
 from pacsklearn.session.response_kind import ResponseKind
 from pacsklearn.session.row_keys import row_keys
 from pacsklearn.session.secret import Secret
+from pacsklearn.session.universe import check_queries
 from pacsklearn.session.value_engine import answer_values
 
 __all__ = ["Answers", "CostPreview", "Responder", "ResponderState"]
@@ -178,6 +179,7 @@ class Responder:
 
     def preview(self, X: Any) -> CostPreview:
         """Cost of answering ``X`` now, without touching the secret."""
+        X = self._rows(X)
         stored = unanimous = contested = 0
         seen: set[bytes] = set()
         for part in _batches(X):
@@ -206,7 +208,10 @@ class Responder:
         BudgetExhaustedError
             When a batch does not fit. Nothing of that batch was computed from the secret or
             charged; the batches before it are charged, and stored: asking again is free.
+        RuntimeError
+            When the session is closed, for a batch that needs noise; nothing is charged.
         """
+        X = self._rows(X)
         values, margins = [], []
         for part in _batches(X):
             with self._lock:
@@ -218,6 +223,10 @@ class Responder:
     def predict(self, X: Any) -> NDArray[Any]:
         """Answers to every row: labels, shares of the classes, or numbers."""
         return self.answer(X).values
+
+    def _rows(self, X: Any) -> Any:
+        """Queries as the models take them; errors quote none of them."""
+        return check_queries(self._models.models[0], X)
 
     def _answer_batch(self, X: Any) -> list[tuple[Any, float]]:
         keys = row_keys(X)
@@ -267,6 +276,11 @@ class Responder:
         """Charge a batch's worst case, before anything of it is computed from the secret."""
         if contested == 0:
             return
+        if self._pool.is_closed:
+            raise RuntimeError(
+                "This session is closed: only stored answers, and those on which all candidates "
+                "agree, can still be given. Ask before you leave the session's with block."
+            )
         asked = self._bound(contested)
         self._account.check(asked)
         self._account.charge(

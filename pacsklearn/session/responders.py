@@ -8,7 +8,7 @@ from typing import Any, final
 
 import joblib
 
-from pacsklearn._validation import check_integer
+from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.session.account import Account
@@ -62,6 +62,7 @@ class Responders:
         fit_params: Mapping[str, Any] | None,
         n_jobs: int | None,
         verbose: int,
+        fast_fit: bool = True,
     ) -> Responder:
         """Responder for these arguments, with its step budget and its stored answers."""
         with self._lock:
@@ -78,6 +79,7 @@ class Responders:
                         fit_params=fit_params,
                         n_jobs=n_jobs,
                         verbose=verbose,
+                        fast_fit=fast_fit,
                     )
                 self._found[name] = fitted, self._made(fitted, kind, step)
             return self._found[name][1]
@@ -126,7 +128,7 @@ class Responders:
                 "(how many answers the rest of the budget must last for)."
             )
         if query_budget is not None:
-            return self._account.check(query_budget)
+            return self._account.check(check_budget(budget=query_budget, name="query_budget"))
         count = check_integer(name="max_answers", value=max_answers, minimum=1)
         # A hair less, so that rounding cannot refuse the last answer.
         return self._account.check(None) / count * (1 - 1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 from typing import Any, final
 
 import numpy as np
@@ -49,6 +50,16 @@ class Secret:
     def learn(self, log_likelihood: NDArray[np.float64]) -> None:
         """Bayes' rule for one more release."""
         self.log_belief = update_belief(self.log_belief, log_likelihood)
+
+    def use(self, index: int) -> None:
+        """Take a candidate that was drawn elsewhere, before anything is released."""
+        m = self._weights.shape[0]
+        if isinstance(index, bool) or not isinstance(index, Integral) or not 0 <= index < m:
+            raise ValueError(
+                f"secret must be the number of a candidate, an integer from 0 to {m - 1}; what was "
+                "given is withheld."
+            )
+        self._index = int(index)
 
     def export(self) -> tuple[int, NDArray[np.float64]]:
         """Drawn candidate and belief, for a session file."""

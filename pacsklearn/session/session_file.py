@@ -15,15 +15,26 @@ from typing import IO, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import LedgerError, SessionFileError, SessionRolledBackError
 from pacsklearn.noise.sampler import Sampler
+from pacsklearn.session.books import Books
 from pacsklearn.session.candidate_models import CandidateModels
 from pacsklearn.session.responder import ResponderState
+from pacsklearn.session.responders import Responders
+from pacsklearn.session.success_cap import ledger_unit
 
-__all__ = ["SessionState", "check_ledger", "read_session", "shared_position", "write_session"]
+__all__ = [
+    "SessionState",
+    "check_ledger",
+    "read_session",
+    "session_state",
+    "shared_position",
+    "write_session",
+]
 
 _MAGIC: Final = b"pacsklearn session 1\n"
 _DIGEST: Final = hashlib.sha256().digest_size
@@ -64,7 +75,7 @@ class SessionState:
 
     X: Any = field(repr=False)
     y: Any = field(repr=False)
-    space: SecretSpace
+    space: SecretSpace | CandidateSpace
     sampler: Sampler
     drawn: tuple[int, NDArray[np.float64]] = field(repr=False)
     ceiling: float
@@ -111,13 +122,23 @@ def check_ledger(ledger: str | Ledger | None, state: SessionState) -> Ledger:
         When it does not hold all that it held then.
     """
     from pacsklearn.accounting.open_ledger import open_ledger
+    from pacsklearn.accounting.sqlite_account import ADDRESS
     from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 
-    found = state.ledger if ledger is None else open_ledger(ledger, ceiling=None)
+    found = (
+        state.ledger
+        if ledger is None
+        else open_ledger(ledger, ceiling=None, unit=ledger_unit(state.options["criterion"]))
+    )
     if not isinstance(found, SQLiteLedger):
         raise LedgerError(
             "ledger must be the ledger in a database that the session was saved with, got "
             f"{type(found).__name__}."
+        )
+    if not Path(found.uri.removeprefix(ADDRESS)).exists():
+        raise LedgerError(
+            f"The ledger of this session is not at {found.uri} any more; if it was moved, say "
+            "where it is: PrivacySession.load(path, ledger='sqlite:///path')."
         )
     if not found.is_ahead_of(state.position):
         raise SessionRolledBackError(
@@ -125,6 +146,38 @@ def check_ledger(ledger: str | Ledger | None, state: SessionState) -> Ledger:
             "copy, or another ledger. Give the one in use with ledger='sqlite:///path'."
         )
     return found
+
+
+def session_state(
+    X: Any, y: Any, books: Books, responders: Responders, options: Mapping[str, Any]
+) -> SessionState:
+    """State of a session as it is now; its lock is held.
+
+    Raises
+    ------
+    LedgerError
+        When it has no ledger in a database.
+    """
+    account = books.account
+    position = shared_position(account.shared, account.own, account.session)
+    assert account.shared is not None
+    models, remembered = responders.export()
+    return SessionState(
+        X=X,
+        y=y,
+        space=books.space,
+        sampler=books.secret.sampler,
+        drawn=books.secret.export(),
+        ceiling=account.own.ceiling,
+        events=account.own.events,
+        session=account.session,
+        n_charged=account.n_charged,
+        ledger=account.shared,
+        position=position,
+        models=models,
+        responders=remembered,
+        options=dict(options),
+    )
 
 
 def write_session(path: str | os.PathLike[str], state: SessionState) -> None:

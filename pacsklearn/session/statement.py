@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from pacsklearn.core.candidate_space import CandidateSpace
+from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.event import Provenance
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.secret_words import CANDIDATE
 from pacsklearn.session.responder import Responder
+from pacsklearn.session.success_cap import ledger_unit
 
 __all__ = ["membership_prior", "pac_guarantee", "public_facts", "responses_guarantee"]
 
@@ -20,9 +25,26 @@ _WHICH_ROWS_EXIST = (
     "candidate subsets; hidden is only which candidate was used. The shape of the noise, the "
     "alignment, the metric and whatever all candidates agree on are functions of the universe."
 )
+_WHICH_CANDIDATES_EXIST = (
+    "Which candidates there are: the adversary is assumed to know all of them, how likely each is, "
+    "and the released functions; hidden is only which candidate was used, drawn once with these "
+    "probabilities. The shape of the noise, the metric and whatever all candidates agree on are "
+    "functions of the list."
+)
 _SINGLE_OUTCOMES = (
     "Single outcomes: success is averaged over the secret and the noise; one particular release "
     "may tell more about one particular row than the average does."
+)
+_RULED_OUT = (
+    "What padding cannot hide: a padded value rules out every candidate whose own value is larger."
+)
+_SINGLE_VALUES = (
+    "Single outcomes: success is averaged over the secret and the noise; one particular release "
+    "may tell more about one particular candidate than the average does."
+)
+_OTHER_WAYS = (
+    "Other ways out: what other sessions, or a program that uses the secret, let out about it; how "
+    "long a call takes is not hidden unless it is what is released."
 )
 _OTHER_FITS = (
     "Other fits: every fit draws its own secret and spends its own budget. What several fits on "
@@ -34,6 +56,11 @@ _CHOICES = (
     "subsets or stays with the curator."
 )
 
+_OTHER_AIMS = (
+    "Other aims: only the success named above is capped; what an adversary achieves otherwise is "
+    "bounded by the mutual information alone."
+)
+
 _AGREED_ANSWERS = (
     "Answers on which all candidates agree: they are functions of the universe and are given "
     "however small the budget is."
@@ -41,7 +68,7 @@ _AGREED_ANSWERS = (
 
 
 def pac_guarantee(
-    space: SecretSpace,
+    space: SecretSpace | CandidateSpace,
     *,
     budget: float,
     spent: float,
@@ -55,27 +82,58 @@ def pac_guarantee(
     provenance: Iterable[Provenance],
     n_releases: int = 1,
     metered: float | None = None,
+    only_adds: bool = False,
+    criterion: Criterion | None = None,
+    mutual_information: float | None = None,
 ) -> Guarantee:
-    """Guarantee of mutual information between the secret subset and what was released."""
-    prior, n_unprotected = membership_prior(space)
+    """Guarantee of mutual information between the secret candidate and what was released."""
+    padding = (_RULED_OUT,) if only_adds else ()
+    about: dict[str, Any]
+    if isinstance(space, CandidateSpace):
+        about = {
+            "definition": "mutual information between the secret candidate and the release",
+            "n_units": space.n_candidates,
+            "n_rows": 0,
+            "privacy_unit": CANDIDATE,
+            "prior_membership": 0.5,
+            "n_unprotected": 0,
+            "not_covered": (_WHICH_CANDIDATES_EXIST, _SINGLE_VALUES, _OTHER_WAYS, *padding),
+        }
+    else:
+        prior, n_unprotected = membership_prior(space)
+        about = {
+            "definition": "mutual information between the secret subset and the release",
+            "n_units": space.n_units,
+            "n_rows": space.n_rows,
+            "privacy_unit": space.unit,
+            "prior_membership": prior,
+            "n_unprotected": n_unprotected,
+            "not_covered": (
+                _WHICH_ROWS_EXIST,
+                _SINGLE_OUTCOMES,
+                _OTHER_FITS,
+                _CHOICES,
+                *padding,
+            ),
+        }
+    if criterion is not None:
+        about |= {
+            "definition": f"success of the optimal adversary, who wants to {criterion.statement}",
+            "criterion": criterion.name,
+            "mutual_information": mutual_information,
+            "not_covered": (*about["not_covered"], _OTHER_AIMS),
+        }
     return Guarantee(
         framework="PAC privacy",
-        definition="mutual information between the secret subset and the release",
         budget=budget,
         spent=spent,
-        unit="nats",
+        unit=ledger_unit(criterion),
         bound=bound,
         confidence=confidence,
         secret_entropy=space.entropy,
-        n_subsets=space.n_subsets,
-        n_units=space.n_units,
-        n_rows=space.n_rows,
-        privacy_unit=space.unit,
-        prior_membership=prior,
-        n_unprotected=n_unprotected,
+        n_subsets=space.n_candidates,
         released=tuple(released),
         public=tuple(public),
-        not_covered=(_WHICH_ROWS_EXIST, _SINGLE_OUTCOMES, _OTHER_FITS, _CHOICES),
         sources=(
             "posterior success: pac-private-algorithms, eq. 3",
             "DP comparison: pac-private-algorithms, eq. 2",
@@ -88,6 +146,7 @@ def pac_guarantee(
         prior_identification=float(space.weights.max()),
         n_releases=n_releases,
         metered=metered,
+        **about,
     )
 
 

@@ -6,7 +6,7 @@ import re
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, final
@@ -120,15 +120,21 @@ def over_subsets(
     estimator: Any,
     n_jobs: int | None,
     verbose: int,
+    each: Sequence[Any] | None = None,
 ) -> list[Any]:
     """Values of ``function(*args, space, index)`` for every candidate, in order.
+
+    With ``each``, one more argument is that candidate's entry.
 
     Raises
     ------
     SubsetFitError, GaugeError
         For the first failing subset. A warning is given once for all subsets.
     """
-    tasks = (delayed(function)(*args, space, index) for index in range(space.n_subsets))
+    more: Sequence[Any] = [()] * space.n_subsets if each is None else [(one,) for one in each]
+    tasks = (
+        delayed(function)(*args, space, index, *more[index]) for index in range(space.n_subsets)
+    )
     with _listening() as caught:
         outcomes = list(_run(tasks, space.n_subsets, n_jobs, verbose))
     kinds = Counter(warning.category for warning in caught)

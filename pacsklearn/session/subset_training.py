@@ -17,6 +17,7 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import NonDeterministicError, StructureMismatchError
 from pacsklearn.session.behaviour import same_behaviour
+from pacsklearn.session.fast_fitting import differs_from_ordinary, fast_models
 from pacsklearn.session.seeding import seeded_clone
 from pacsklearn.session.subset_fitting import (
     Outcome,
@@ -70,6 +71,7 @@ def candidate_outputs(
     fit_params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    fast_fit: bool = True,
 ) -> CandidateOutputs:
     """Fit a clone on each candidate subset and bring the results into one canonical form.
 
@@ -87,6 +89,8 @@ def candidate_outputs(
         As in joblib; whichever backend is active is used.
     verbose : int, default=0
         Show a progress bar.
+    fast_fit : bool, default=True
+        Fit all candidates at once where a subset fitter gives the same models.
 
     Returns
     -------
@@ -101,9 +105,16 @@ def candidate_outputs(
     work = (template, canonicalizer, X, y, dict(fit_params or {}))
     # Candidate 0 is fitted here too: the workers' result must be the same.
     reference, first = unwrap(_fit_and_encode(*work, space, 0), 0, estimator)
+    models = fast_models(template, X, y, work[4], space, fast_fit=fast_fit)
     vectors: list[Floats] = []
     encodings = over_subsets(
-        _encode, *work, space=space, estimator=estimator, n_jobs=n_jobs, verbose=verbose
+        _encode,
+        *work,
+        space=space,
+        estimator=estimator,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        each=models,
     )
     for index, encoding in enumerate(encodings):
         differences = first.layout.differences(encoding.layout)
@@ -115,6 +126,8 @@ def candidate_outputs(
             )
         vectors.append(encoding.vector)
     if not _close(vectors[0], first.vector):
+        if models[0] is not None:
+            raise NonDeterministicError(differs_from_ordinary(estimator))
         raise NonDeterministicError(
             f"Two fits of {type(estimator).__name__} on the same subset differ, so noise "
             "calibrated on the candidates would not cover its own randomness. Give it a "
@@ -140,9 +153,14 @@ def _fit_and_encode(
     params: Mapping[str, Any],
     space: SecretSpace,
     index: int,
+    fitted: Any = None,
 ) -> Outcome:
     def work(stage: Stage) -> tuple[Any, Encoding]:
-        model, own = fit_subset(template, X, y, space.rows(index), params)
+        rows = space.rows(index)
+        if fitted is None:
+            model, own = fit_subset(template, X, y, rows, params)
+        else:
+            model, own = fitted, safe_indexing(X, rows)
         stage.name = "encode"
         encoding = canonicalizer.encode(model, own)
         if not np.all(np.isfinite(encoding.vector)):

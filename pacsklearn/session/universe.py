@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -102,8 +103,14 @@ def check_fit_params(estimator: Any, params: Mapping[str, Any], n_rows: int) -> 
                 f"fit of {name} takes no parameter {param!r}; name the step it is for, as in "
                 f"{estimator.steps[-1][0]}__{param}."
             )
-        if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__len__"):
+        if value is None or isinstance(value, (str, bytes, Mapping, Number, np.generic)):
             continue
+        if not hasattr(value, "__len__"):
+            raise ValueError(
+                f"{param} must be a number, a string, a dictionary or one entry a row, got an "
+                f"object of type {type(value).__name__}: what was fitted or computed elsewhere (a "
+                "warm start) would bring in rows of other subsets."
+            )
         shape = np.shape(value) if hasattr(value, "shape") else (len(value),)
         if shape[:1] != (n_rows,):
             raise ValueError(
@@ -131,6 +138,11 @@ def design_space(
     """
     if not (isinstance(stratify, (str, bool)) and stratify in ("auto", True, False)):
         raise ValueError(f"stratify must be 'auto', True or False, got {stratify!r}.")
+    if y is not None and np.shape(y)[:1] != X.shape[:1]:
+        raise ValueError(
+            f"y must have one entry for each of the {X.shape[0]} rows of X, got an array of shape "
+            f"{np.shape(y)}."
+        )
     if stratify is True and y is None:
         raise ValueError("stratify=True needs y; pass y or use stratify=False.")
     if classifies is None:

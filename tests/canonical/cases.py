@@ -13,11 +13,22 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import linear_model
 from sklearn.base import clone
-from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
-from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.decomposition import NMF, PCA, IncrementalPCA, MiniBatchNMF, TruncatedSVD
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import (
+    AdditiveChi2Sampler,
+    PolynomialCountSketch,
+    RBFSampler,
+)
 from sklearn.linear_model import (
     LogisticRegression,
     LogisticRegressionCV,
@@ -28,18 +39,40 @@ from sklearn.linear_model import (
     SGDClassifier,
     SGDRegressor,
 )
+from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.multiclass import (
+    OneVsOneClassifier,
+    OneVsRestClassifier,
+    OutputCodeClassifier,
+)
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.naive_bayes import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+)
+from sklearn.neighbors import NearestCentroid
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
     Binarizer,
     FunctionTransformer,
+    KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
     Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
     PolynomialFeatures,
+    PowerTransformer,
+    QuantileTransformer,
     RobustScaler,
     StandardScaler,
 )
+from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from pacsklearn import Canonicalizer, Layout, SecretSpace
@@ -64,6 +97,8 @@ def data(name: str) -> tuple[Any, Any]:
         return X, y
     if name == "sparse digits":
         return sparse.csr_matrix(X), y
+    if name == "digits categories":
+        return X[:, 18:46] // 4, y
     diabetes = load_diabetes()
     if name == "two targets":
         return diabetes.data, np.column_stack([diabetes.target, diabetes.data[:, 2] * 1000])
@@ -266,6 +301,9 @@ CLUSTERINGS = [
         KMeans=lambda: KMeans(3, n_init=3),
         KMeans_one=lambda: KMeans(1, n_init=1),
         MiniBatchKMeans=lambda: MiniBatchKMeans(3, n_init=3),
+        BisectingKMeans=lambda: BisectingKMeans(3),
+        BisectingKMeans_one=lambda: BisectingKMeans(1),
+        BisectingKMeans_two=lambda: BisectingKMeans(2, bisecting_strategy="largest_cluster"),
     ),
     *_of("clusters", "digits", KMeans_ten=lambda: KMeans(10, n_init=1)),
     *_of("clusters", "sparse digits", KMeans_sparse=lambda: KMeans(4, n_init=1)),
@@ -280,6 +318,8 @@ DECOMPOSITIONS = [
         PCA_default=PCA,
         PCA_whiten=lambda: PCA(2, whiten=True),
         PCA_full_whiten=lambda: PCA(whiten=True),
+        IncrementalPCA=lambda: IncrementalPCA(2),
+        IncrementalPCA_whiten=lambda: IncrementalPCA(2, whiten=True),
         TruncatedSVD=lambda: TruncatedSVD(2),
     ),
     *_of(
@@ -325,6 +365,11 @@ STATELESS = _of(
     Normalizer=Normalizer,
     PolynomialFeatures=lambda: PolynomialFeatures(2),
     FunctionTransformer=lambda: FunctionTransformer(np.log1p),
+    AdditiveChi2Sampler=AdditiveChi2Sampler,
+    RBFSampler=lambda: RBFSampler(gamma=0.5, n_components=7),
+    PolynomialCountSketch=lambda: PolynomialCountSketch(n_components=8),
+    GaussianRandomProjection=lambda: GaussianRandomProjection(3),
+    SparseRandomProjection=lambda: SparseRandomProjection(3),
 )
 
 PIPELINES = [
@@ -424,8 +469,195 @@ SEARCHES = [
     *_of("search", "diabetes", regressor=lambda: GridSearchCV(Ridge(), {"alpha": [0.1, 9]}, cv=3)),
 ]
 
-PREDICTORS = [*LINEAR_CLASSIFIERS, *LINEAR_REGRESSORS, *CLUSTERINGS, *PIPELINES, *SEARCHES]
-TRANSFORMERS = [*DECOMPOSITIONS, *SCALERS, *STATELESS]
+BAYES = [
+    *_of(
+        "bayes",
+        "iris",
+        GaussianNB=GaussianNB,
+        QDA=QuadraticDiscriminantAnalysis,
+        QDA_regularised=lambda: QuadraticDiscriminantAnalysis(reg_param=0.1, store_covariance=True),
+        NearestCentroid=NearestCentroid,
+        NearestCentroid_manhattan=lambda: NearestCentroid(metric="manhattan"),
+        NearestCentroid_shrunk=lambda: NearestCentroid(shrink_threshold=0.2),
+    ),
+    *_of(
+        "bayes",
+        "breast cancer",
+        GaussianNB=GaussianNB,
+        QDA=lambda: QuadraticDiscriminantAnalysis(reg_param=0.01),
+        NearestCentroid=NearestCentroid,
+    ),
+    *_of(
+        "bayes",
+        "digits",
+        GaussianNB=lambda: GaussianNB(var_smoothing=1e-3),
+        MultinomialNB=MultinomialNB,
+        MultinomialNB_uniform=lambda: MultinomialNB(fit_prior=False),
+        ComplementNB=ComplementNB,
+        ComplementNB_norm=lambda: ComplementNB(norm=True),
+        BernoulliNB=lambda: BernoulliNB(binarize=8.0),
+        NearestCentroid=NearestCentroid,
+    ),
+    *_of(
+        "bayes",
+        "sparse digits",
+        MultinomialNB_sparse=MultinomialNB,
+        BernoulliNB_sparse=BernoulliNB,
+        NearestCentroid_sparse=NearestCentroid,
+    ),
+    *_of("bayes", "digits categories", CategoricalNB=lambda: CategoricalNB(min_categories=5)),
+]
+
+MIXTURES = [
+    *_of(
+        "mixture",
+        "iris",
+        full=lambda: GaussianMixture(3),
+        tied=lambda: GaussianMixture(2, covariance_type="tied"),
+        diag=lambda: GaussianMixture(4, covariance_type="diag"),
+        spherical=lambda: GaussianMixture(3, covariance_type="spherical"),
+    ),
+    *_of("mixture", "breast cancer", diag=lambda: GaussianMixture(2, covariance_type="diag")),
+]
+
+
+def _network(*units: int, activation: str = "relu") -> MLPClassifier:
+    return MLPClassifier(units, activation=activation, max_iter=20, learning_rate_init=0.05)
+
+
+NETWORKS = [
+    *_of(
+        "network",
+        "iris",
+        relu=lambda: _network(6),
+        tanh=lambda: _network(5, 4, activation="tanh"),
+        logistic=lambda: _network(5, activation="logistic"),
+        identity=lambda: _network(3, 3, activation="identity"),
+    ),
+    *_of("network", "breast cancer", relu_binary=lambda: _network(4, 3)),
+    *_of("network", "several labels", labels=lambda: _network(4)),
+    *_of(
+        "network",
+        "diabetes",
+        regressor=lambda: MLPRegressor(hidden_layer_sizes=(5,), max_iter=20),
+    ),
+    *_of(
+        "network",
+        "two targets",
+        targets=lambda: MLPRegressor(hidden_layer_sizes=(5, 3), max_iter=20),
+    ),
+]
+
+META = [
+    *_of(
+        "meta",
+        "iris",
+        one_vs_rest=lambda: OneVsRestClassifier(LinearSVC()),
+        one_vs_rest_pipeline=lambda: OneVsRestClassifier(
+            make_pipeline(StandardScaler(), LogisticRegression())
+        ),
+        one_vs_rest_bayes=lambda: OneVsRestClassifier(GaussianNB()),
+        one_vs_one=lambda: OneVsOneClassifier(LinearSVC()),
+        one_vs_one_ridge=lambda: OneVsOneClassifier(make_pipeline(MinMaxScaler(), Ridge())),
+        output_code=lambda: OutputCodeClassifier(
+            LogisticRegression(), code_size=1.5, random_state=6
+        ),
+        output_code_constant=lambda: OutputCodeClassifier(
+            LogisticRegression(), code_size=2, random_state=2
+        ),
+        votes=lambda: VotingClassifier(
+            [("svm", LinearSVC()), ("bayes", GaussianNB()), ("none", "drop")]
+        ),
+        soft_votes=lambda: VotingClassifier(
+            [("bayes", GaussianNB()), ("logistic", LogisticRegression())],
+            voting="soft",
+            weights=[1, 2],
+        ),
+    ),
+    *_of("meta", "breast cancer", one_vs_rest_binary=lambda: OneVsRestClassifier(LinearSVC())),
+    *_of("meta", "several labels", one_vs_rest_labels=lambda: OneVsRestClassifier(LinearSVC())),
+    *_of("meta", "diabetes", average=lambda: VotingRegressor([("a", Ridge()), ("b", LinearSVR())])),
+    *_of("meta", "two targets", each_target=lambda: MultiOutputRegressor(LinearSVR())),
+]
+
+PREPROCESSING = [
+    *_of(
+        "preprocessing",
+        "iris",
+        quantile=lambda: QuantileTransformer(n_quantiles=20),
+        quantile_normal=lambda: QuantileTransformer(n_quantiles=10, output_distribution="normal"),
+        power=PowerTransformer,
+        power_raw=lambda: PowerTransformer(standardize=False),
+        boxcox=lambda: PowerTransformer("box-cox"),
+        bins=lambda: KBinsDiscretizer(4, encode="ordinal", strategy="kmeans"),
+        bins_onehot=lambda: KBinsDiscretizer(3, strategy="uniform"),
+        imputer=SimpleImputer,
+        imputer_median=lambda: SimpleImputer(strategy="median"),
+        union=lambda: FeatureUnion([("a", StandardScaler()), ("b", "passthrough")]),
+        columns=lambda: ColumnTransformer(
+            [("scale", StandardScaler(), [0, 1]), ("range", MinMaxScaler(), slice(2, 3))],
+            remainder="passthrough",
+        ),
+        columns_dropped=lambda: ColumnTransformer(
+            [("scale", StandardScaler(), [3, 1]), ("none", "drop", [0])],
+            remainder=RobustScaler(),
+        ),
+    ),
+]
+
+FACTORISATIONS = [
+    *_of(
+        "factors",
+        "digits",
+        NMF=lambda: NMF(4, max_iter=60),
+        NMF_penalised=lambda: NMF(3, alpha_W=1e-3, max_iter=1000),
+        NMF_mu=lambda: NMF(3, solver="mu", max_iter=60),
+        MiniBatchNMF=lambda: MiniBatchNMF(3, max_iter=10),
+    ),
+    *_of("factors", "sparse digits", NMF_sparse=lambda: NMF(3, max_iter=60)),
+]
+
+ENCODERS = _of(
+    "encoder",
+    "digits categories",
+    one_hot=lambda: OneHotEncoder(categories=[[0.0, 1.0, 2.0, 3.0, 4.0]] * 28),
+    one_hot_dropped=lambda: OneHotEncoder(
+        categories=[[0, 1, 2, 3, 4]] * 28, drop="first", sparse_output=False
+    ),
+    ordinal=lambda: OrdinalEncoder(categories=[[0, 1, 2, 3, 4]] * 28),
+)
+
+PIPELINES += [
+    *_of(
+        "unfolded",
+        "breast cancer",
+        columns_svc=lambda: make_pipeline(
+            ColumnTransformer([("a", StandardScaler(), [0, 1, 2])], remainder="passthrough"),
+            StandardScaler(),
+            LinearSVC(C=0.1),
+        ),
+        union_svc=lambda: make_pipeline(
+            FeatureUnion([("a", StandardScaler()), ("b", MinMaxScaler())]), LinearSVC(C=0.1)
+        ),
+        quantile_logistic=lambda: make_pipeline(
+            QuantileTransformer(n_quantiles=10), LogisticRegression()
+        ),
+        power_svc=lambda: make_pipeline(PowerTransformer(), LinearSVC(C=0.1)),
+        scaled_bayes=lambda: make_pipeline(StandardScaler(), GaussianNB()),
+    ),
+    *_of(
+        "unfolded",
+        "digits categories",
+        one_hot_ridge=lambda: make_pipeline(
+            OneHotEncoder(categories=[[0, 1, 2, 3, 4]] * 28), RidgeClassifier()
+        ),
+    ),
+]
+
+STATELESS += ENCODERS
+PREDICTORS = [*LINEAR_CLASSIFIERS, *LINEAR_REGRESSORS, *CLUSTERINGS, *PIPELINES, *SEARCHES, *BAYES]
+PREDICTORS += [*NETWORKS, *META, *MIXTURES]
+TRANSFORMERS = [*DECOMPOSITIONS, *SCALERS, *STATELESS, *PREPROCESSING, *FACTORISATIONS]
 CASES = [*PREDICTORS, *TRANSFORMERS]
 WITHOUT_CANONICALIZER = [SVC(), make_pipeline(StandardScaler(), SVC())]
 

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_clusterer
-from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.metrics import adjusted_rand_score
 
 from pacsklearn.core.noise_law import NoiseLaw
@@ -59,10 +59,11 @@ def score(case: Case, model: Any) -> float:
             # Logarithmic below chance, where it has no end.
             return value if value >= 0 else -np.log1p(-max(value, -1e300))
         X = dense(case.X)
-        if model is last and isinstance(last, (PCA, TruncatedSVD)):
+        if model is last and isinstance(last, (PCA, IncrementalPCA, TruncatedSVD)):
             caught = (X - X.mean(axis=0)) @ last.components_.T
             return float(np.sum(caught**2) / np.sum((X - X.mean(axis=0)) ** 2))
-        return -float(np.log(np.mean(np.abs(dense(model.transform(case.X))))))
+        size = np.mean(np.abs(dense(model.transform(case.X))))
+        return -float(np.log(np.clip(size, 1e-20, 1e20)))
 
 
 def dense(X: Any) -> NDArray[Any]:
@@ -80,7 +81,10 @@ def test_what_was_learnt_makes_no_difference(case: Case) -> None:
 
 
 def at_chance(case: Case) -> bool:
-    return hasattr(case.template, "predict") and "digits" not in case.data
+    # A network has thousands of directions, and the noise of few candidates has three.
+    if "digits" in case.data or "network" in case.name:
+        return False
+    return hasattr(case.template, "predict")
 
 
 PREDICTORS = [case for case in CASES if at_chance(case)]

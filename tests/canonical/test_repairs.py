@@ -19,11 +19,14 @@ from tests.canonical.cases import (
 
 Floats = NDArray[np.float64]
 LEARNING = [case for case in CASES if case not in STATELESS and "nothing" not in case.name]
-# A log link turns a large number into an infinite mean, as it would with any such coefficients.
+# A log link turns a large number into an infinite mean, as it would with any such coefficients; so
+# does the square of what an absurd scaler hands on.
 FINITE = [
     case
     for case in LEARNING
-    if not any(word in case.name for word in ("Gamma", "Poisson", "poisson", "tweedie_log"))
+    if not any(
+        word in case.name for word in ("Gamma", "Poisson", "poisson", "tweedie_log", "scaled_bayes")
+    )
 ]
 
 
@@ -35,6 +38,18 @@ def absurd(size: int) -> dict[str, Floats]:
         "negative": np.full(size, -1e6),
         "tiny": np.full(size, 1e-250),
     }
+
+
+def sums_elsewhere(case: Case, kind: str) -> bool:
+    """Whether scikit-learn's own probabilities of such numbers do not sum to one.
+
+    Several labels have probabilities each; one-vs-rest leaves rows that no class wants; densities
+    beyond 1e16 are the same to a log-sum-exp.
+    """
+    if "label" in case.name:
+        return True
+    densities = ("GaussianNB", "bayes", "mixture", "votes", "one_vs_rest")
+    return kind in ("huge", "negative") and any(word in case.name for word in densities)
 
 
 @pytest.mark.parametrize("kind", ["zero", "huge", "negative", "tiny"])
@@ -51,7 +66,7 @@ def test_a_decoded_model_works(case: Case, kind: str) -> None:
         assert said.shape[0] == case.X.shape[0]
         if said.dtype.kind == "f" and method != "predict_log_proba":
             assert np.all(np.isfinite(said))
-        if method == "predict_proba":
+        if method == "predict_proba" and not sums_elsewhere(case, kind):
             assert np.sum(said, axis=1) == pytest.approx(np.ones(len(said)))
     again = case.decode(vector)
     assert vars(again).keys() == vars(released).keys()

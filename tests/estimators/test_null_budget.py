@@ -23,7 +23,7 @@ from sklearn.svm import LinearSVC
 
 from pacsklearn import PACPrivate
 from pacsklearn.estimators import pac_private
-from pacsklearn.session import privacy_session
+from pacsklearn.session import parameter_release
 
 RELEASES = 200
 NOTHING = 1e-9
@@ -50,8 +50,8 @@ def fit_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every fit after the first finds the candidates ready and only calibrates and draws."""
     for module, name in [
         (pac_private, "design_space"),
-        (privacy_session, "candidate_outputs"),
-        (privacy_session, "output_metric"),
+        (parameter_release, "candidate_outputs"),
+        (parameter_release, "output_metric"),
     ]:
         monkeypatch.setattr(module, name, computed_once(getattr(module, name)))
 

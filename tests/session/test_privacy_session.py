@@ -287,3 +287,9 @@ def test_any_estimator_may_be_next(rows: Any, space: SecretSpace) -> None:
     assert scaler.value.transform(X).shape == X.shape
     assert svm.value.predict(X).shape == (60,)
     assert svm.guarantee.noise == "isotropic"
+
+
+@pytest.mark.parametrize("y", [np.arange(5) % 2, np.linspace(0, 1, 5), np.zeros((5, 2))])
+def test_rows_and_targets_must_match(rows: Any, y: Any) -> None:
+    with pytest.raises(ValueError, match=r"y must have one entry for each of the 60 rows of X"):
+        PrivacySession(rows[0], y, budget=1.0, n_subsets=M)

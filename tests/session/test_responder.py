@@ -150,7 +150,8 @@ def test_the_same_max_answers_later_is_the_same_responder(rows: Any) -> None:
 
 def test_stored_answers_stay_free_when_nothing_is_left(rows: Any) -> None:
     X, _ = rows
-    session = session_on(rows)
+    # Far below the secret's entropy, whatever the answers: an exact release would cost less.
+    session = session_on(rows, 1.0)
     told = session.respond(MODEL, X[80:], query_budget=1 / 1000)
     session.release(StandardScaler())
     assert session.ledger.remaining < 1e-6
@@ -339,3 +340,81 @@ def test_a_class_that_no_candidate_has_seen_has_its_own_code(rows: Any, model: A
         np.testing.assert_array_equal(models.labels(X, np.arange(3))[:, i], fitted.predict(X))
         shares = models.values(X, "predict_proba", 3, np.arange(3))[:, i]
         np.testing.assert_allclose(shares, np.insert(fitted.predict_proba(X), 0, 0, axis=1))
+
+
+def test_a_closed_session_charges_nothing_for_what_it_cannot_answer(rows: Any) -> None:
+    X, _ = rows
+    with session_on(rows) as session:
+        responder = session.responder(MODEL, query_budget=1 / 64)
+        told = responder.predict(X[80:84])
+    spent = session.ledger.spent
+    assert responder.preview(X[100:140]).n_contested > 0
+    with pytest.raises(RuntimeError, match="session is closed"):
+        responder.predict(X[100:140])
+    assert session.ledger.spent == spent
+    assert (responder.predict(X[80:84]) == told).all()
+
+
+def test_queries_may_be_lists(rows: Any) -> None:
+    X, _ = rows
+    session = session_on(rows)
+    responder = session.responder(MODEL, query_budget=1 / 64)
+    told = session.respond(MODEL, X[80:90].tolist(), query_budget=1 / 64)
+    spent = session.ledger.spent
+    assert responder.preview(X[80:90].tolist()).n_stored == 10
+    assert (responder.predict(X[80:90]) == told).all()
+    assert session.ledger.spent == spent
+
+
+@pytest.mark.parametrize(
+    ("queries", "words"),
+    [
+        (np.full(4, 0.123456789), "Expected 2D array"),
+        (np.full((2, 4), np.nan), "NaN"),
+        ([["0.123456789x", 0, 0, 0]], "X must hold numbers"),
+        (np.full((2, 3), 0.123456789), "3 features"),
+    ],
+)
+def test_wrong_queries_are_named_not_quoted_and_cost_nothing(
+    rows: Any, queries: Any, words: str
+) -> None:
+    responder = session_on(rows).responder(MODEL, query_budget=1 / 64)
+    for ask in (responder.predict, responder.preview):
+        with pytest.raises(ValueError, match=words) as caught:
+            ask(queries)
+        assert "1234567" not in str(caught.value)
+    assert responder.remaining_budget == 2.0
+
+
+@pytest.mark.parametrize("budget", [0, -1, "x", math.nan])
+def test_a_wrong_query_budget_is_named(rows: Any, budget: Any) -> None:
+    with pytest.raises(ValueError, match="query_budget must be"):
+        session_on(rows).responder(MODEL, query_budget=budget)
+
+
+class Watching(KNeighborsClassifier):
+    """Takes a validation set, as boosters do."""
+
+    def fit(
+        self, X: Any, y: Any, eval_set: Any = None, sample_weight: Any = None, start: Any = None
+    ) -> Watching:
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("param", ["eval_set", "sample_weight", "start"])
+def test_no_rows_of_other_subsets_come_in_through_fit_params(rows: Any, param: str) -> None:
+    X, y = rows
+    fitted = GaussianNB().fit(X, y)
+    given = {"eval_set": [(X, y)], "sample_weight": np.ones(5), "start": fitted}[param]
+    session = session_on(rows)
+    with pytest.raises(ValueError, match=f"{param} must (have|be) .*one entry"):
+        session.respond(Watching(1), X[80:], query_budget=1 / 64, fit_params={param: given})
+    own = {"sample_weight": np.ones(80), "start": None}
+    assert session.respond(Watching(1), X[80:82], query_budget=1 / 64, fit_params=own).shape == (2,)
+
+
+def test_the_same_holds_for_released_parameters(rows: Any) -> None:
+    with pytest.raises(ValueError, match="sample_weight must have one entry for each of the 80"):
+        session_on(rows).release(
+            LogisticRegression(), budget=1 / 4, fit_params={"sample_weight": np.ones(5)}
+        )

@@ -250,3 +250,19 @@ def test_the_secret_is_drawn_once(
     resumed.release(StandardScaler())
     assert drawn == [1]
     assert resumed._secret.index == 5
+
+
+def test_a_ledger_that_was_moved_is_asked_for(
+    session: PrivacySession, rows: Any, ledger: SQLiteLedger, tmp_path: Path
+) -> None:
+    session.save(tmp_path / "session")
+    (tmp_path / "elsewhere").mkdir()
+    for part in tmp_path.glob("ledger.db*"):
+        part.rename(tmp_path / "elsewhere" / part.name)
+    with pytest.raises(LedgerError, match=r"not at .*; if it was moved, say where it is"):
+        PrivacySession.load(tmp_path / "session")
+    moved = f"sqlite:///{tmp_path}/elsewhere/ledger.db"
+    resumed = PrivacySession.load(tmp_path / "session", ledger=moved)
+    before = resumed.ledger.spent
+    resumed.respond(MODEL, rows[0][200:260], **STEP)
+    assert resumed.ledger.spent == before

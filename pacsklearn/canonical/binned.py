@@ -1,0 +1,53 @@
+"""Discretisation into bins: rising edges of each feature."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._sklearn_compat import set_bins
+from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+
+__all__ = ["BinnedCanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+
+@final
+class BinnedCanonicalizer(Canonicalizer):
+    """Edges of the bins, sorted again after noise; how many bins there are is public."""
+
+    methods = ("transform", "inverse_transform")
+    noised = ("bin_edges_",)
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        arrays = {f"feature {i}": edges for i, edges in enumerate(estimator.bin_edges_)}
+        layout = Layout.of(
+            arrays,
+            n_bins_=np.array(estimator.n_bins_),
+            dtype=str(estimator.bin_edges_[0].dtype),
+            **feature_facts(estimator),
+        )
+        return Encoding(layout.pack(arrays), layout)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        edges = [np.sort(found) for found in layout.unpack(vector).values()]
+        set_features(template, layout)
+        set_bins(template, edges, layout.fact("n_bins_"))
+        return template
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Squared moves of the edges in units of the feature's range."""
+        blocks: list[tuple[int, Metric]] = []
+        for edges in layout.unpack(vectors.mean(axis=0)).values():
+            reach = float(np.ptp(edges)) or 1.0
+            blocks.append((edges.size, DiagonalMetric(np.full(edges.size, reach**-2))))
+        return BlockMetric(tuple(blocks))
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        return estimator.transform(X)

@@ -1,0 +1,91 @@
+"""Naive Bayes on counts and on bits: log-probabilities of features for each class."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_expit
+from sklearn.naive_bayes import BernoulliNB, MultinomialNB
+
+from pacsklearn._sklearn_compat import set_classes
+from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.log_domain import log_simplex
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric, ScaledMetric
+
+__all__ = ["DiscreteNBCanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+# Beyond it a probability is one in double precision.
+_LARGEST_LOGIT = 30.0
+
+
+@final
+class DiscreteNBCanonicalizer(Canonicalizer):
+    """Logarithms of the features' probabilities (logits for bits) and of the class priors.
+
+    Multinomial probabilities sum to one again after noise. The weights of ``ComplementNB`` are
+    those of a linear model: any are valid, and a shift common to all classes is removed.
+    Priors that are a parameter, or uniform, are public.
+    """
+
+    methods = ("predict", "predict_proba", "predict_log_proba")
+    noised = ("feature_log_prob_", "class_log_prior_ (learned)")
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        weights = estimator.feature_log_prob_
+        if isinstance(estimator, BernoulliNB):
+            weights = weights - np.log1p(-np.exp(weights))
+        elif not isinstance(estimator, MultinomialNB):
+            weights = weights - weights.mean(axis=0)
+        arrays = {"weights": weights}
+        if _learns_prior(estimator):
+            arrays["log_prior"] = estimator.class_log_prior_
+        layout = Layout.of(arrays, classes_=estimator.classes_, **feature_facts(estimator))
+        return Encoding(layout.pack(arrays), layout)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        arrays, classes = layout.unpack(vector), layout.fact("classes_")
+        set_classes(template, classes)
+        set_features(template, layout)
+        weights = arrays["weights"]
+        if isinstance(template, BernoulliNB):
+            weights = log_expit(np.clip(weights, -_LARGEST_LOGIT, _LARGEST_LOGIT))
+        elif isinstance(template, MultinomialNB):
+            weights = log_simplex(weights)
+        template.feature_log_prob_ = weights
+        template.class_log_prior_ = public_log_prior(template, len(classes))
+        if "log_prior" in arrays:
+            template.class_log_prior_ = log_simplex(arrays["log_prior"])
+        return template
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Mean square of each feature: the expected squared change of a class's score."""
+        k, p = dict(layout.blocks)["weights"]
+        squares = X.multiply(X) if hasattr(X, "multiply") else np.square(np.asarray(X, dtype=float))
+        if isinstance(estimator, BernoulliNB):
+            squares = np.ones((1, p))
+        size = np.asarray(squares.mean(axis=0), dtype=np.float64).ravel()
+        blocks: list[tuple[int, Metric]] = [(p, DiagonalMetric(size))] * k
+        if "log_prior" in dict(layout.blocks):
+            blocks.append((k, ScaledMetric(1.0, DiagonalMetric(np.ones(k)))))
+        return BlockMetric(tuple(blocks))
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        return estimator.predict_proba(X)
+
+
+def public_log_prior(estimator: Any, n_classes: int) -> Floats:
+    """Log-priors that are a parameter, or uniform."""
+    given = getattr(estimator, "class_prior", None)
+    return np.full(n_classes, -np.log(n_classes)) if given is None else np.log(given)
+
+
+def _learns_prior(estimator: Any) -> bool:
+    if not isinstance(estimator, (BernoulliNB, MultinomialNB)):
+        return False  # complement weights have no use for one
+    return bool(estimator.fit_prior) and estimator.class_prior is None

@@ -1,0 +1,68 @@
+"""Gaussian naive Bayes: a mean and a variance for each class and feature."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._sklearn_compat import set_classes
+from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.log_domain import positive, simplex
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+
+__all__ = ["GaussianNBCanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+
+@final
+class GaussianNBCanonicalizer(Canonicalizer):
+    """Means, and logarithms of the variances (smoothing included) and of the class priors.
+
+    Priors given as a parameter are public and stay as they are.
+    """
+
+    methods = ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba")
+    noised = ("theta_", "var_", "class_prior_ (priors=None)")
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        with np.errstate(divide="ignore"):  # a variance of zero is reported by the session
+            arrays = {"theta": estimator.theta_, "log_var": np.log(estimator.var_)}
+        if estimator.priors is None:
+            arrays["log_prior"] = np.log(estimator.class_prior_)
+        layout = Layout.of(arrays, classes_=estimator.classes_, **feature_facts(estimator))
+        return Encoding(layout.pack(arrays), layout)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        arrays = layout.unpack(vector)
+        set_classes(template, layout.fact("classes_"))
+        set_features(template, layout)
+        template.theta_ = arrays["theta"]
+        template.var_ = positive(arrays["log_var"])
+        if "log_prior" in arrays:
+            template.class_prior_ = simplex(arrays["log_prior"])
+        else:
+            template.class_prior_ = np.asarray(template.priors, dtype=np.float64)
+        return template
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Expected squared change of the log-density of a class on its own rows, first order."""
+        typical = layout.unpack(vectors.mean(axis=0))
+        weights = {
+            "theta": 1 / positive(typical["log_var"]),
+            "log_var": np.full(typical["log_var"].shape, 0.5),
+            "log_prior": np.ones(len(layout.fact("classes_"))),
+        }
+        return BlockMetric(
+            tuple(
+                (weights[name].size, DiagonalMetric(weights[name].ravel()))
+                for name, _ in layout.blocks
+            )
+        )
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        return estimator.predict_proba(X)

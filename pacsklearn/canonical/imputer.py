@@ -1,0 +1,64 @@
+"""Imputation by one number a feature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.canonical.features import feature_facts
+from pacsklearn.canonical.stateless import zero_rows
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import DiagonalMetric, Metric
+from pacsklearn.exceptions import NoCanonicalizerError
+
+__all__ = ["ImputerCanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+
+@final
+class ImputerCanonicalizer(Canonicalizer):
+    """The number that stands for a missing one, for each feature."""
+
+    methods = ("transform",)
+    noised = ("statistics_",)
+
+    @classmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
+    ) -> ImputerCanonicalizer:
+        name = type(estimator).__name__
+        if estimator.strategy not in ("mean", "median"):
+            raise NoCanonicalizerError(
+                f"{name}(strategy={estimator.strategy!r}) releases values as they stand in the "
+                "rows, or of any type; use strategy='mean' or 'median'."
+            )
+        if estimator.add_indicator:
+            raise NoCanonicalizerError(
+                f"{name}(add_indicator=True) learns from the rows which features have missing "
+                "values, which cannot be noised; use add_indicator=False."
+            )
+        return cls()
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        arrays = {"statistics": estimator.statistics_}
+        layout = Layout.of(arrays, **feature_facts(estimator))
+        return Encoding(layout.pack(arrays), layout)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        template.fit(zero_rows(layout))
+        template.statistics_ = layout.unpack(vector)["statistics"]
+        return template
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Squared change in units of each feature's spread, as the candidates show it."""
+        spread = vectors.var(axis=0)
+        return DiagonalMetric(1 / np.where(spread > 0, spread, 1.0))
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        """What stands for missing numbers; the rows at hand may have none."""
+        return estimator.statistics_

@@ -1,0 +1,33 @@
+"""Positive numbers and probabilities as logarithms, so that every noisy one is a valid one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+__all__ = ["log_simplex", "positive", "simplex"]
+
+Floats = NDArray[np.float64]
+
+_LARGEST_LOG = 200.0
+
+
+def positive(logarithms: Floats) -> Floats:
+    """Positive finite numbers from their logarithms."""
+    return np.asarray(np.exp(np.clip(logarithms, -_LARGEST_LOG, _LARGEST_LOG)))
+
+
+def log_simplex(logarithms: Floats) -> Floats:
+    """Logarithms of positive probabilities that sum to one along the last axis."""
+    below = logarithms - logarithms.max(axis=-1, keepdims=True)
+    below = np.maximum(below, -_LARGEST_LOG)
+    return np.asarray(below - logsumexp(below, axis=-1, keepdims=True))
+
+
+def simplex(logarithms: Any) -> Floats:
+    """Positive probabilities that sum to one along the last axis."""
+    probabilities = np.exp(log_simplex(logarithms))
+    return np.asarray(probabilities / probabilities.sum(axis=-1, keepdims=True))

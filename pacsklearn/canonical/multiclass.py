@@ -1,0 +1,117 @@
+"""Several classes by several binary classifiers, several targets by several models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.preprocessing import LabelBinarizer
+
+from pacsklearn._sklearn_compat import constant_predictor, set_classes
+from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.parts import (
+    Part,
+    align_parts,
+    decode_parts,
+    encode_parts,
+    keeping_scores,
+    metric_of_parts,
+)
+from pacsklearn.canonical.stateless import zero_rows
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import Metric
+
+__all__ = ["MulticlassCanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+
+@final
+class MulticlassCanonicalizer(Canonicalizer):
+    """One-vs-rest, one-vs-one and output codes, and one model a target.
+
+    Parameters
+    ----------
+    part : Canonicalizer
+        Of each binary classifier. It has to keep scores: they are compared with one another.
+    """
+
+    methods = ("predict", "predict_proba", "decision_function")
+
+    def __init__(self, part: Canonicalizer) -> None:
+        self.part = part
+        self.noised = tuple(f"estimators_: {what}" for what in part.noised)
+        self.is_searched = part.is_searched
+
+    @classmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
+    ) -> MulticlassCanonicalizer:
+        return cls(keeping_scores(resolve(estimator.estimator)))
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        facts: dict[str, Any] = {}
+        if hasattr(estimator, "classes_"):
+            facts["classes_"] = _classes(estimator.classes_)
+        if isinstance(estimator, OneVsRestClassifier):
+            facts["multilabel"] = bool(estimator.multilabel_)
+        if hasattr(estimator, "code_book_"):  # drawn with a public seed
+            facts["code_book_"] = estimator.code_book_
+        return encode_parts(self._parts(estimator, X), **facts, **feature_facts(estimator))
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        blanks = {name: (self.part, template.estimator) for name, _ in layout.children}
+        decoded = decode_parts(vector, layout, blanks)
+        facts = dict(layout.facts)
+        template.estimators_ = [
+            decoded.get(str(i)) or constant_predictor(zero_rows(layout), column[0])
+            for i, column in enumerate(facts.get("code_book_", np.empty((1, len(decoded)))).T)
+        ]
+        if not _takes_features_from_parts(template):
+            set_features(template, layout)
+        classes: Any = facts.get("classes_")
+        if isinstance(template, OneVsRestClassifier):
+            labels: Any = np.eye(len(classes), dtype=np.int64) if facts["multilabel"] else classes
+            template.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(labels)
+        if isinstance(classes, tuple):
+            template.classes_ = [np.array(labels) for labels in classes]
+        elif classes is not None:
+            set_classes(template, classes)
+        if isinstance(template, OneVsOneClassifier):
+            template.pairwise_indices_ = None
+        if "code_book_" in facts:
+            template.code_book_ = facts["code_book_"]
+        return template
+
+    def align(self, vectors: Floats, layout: Layout) -> Floats:
+        return align_parts(vectors, layout, {name: self.part for name, _ in layout.children})
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Each part's own."""
+        return metric_of_parts(self._parts(estimator, X), layout, vectors)
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        scored = hasattr(estimator, "decision_function")
+        return estimator.decision_function(X) if scored else estimator.predict(X)
+
+    def _parts(self, estimator: Any, X: Any) -> list[Part]:
+        # A column of the code book, which is public, may hold one value: nothing is learned there.
+        columns = getattr(estimator, "code_book_", None)
+        return [
+            Part(str(i), self.part, fitted, X)
+            for i, fitted in enumerate(estimator.estimators_)
+            if columns is None or np.ptp(columns[:, i])
+        ]
+
+
+def _classes(classes: Any) -> Any:
+    """Classes of one target as they are, of several as a tuple."""
+    return tuple(map(tuple, classes)) if isinstance(classes, list) else classes
+
+
+def _takes_features_from_parts(estimator: Any) -> bool:
+    return isinstance(getattr(type(estimator), "n_features_in_", None), property)

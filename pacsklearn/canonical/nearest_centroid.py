@@ -1,0 +1,75 @@
+"""Nearest centroid: one point a class."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._sklearn_compat import set_classes
+from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.log_domain import positive, simplex
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+
+__all__ = ["NearestCentroidCanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+# Versions of scikit-learn that give probabilities compare in units of the within-class spread.
+_SPREAD = "within_class_std_dev_"
+
+
+@final
+class NearestCentroidCanonicalizer(Canonicalizer):
+    """Centroids, and the spread within the classes where the version of scikit-learn uses it.
+
+    A spread of zero, which scikit-learn takes for one, is released as one. Priors are public
+    unless they are ``"empirical"``.
+    """
+
+    methods = ("predict", "decision_function", "predict_proba", "predict_log_proba")
+    noised = ("centroids_", "within_class_std_dev_", "class_prior_ (priors='empirical')")
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        arrays: dict[str, Any] = {"centroids": estimator.centroids_}
+        if hasattr(estimator, _SPREAD):
+            spread = np.asarray(getattr(estimator, _SPREAD), dtype=np.float64).ravel()
+            arrays["log_spread"] = np.log(np.where(spread > 0, spread, 1.0))
+        if getattr(estimator, "priors", None) == "empirical":
+            arrays["log_prior"] = np.log(estimator.class_prior_)
+        layout = Layout.of(arrays, classes_=estimator.classes_, **feature_facts(estimator))
+        return Encoding(layout.pack(arrays), layout)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        arrays, classes = layout.unpack(vector), layout.fact("classes_")
+        set_classes(template, classes)
+        set_features(template, layout)
+        template.centroids_ = arrays["centroids"]
+        if "log_spread" in arrays:
+            setattr(template, _SPREAD, positive(arrays["log_spread"]))
+        if "log_prior" in arrays:
+            template.class_prior_ = simplex(arrays["log_prior"])
+        elif hasattr(template, "priors"):
+            uniform = isinstance(template.priors, str)
+            given = np.ones(len(classes)) if uniform else np.asarray(template.priors, dtype=float)
+            template.class_prior_ = given / given.sum()
+        return template
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Squared moves of the centroids; the rest counts as a relative error of them."""
+        blocks: list[tuple[int, Metric]] = []
+        (k, p), where = dict(layout.blocks)["centroids"], layout.slices()
+        size = float(np.mean(np.var(vectors[:, where["centroids"]].reshape(-1, k, p), axis=1)))
+        for name, shape in layout.blocks:
+            weight = 1.0 if name == "centroids" else max(size, np.finfo(np.float64).tiny)
+            length = int(np.prod(shape))
+            blocks.append((length, DiagonalMetric(np.full(length, weight))))
+        return BlockMetric(tuple(blocks))
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        if hasattr(estimator, "predict_proba"):
+            return estimator.predict_proba(X)
+        return estimator.predict(X)

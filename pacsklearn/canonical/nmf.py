@@ -1,0 +1,72 @@
+"""Non-negative matrix factorisation: parts in a common order."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import nnls
+
+from pacsklearn._sklearn_compat import prepare_factorisation
+from pacsklearn.canonical.assignment import assign_to_mean
+from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+
+__all__ = ["NMFCanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+_SMALLEST = 1e-100
+
+
+@final
+class NMFCanonicalizer(Canonicalizer):
+    """Non-negative components; their order is agreed on, their length is one.
+
+    A component's length goes into the scores (``transform``) when it is released. Where scores are
+    penalised (``alpha_W``) lengths matter to the reconstruction and stay. Negative numbers of a
+    noisy component are set to zero.
+    """
+
+    methods = ("transform", "inverse_transform")
+    noised = ("components_",)
+    is_exact = False
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        components = np.asarray(estimator.components_, dtype=np.float64)
+        if not estimator.alpha_W:
+            lengths = np.linalg.norm(components, axis=1, keepdims=True)
+            components = components / np.where(lengths > 0, lengths, 1.0)
+        arrays = {"components": components}
+        layout = Layout.of(
+            arrays, dtype=str(estimator.components_.dtype), **feature_facts(estimator)
+        )
+        return Encoding(layout.pack(arrays), layout)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        components = np.maximum(layout.unpack(vector)["components"], 0.0)
+        if components.max() < _SMALLEST:  # scikit-learn refuses components that are all zero
+            components = np.full_like(components, 1 / np.sqrt(components.shape[1]))
+        set_features(template, layout)
+        template.components_ = components.astype(layout.fact("dtype"))
+        template.n_components_ = len(components)
+        prepare_factorisation(template, template.components_)
+        return template
+
+    def align(self, vectors: Floats, layout: Layout) -> Floats:
+        ((_, shape),) = layout.blocks
+        components = vectors.reshape(-1, *shape)
+        order = assign_to_mean(components)
+        return np.take_along_axis(components, order[:, :, None], axis=1).reshape(vectors.shape)
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        """Best reconstructions of the rows, which depend on the cone of the components alone.
+
+        Not by ``transform``, which stops at a tolerance.
+        """
+        rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+        components = np.asarray(estimator.components_, dtype=np.float64)
+        return np.stack([components.T @ nnls(components.T, row)[0] for row in rows])

@@ -1,0 +1,77 @@
+"""Quadratic discriminant analysis: a mean and a covariance matrix for each class."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._sklearn_compat import set_classes
+from pacsklearn.canonical.covariance import log_metric, mean_metric, spectrum_of_log, to_log
+from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.log_domain import simplex
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+
+__all__ = ["QDACanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+
+@final
+class QDACanonicalizer(Canonicalizer):
+    """Means, logarithms of the covariance matrices, and logarithms of the class priors.
+
+    Axes and their order are those of the noisy matrix. Priors given as a parameter are public.
+    """
+
+    methods = ("predict", "decision_function", "predict_proba", "predict_log_proba")
+    noised = ("means_", "rotations_", "scalings_", "priors_ (learned)")
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        parts = zip(estimator.rotations_, estimator.scalings_, strict=True)
+        arrays = {
+            "means": estimator.means_,
+            "log_covariances": np.stack([to_log(axes, variances) for axes, variances in parts]),
+        }
+        if any(axes.shape[0] != axes.shape[1] for axes in estimator.rotations_):
+            raise ValueError(
+                "a class has fewer rows than features; use reg_param or fewer features"
+            )
+        if estimator.priors is None:
+            arrays["log_prior"] = np.log(estimator.priors_)
+        layout = Layout.of(arrays, classes_=estimator.classes_, **feature_facts(estimator))
+        return Encoding(layout.pack(arrays), layout)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        arrays = layout.unpack(vector)
+        set_classes(template, layout.fact("classes_"))
+        set_features(template, layout)
+        template.means_ = arrays["means"]
+        p = template.means_.shape[1]
+        spectra = [spectrum_of_log(upper, p) for upper in arrays["log_covariances"]]
+        template.rotations_ = [axes for axes, _ in spectra]
+        template.scalings_ = [variances for _, variances in spectra]
+        if template.store_covariance:
+            template.covariance_ = [(axes * variances) @ axes.T for axes, variances in spectra]
+        if "log_prior" in arrays:
+            template.priors_ = simplex(arrays["log_prior"])
+        else:
+            template.priors_ = np.asarray(template.priors, dtype=np.float64)
+        return template
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Expected squared change of the log-density of a class on its own rows, first order."""
+        typical = layout.unpack(vectors.mean(axis=0))
+        k, p = typical["means"].shape
+        triangle = typical["log_covariances"].shape[1]
+        blocks = [(p, mean_metric(upper, p)) for upper in typical["log_covariances"]]
+        blocks += [(triangle, log_metric(p))] * k
+        if "log_prior" in typical:
+            blocks.append((k, DiagonalMetric(np.ones(k))))
+        return BlockMetric(tuple(blocks))
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        return estimator.decision_function(X)

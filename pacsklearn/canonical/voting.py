@@ -1,0 +1,102 @@
+"""Votes and averages of several models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.preprocessing import LabelEncoder
+from sklearn.utils import Bunch
+
+from pacsklearn.canonical.parts import (
+    Part,
+    align_parts,
+    decode_parts,
+    encode_parts,
+    keeping_scores,
+    metric_of_parts,
+)
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import Metric
+
+__all__ = ["VotingCanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+
+@final
+class VotingCanonicalizer(Canonicalizer):
+    """Every voter has a canonicalizer of its own; weights are public.
+
+    Parameters
+    ----------
+    voters : tuple of (str, Canonicalizer)
+        Those that are not dropped.
+    """
+
+    methods = ("predict", "predict_proba", "transform")
+
+    def __init__(self, voters: tuple[tuple[str, Canonicalizer], ...]) -> None:
+        self.voters = voters
+        self.noised = tuple(f"{name}: {what}" for name, part in voters for what in part.noised)
+        self.is_searched = any(part.is_searched for _, part in voters)
+
+    @classmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
+    ) -> VotingCanonicalizer:
+        # Averages of scores know their scale; votes do not.
+        keep = (lambda part: part) if _is_hard(estimator) else keeping_scores
+        return cls(
+            tuple(
+                (name, keep(resolve(voter)))
+                for name, voter in estimator.estimators
+                if voter != "drop"
+            )
+        )
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        facts = {"classes_": estimator.classes_} if is_classifier(estimator) else {}
+        names = getattr(estimator, "feature_names_in_", None)
+        if names is not None:
+            facts["feature_names_in_"] = np.array(names)
+        return encode_parts(self._parts(estimator, X), **facts)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        parts, blank = dict(self.voters), dict(template.estimators)
+        decoded = decode_parts(vector, layout, {name: (parts[name], blank[name]) for name in parts})
+        facts = dict(layout.facts)
+        template.estimators_ = list(decoded.values())
+        template.named_estimators_ = Bunch(
+            **{name: decoded.get(name, "drop") for name, _ in template.estimators}
+        )
+        if "feature_names_in_" in facts:
+            template.feature_names_in_ = facts["feature_names_in_"]
+        if "classes_" in facts:
+            template.le_ = LabelEncoder().fit(facts["classes_"])
+            template.classes_ = template.le_.classes_
+        return template
+
+    def align(self, vectors: Floats, layout: Layout) -> Floats:
+        return align_parts(vectors, layout, dict(self.voters))
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Each voter's own."""
+        return metric_of_parts(self._parts(estimator, X), layout, vectors)
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        if is_classifier(estimator) and not _is_hard(estimator):
+            return estimator.predict_proba(X)
+        return estimator.predict(X)
+
+    def _parts(self, estimator: Any, X: Any) -> list[Part]:
+        fitted = dict(zip(dict(self.voters), estimator.estimators_, strict=True))
+        return [Part(name, part, fitted[name], X) for name, part in self.voters]
+
+
+def _is_hard(estimator: Any) -> bool:
+    return is_classifier(estimator) and estimator.voting == "hard"

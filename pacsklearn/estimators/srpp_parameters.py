@@ -1,0 +1,164 @@
+"""Checks of SRPPPrivate's parameters, and what they ask for."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from pacsklearn._validation import check_integer
+from pacsklearn.core.scenario import SecretColumn
+from pacsklearn.core.slice_profile import SliceProfile
+from pacsklearn.core.sliced_law import AGGREGATIONS
+from pacsklearn.exceptions import BudgetError, ScenarioError
+from pacsklearn.session.srpp_release import SlicedOptions
+
+__all__ = ["checked_epsilon", "is_function", "secret_column", "sliced_options"]
+
+_NOISES = ("isotropic", "anisotropic", "worst-case")
+
+
+def is_function(estimator: Any) -> bool:
+    """Whether a plain function was wrapped, not an estimator."""
+    return callable(estimator) and not hasattr(estimator, "fit")
+
+
+def sliced_options(model: Any) -> SlicedOptions:
+    """Options of a release, from an SRPPPrivate whose parameters are checked here."""
+    if isinstance(model.estimator, type) or not (
+        is_function(model.estimator) or hasattr(model.estimator, "get_params")
+    ):
+        kind = model.estimator if isinstance(model.estimator, type) else type(model.estimator)
+        raise TypeError(
+            "estimator must be a scikit-learn estimator or a function of (X, y), got "
+            f"{'the class' if isinstance(model.estimator, type) else 'an object of type'} "
+            f"{kind.__name__}."
+        )
+    if model.aggregation not in AGGREGATIONS:
+        raise ValueError(
+            f"aggregation must be one of {', '.join(map(repr, AGGREGATIONS))}, got "
+            f"{model.aggregation!r}."
+        )
+    if model.noise not in _NOISES:
+        raise ValueError(
+            f"noise must be one of {', '.join(map(repr, _NOISES))}, got {model.noise!r}."
+        )
+    if model.noise == "anisotropic" and model.aggregation == "full":
+        raise ValueError(
+            "noise='anisotropic' is calibrated along slices; use aggregation='average' or "
+            "'joint', or noise='isotropic'."
+        )
+    delta = _real("delta", model.delta)
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must lie strictly between 0 and 1, got {model.delta!r}.")
+    order = _real("order", model.order)
+    if not 1 < order < math.inf:
+        raise ValueError(f"order must be above 1 and finite, got {model.order!r}.")
+    check_integer(name="n_slices", value=model.n_slices, minimum=1)
+    check_integer(name="slice_seed", value=model.slice_seed, minimum=0)
+    named = isinstance(model.slices, str) and model.slices in ("uniform", "orthogonal")
+    if not named and not isinstance(model.slices, SliceProfile):
+        raise ValueError(
+            "slices must be 'uniform', 'orthogonal' or a SliceProfile, got an object of type "
+            f"{type(model.slices).__name__}."
+            if not isinstance(model.slices, str)
+            else f"slices must be 'uniform', 'orthogonal' or a SliceProfile, got {model.slices!r}."
+        )
+    return SlicedOptions(
+        epsilon=checked_epsilon(model.epsilon),
+        order=order,
+        aggregation=model.aggregation,
+        noise=model.noise,
+        profile=partial(_profile, model),
+        delta=delta,
+        **_sampling(model),
+    )
+
+
+def secret_column(model: Any, X: Any, y: Any, given: Any, secret: Any) -> SecretColumn | None:
+    """Column that the secret is about: the one given, or a classifier's labels."""
+    if secret is None:
+        if y is not None and not is_function(model.estimator) and is_classifier(model.estimator):
+            return SecretColumn(np.asarray(y), "y")
+        if model.scenario is None:
+            raise ScenarioError(
+                "What is secret? Call fit(X, y, secret=column), or give a scenario; only "
+                "classifiers have a default, how frequent their labels are."
+            )
+        return None
+    if secret is given:
+        return SecretColumn(np.asarray(y), "y")
+    if isinstance(secret, str):
+        if not hasattr(X, "columns") or secret not in X.columns:
+            raise ScenarioError(
+                f"secret={secret!r} is not a column of X; give a column's name of a "
+                "DataFrame, or one value a row."
+            )
+        return SecretColumn(np.asarray(X[secret]), secret)
+    return SecretColumn(np.asarray(secret))
+
+
+def _real(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ValueError(f"{name} must be a number, got {value!r} of type {type(value).__name__}.")
+    return float(value)
+
+
+def checked_epsilon(epsilon: Any) -> float:
+    """Positive, finite epsilon that the lattice can bear."""
+    if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
+        raise BudgetError(
+            f"epsilon must be a positive number, got {epsilon!r} of type {type(epsilon).__name__}."
+        )
+    value = float(epsilon)
+    if not 1e-9 <= value < math.inf:
+        raise BudgetError(
+            f"epsilon must be a positive, finite number of at least 1e-9, got {epsilon!r}; give "
+            "for instance epsilon=1.0."
+        )
+    return value
+
+
+def _sampling(model: Any) -> dict[str, Any]:
+    confidence = _real("confidence", model.confidence)
+    if not 0 < confidence <= 1:
+        raise ValueError(f"confidence must lie in (0, 1], got {model.confidence!r}.")
+    if confidence == 1:
+        return {}
+    if model.largest_distance is None or not _real("largest_distance", model.largest_distance) > 0:
+        raise ValueError(
+            "A confidence below 1 needs largest_distance, a positive bound on the distance of "
+            "any two outputs along any slice that is known without looking at the data."
+        )
+    if (
+        not isinstance(model.slices, str)
+        or model.slices != "uniform"
+        or model.noise != "isotropic"
+        or model.aggregation == "full"
+    ):
+        raise ValueError(
+            "A confidence below 1 is for isotropic noise along uniform slices, with "
+            "aggregation='average' or 'joint'."
+        )
+    if model.ledger is not None:
+        raise ValueError(
+            "Releases with a confidence below 1 do not add up on a ledger; leave it out."
+        )
+    return {"confidence": confidence, "largest_distance": float(model.largest_distance)}
+
+
+def _profile(model: Any, dimension: int) -> SliceProfile:
+    if not isinstance(model.slices, SliceProfile):
+        make = getattr(SliceProfile, model.slices)
+        profile: SliceProfile = make(dimension, n_slices=model.n_slices, seed=model.slice_seed)
+        return profile
+    if model.slices.dimension != dimension:
+        raise ValueError(
+            f"slices are directions in {model.slices.dimension} dimensions, and {dimension} "
+            "numbers are released; give directions of that length."
+        )
+    return model.slices

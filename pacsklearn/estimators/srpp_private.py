@@ -1,0 +1,369 @@
+"""Any estimator, or a plain function, released so that a secret about the data stays hidden."""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pacsklearn._sklearn_compat import html_diagram, routing_enabled
+from pacsklearn.core.ledger import Ledger
+from pacsklearn.core.renyi_unit import renyi_unit
+from pacsklearn.estimators.released_methods import ReleasedMethods
+from pacsklearn.estimators.srpp_parameters import (
+    checked_epsilon,
+    is_function,
+    secret_column,
+    sliced_options,
+)
+from pacsklearn.exceptions import NoCanonicalizerError, ScenarioError
+from pacsklearn.plugin import registry
+from pacsklearn.session.secret import sampler_for
+from pacsklearn.session.srpp_release import sliced_release
+from pacsklearn.session.srpp_worlds import FunctionQuery, ModelQuery, Query
+from pacsklearn.session.universe import check_fit_params, check_universe
+
+__all__ = ["SRPPPrivate"]
+
+_DEFAULT_SCENARIO = "prevalence"
+_LEARNED = (
+    "classes_",
+    "feature_names_in_",
+    "guarantee_",
+    "n_features_in_",
+    "released_estimator_",
+    "released_methods_",
+    "released_value_",
+)
+
+
+class SRPPPrivate(ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
+    """Release of an estimator, or of a function's value, that hides a secret about the data.
+
+    The secret is what a scenario names: how frequent a value is, which group the model is about,
+    what a simulator can be asked for. The estimator is fitted on data sets that each secret may
+    stand for; noise makes the releases under any two secrets hard to tell apart, as measured by a
+    Renyi divergence along slices (projections) of the released numbers. The secret is *not*
+    whether a row was used; that is what :class:`PACPrivate` hides.
+
+    Parameters
+    ----------
+    estimator : estimator or callable
+        An estimator with a canonicalizer; preprocessing and searches belong inside it. Or a
+        function ``f(X, y)`` that returns numbers, whose value is released.
+    epsilon : float, default=1.0
+        Allowed Renyi divergence, in nats.
+    order : float, default=4.0
+        Its order, above 1.
+    scenario : str or Scenario, optional
+        What is secret. ``PrevalenceScenario(shift=0.1)`` when not given.
+    aggregation : {"average", "joint", "full"}, default="average"
+        Bound the mean over the slices, the log-moment over the slices, or the whole release.
+        All three are reported for the noise that results.
+    noise : {"isotropic", "anisotropic", "worst-case"}, default="isotropic"
+        Shape of the noise: the same in every direction; of least power; or a baseline for the
+        largest distance between any two data sets.
+    slices : {"uniform", "orthogonal"} or SliceProfile, default="uniform"
+        Public directions.
+    n_slices : int, default=200
+        How many.
+    slice_seed : int, default=0
+        Public seed of the directions.
+    canonicalizer : "auto", str or Canonicalizer, default="auto"
+        How a fitted model becomes a vector.
+    delta : float, default=1e-5
+        For which (epsilon, delta) bounds are reported.
+    confidence : float, default=1.0
+        With 1 the guarantee is a proof about the enumerated data sets and directions. Below 1
+        they count as samples of continuous laws, about which it then holds with this confidence
+        and the assumptions it names; it takes some hundreds of draws.
+    largest_distance : float, optional
+        For a confidence below 1: bound on the distance of any two outputs along any slice, known
+        without looking at the data.
+    ledger : None, str or Ledger, default=None
+        Account shared by several releases, ``"sqlite:///clinic.db"`` or one with the unit
+        :meth:`ledger_unit`.
+    random_state : None, int or RandomState, default=None
+        None draws data set and noise from the operating system's generator. Anything else makes
+        them reproducible: it warns, and the guarantee says "not for release".
+    n_jobs : int, optional
+        Workers fitting the worlds.
+
+    Attributes
+    ----------
+    released_estimator_ : estimator
+        A plain fitted estimator that holds only private numbers, when an estimator was given.
+    released_value_ : float or ndarray
+        The noised value, when a function was given.
+    guarantee_ : PufferfishGuarantee
+        What is promised about it.
+    released_methods_ : tuple of str
+        What can be asked of what was released.
+    classes_, n_features_in_, feature_names_in_
+        As in the wrapped estimator.
+
+    Raises
+    ------
+    ScenarioError, BudgetError, BudgetExhaustedError, LedgerMismatchError, NoCanonicalizerError, \
+StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
+        From ``fit``. None quotes a row or the true secret.
+
+    Notes
+    -----
+    *Guarantee.* For every pair of secrets of the scenario and every prior, the sliced Renyi
+    divergence between what would be released under either is at most ``epsilon``; exact for the
+    data sets that the scenario enumerates. A sliced bound is weaker than one of the same size on
+    the whole release: read the full view in ``guarantee_``.
+
+    *Edge cases.* Where all data sets give the same output nothing is noised. Several releases
+    under one ``ledger`` add up for one order, aggregation, slice profile and scenario; charges are
+    then taken under one coupling of the data sets, which costs more noise than the best one.
+
+    Source: srpp, sections 2 to 4, Theorem 5.8 and appendix B.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from pacsklearn import SRPPPrivate
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01))
+    >>> private = SRPPPrivate(model, epsilon=2.0).fit(X, y, secret=X[:, 0] > 14)
+    >>> private.guarantee_.spent <= 2.0 < private.guarantee_.costs.full
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        epsilon: float = 1.0,
+        order: float = 4.0,
+        scenario: Any = None,
+        aggregation: str = "average",
+        noise: str = "isotropic",
+        slices: Any = "uniform",
+        n_slices: int = 200,
+        slice_seed: int = 0,
+        canonicalizer: Any = "auto",
+        delta: float = 1e-5,
+        confidence: float = 1.0,
+        largest_distance: float | None = None,
+        ledger: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.epsilon = epsilon
+        self.order = order
+        self.scenario = scenario
+        self.aggregation = aggregation
+        self.noise = noise
+        self.slices = slices
+        self.n_slices = n_slices
+        self.slice_seed = slice_seed
+        self.canonicalizer = canonicalizer
+        self.delta = delta
+        self.confidence = confidence
+        self.largest_distance = largest_distance
+        self.ledger = ledger
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self, X: Any, y: Any = None, *, secret: Any = None, realized: Any = None, **fit_params: Any
+    ) -> SRPPPrivate:
+        """Release.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs), optional
+        secret : array-like of shape (n_rows,) or str, optional
+            What the secret is about: a value for each row, or the name of a column of ``X``. The
+            labels, for classifiers, when not given.
+        realized : object, optional
+            The true secret, for scenarios that must be told (which group). It is kept nowhere.
+        **fit_params : dict
+            Passed to ``fit`` of the wrapped estimator.
+
+        Returns
+        -------
+        SRPPPrivate
+            Fitted.
+        """
+        options = sliced_options(self)
+        plugins = registry()
+        named = _DEFAULT_SCENARIO if self.scenario is None else self.scenario
+        scenario = plugins.scenario(named)
+        provenance = [plugins.provenance("scenario", named)]
+        routed = self._routed(fit_params)
+        features = BaseEstimator()
+        given = y
+        if is_function(self.estimator):
+            X, y = _plain(X), None if y is None else _plain(y)
+            query: Query = FunctionQuery(self.estimator)
+            methods: tuple[str, ...] = ()
+        else:
+            canonicalizer = self._canonicalizer()
+            automatic = isinstance(self.canonicalizer, str) and self.canonicalizer == "auto"
+            provenance.append(
+                plugins.provenance(
+                    "canonicalizer", canonicalizer if automatic else self.canonicalizer
+                )
+            )
+            validate_data(features, X, skip_check_array=True)
+            X, y = check_universe(self.estimator, X, y)
+            check_fit_params(self.estimator, routed, X.shape[0])
+            query, methods = ModelQuery(self.estimator, canonicalizer), canonicalizer.methods
+        column = secret_column(self, X, y, given, secret)
+        worlds = scenario.worlds(X, y, column, realized)
+        if routed and any(world.rows is None for world in worlds.worlds):
+            raise ScenarioError(
+                "Parameters of fit have values for the rows given, and the scenario simulates "
+                f"others; leave out {', '.join(sorted(routed))}."
+            )
+        release = sliced_release(
+            query,
+            scenario,
+            worlds,
+            X,
+            y,
+            options,
+            params=routed,
+            ledger=self._ledger(),
+            sampler=sampler_for(self.random_state),
+            provenance=tuple(provenance),
+            n_jobs=self.n_jobs,
+        )
+        learned: dict[str, Any] = {
+            **vars(features),
+            "guarantee_": release.guarantee,
+            "released_methods_": methods,
+        }
+        if is_function(self.estimator):
+            learned["released_value_"] = release.value
+        else:
+            self._pass_output_config(release.value)
+            learned["released_estimator_"] = release.value
+            if hasattr(release.value, "classes_"):
+                learned["classes_"] = release.value.classes_
+        for name in _LEARNED:
+            if name in vars(self):
+                delattr(self, name)
+        for name, value in learned.items():
+            setattr(self, name, value)
+        return self
+
+    def ledger_unit(self, n_numbers: int) -> str:
+        """Unit of a ledger that can bear releases like this one.
+
+        Parameters
+        ----------
+        n_numbers : int
+            How many numbers are released: coefficients and intercept, say.
+        """
+        options = sliced_options(self)
+        named = _DEFAULT_SCENARIO if self.scenario is None else self.scenario
+        return renyi_unit(
+            order=options.order,
+            aggregation=options.aggregation,
+            profile=options.profile(n_numbers),
+            scenario=registry().scenario(named),
+        )
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Where metadata goes: ``secret`` and ``realized`` stay here, the rest is passed on."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        if is_function(self.estimator):
+            return router
+        return router.add(
+            estimator=self.estimator,
+            method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        own = super().__sklearn_tags__()
+        if is_function(self.estimator):
+            own.non_deterministic = self.random_state is None
+            return own
+        tags = copy.deepcopy(get_tags(self.estimator))
+        tags.requires_fit = own.requires_fit
+        tags.array_api_support = False
+        tags.non_deterministic = self.random_state is None
+        if not hasattr(self, "transform"):
+            tags.transformer_tags = None
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "guarantee_" in vars(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The wrapped estimator may have been fitted before, on all rows: a copy forgets that.
+        state = dict(super().__getstate__())
+        return {**state, "estimator": clone(self.estimator, safe=False)}
+
+    def _repr_html_inner(self) -> str:
+        diagram = html_diagram(copy.copy(self))
+        return diagram + self.guarantee_._repr_html_() if hasattr(self, "guarantee_") else diagram
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+    def _offers(self, method: str) -> bool:
+        if is_function(self.estimator):
+            return False
+        if self.__sklearn_is_fitted__():
+            return method in self.released_methods_ and hasattr(self.released_estimator_, method)
+        if not hasattr(self.estimator, method):
+            return False
+        try:
+            return method in self._canonicalizer().methods
+        except NoCanonicalizerError:  # fit says so
+            return True
+
+    def _released(self) -> Any:
+        check_is_fitted(self)
+        return self.released_estimator_
+
+    def _canonicalizer(self) -> Any:
+        return registry().canonicalizer(self.canonicalizer, self.estimator)
+
+    def _ledger(self) -> Any:
+        if self.ledger is None or isinstance(self.ledger, Ledger):
+            return self.ledger
+        from pacsklearn.accounting.open_ledger import open_ledger  # loads the database's client
+
+        ceiling = checked_epsilon(self.epsilon)
+        return partial(_opened, open_ledger, self.ledger, ceiling)
+
+    def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
+        if is_function(self.estimator):
+            if fit_params:
+                raise TypeError(
+                    f"A function takes no parameters of fit, got {', '.join(sorted(fit_params))}."
+                )
+            return {}
+        if not routing_enabled():
+            return dict(fit_params)
+        return dict(process_routing(self, "fit", **fit_params).estimator.fit)
+
+
+def _opened(open_ledger: Any, spec: Any, ceiling: float, unit: str) -> Ledger:
+    ledger: Ledger = open_ledger(spec, ceiling=ceiling, unit=unit)
+    return ledger
+
+
+def _plain(values: Any) -> Any:
+    return values if hasattr(values, "shape") else np.asarray(values)

@@ -1,0 +1,1 @@
+"""Fast fits of all candidate subsets, one family a file."""

@@ -1,0 +1,76 @@
+"""Least squares and ridge regression of every subset, by the normal equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LinearRegression, Ridge
+
+from pacsklearn.core.subset_fitter import SubsetFitter
+from pacsklearn.fitting.moment_fitter import MomentFitter, well_scaled
+from pacsklearn.fitting.moments import Moments, is_doubtful
+
+__all__ = ["LeastSquaresFitter"]
+
+Floats = NDArray[np.float64]
+
+# Singular values this much above the tolerance at which LinearRegression drops them.
+_CLEARLY = 100.0
+
+
+@final
+class LeastSquaresFitter(MomentFitter):
+    """Coefficients from sums of products, where these are well conditioned."""
+
+    wants_scatter = True
+    wants_targets = True
+
+    @classmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
+    ) -> LeastSquaresFitter | None:
+        if type(estimator) is LinearRegression:
+            return None if estimator.positive else cls()
+        if type(estimator) is Ridge and not estimator.positive:
+            plain = isinstance(estimator.alpha, Real) and estimator.solver in ("auto", "cholesky")
+            return cls() if plain and estimator.alpha >= 0 else None
+        return None
+
+    def fit_moments(self, model: Any, moments: Moments) -> bool:
+        p, n = moments.n_features, moments.n_rows
+        assert moments.scatter is not None
+        products, mean = moments.scatter, moments.mean
+        if not model.fit_intercept:
+            products, mean = products + n * np.outer(mean, mean), np.zeros_like(mean)
+        matrix = products[:p, :p].copy()
+        if isinstance(model, Ridge):
+            matrix[np.diag_indices(p)] += model.alpha
+        scaled, units = well_scaled(matrix)
+        spectrum = np.linalg.eigvalsh(scaled)
+        if spectrum[0] <= 0 or is_doubtful(moments.loss, spectrum[-1] / spectrum[0]):
+            return False
+        if isinstance(model, LinearRegression) and not _keep_rank(model, matrix):
+            return False
+        solved = np.linalg.solve(scaled, products[:p, p:] / units[:, None]) / units[:, None]
+        coef = solved.T
+        intercept = mean[p:] - coef @ mean[:p]
+        single = coef.shape[0] == 1
+        model.coef_ = coef[0].copy() if single else coef.copy()
+        if not model.fit_intercept:
+            model.intercept_ = 0.0
+        else:
+            model.intercept_ = intercept[0] if single else intercept
+        if isinstance(model, Ridge):
+            model.n_iter_, model.solver_ = None, "cholesky"
+        return True
+
+
+def _keep_rank(model: Any, matrix: Floats) -> bool:
+    """Set what the singular values say; False where one may fall below the tolerance."""
+    values = np.sqrt(np.maximum(np.linalg.eigvalsh(matrix)[::-1], 0.0))
+    model.rank_, model.singular_ = values.size, values
+    return bool(values[-1] > _CLEARLY * getattr(model, "tol", 1e-6) * values[0])

@@ -1,0 +1,101 @@
+"""Estimators that are functions of their rows' first and second moments."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import validate_data
+
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.subset_fitter import SubsetFitter
+from pacsklearn.fitting.moments import Moments, class_moments, subset_moments
+
+__all__ = ["MomentFitter", "well_scaled"]
+
+
+# Sums are taken once a class: with many, fitting one after the other is as fast.
+_MOST_CLASSES = 12
+
+
+class MomentFitter(SubsetFitter):
+    """Fits from moments; a subset whose moments are doubtful is left to the ordinary fit.
+
+    Attributes
+    ----------
+    wants_scatter : bool
+        Whether products of features are needed, or squares are enough.
+    wants_targets, wants_classes : bool
+        What ``y`` holds.
+    """
+
+    wants_scatter: bool = False
+    wants_targets: bool = False
+    wants_classes: bool = False
+
+    @abstractmethod
+    def fit_moments(self, model: Any, moments: Moments) -> bool:
+        """Set what ``fit`` would set on an unfitted clone; False where that is doubtful."""
+
+    def transform_moments(self, model: Any, moments: Moments) -> Moments:
+        """Moments of the outputs of a fitted transformer, for the step after it."""
+        raise TypeError(f"{type(model).__name__} is no transformer of moments")
+
+    def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
+        rows, targets, codes, classes = self._arrays(X, y)
+        if rows is None:
+            return [None] * space.n_subsets
+        features = BaseEstimator()
+        validate_data(features, X, skip_check_array=True)
+        fitted: list[Any] = []
+        found = (
+            subset_moments(rows, targets, space, scatter=self.wants_scatter)
+            if codes is None
+            else class_moments(rows, codes, space)
+        )
+        for moments in found:
+            model = clone(estimator)
+            if moments is None or not self.fit_moments(model, moments):
+                fitted.append(None)
+                continue
+            first = model.steps[0][1] if hasattr(model, "steps") else model
+            for name, value in vars(features).items():
+                setattr(first, name, value)
+            if classes is not None:
+                last = model.steps[-1][1] if hasattr(model, "steps") else model
+                last.classes_ = classes.copy()
+            fitted.append(model)
+        return fitted
+
+    def _arrays(self, X: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+        """Rows, targets, class codes and classes; no rows where the fit would not use doubles."""
+        nothing = (None, None, None, None)
+        kinds = list(getattr(X, "dtypes", [getattr(X, "dtype", None)]))
+        if sparse.issparse(X) or any(getattr(kind, "kind", "O") not in "iuf" for kind in kinds):
+            return nothing
+        if any(kind.kind == "f" and kind.itemsize != 8 for kind in kinds):
+            return nothing
+        rows = np.asarray(X, dtype=np.float64)
+        if self.wants_classes:
+            if np.ndim(y) != 1:
+                return nothing
+            classes, codes = np.unique(np.asarray(y), return_inverse=True)
+            return (rows, None, codes, classes) if classes.size <= _MOST_CLASSES else nothing
+        if self.wants_targets:
+            targets = np.asarray(y)
+            single = targets.ndim == 2 and targets.shape[1] == 1
+            if single or targets.dtype.kind not in "iuf" or targets.dtype == np.float32:
+                return nothing
+            return rows, targets.astype(np.float64).reshape(len(rows), -1), None, None
+        return rows, None, None, None
+
+
+def well_scaled(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Symmetric matrix with ones on its diagonal, and the units taken out of it."""
+    units = np.sqrt(np.maximum(np.diag(matrix), 0.0))
+    units[units == 0] = 1.0
+    return matrix / np.outer(units, units), units

@@ -1,0 +1,155 @@
+"""First and second moments of every candidate subset, from sums over its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.fitting.member_sums import member_products, member_sums
+
+__all__ = ["Moments", "class_moments", "is_doubtful", "subset_moments"]
+
+Floats = NDArray[np.float64]
+
+_LARGEST = 1e100
+_EPSILON = float(np.finfo(np.float64).eps)
+_DOUBT = 1e-10
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Moments of the rows of one subset; columns of ``y`` that are numbers stand after ``X``'s.
+
+    Parameters
+    ----------
+    n_rows, n_features : int
+    mean : ndarray of shape (q,)
+    variance : ndarray of shape (q,)
+        Divided by the number of rows.
+    square : ndarray of shape (q,)
+        Mean of the squares, around zero.
+    scatter : ndarray of shape (q, q), optional
+        Sum of products around the mean.
+    class_count : ndarray of shape (K,), optional
+    class_mean, class_variance, class_square : ndarray of shape (K, p), optional
+    loss : float
+        How many times rounding errors grow where a mean is subtracted: the largest ratio of a
+        mean square to a variance.
+    """
+
+    n_rows: int
+    n_features: int
+    mean: Floats
+    variance: Floats
+    square: Floats
+    scatter: Floats | None = None
+    class_count: Floats | None = None
+    class_mean: Floats | None = None
+    class_variance: Floats | None = None
+    class_square: Floats | None = None
+    loss: float = 1.0
+
+
+def is_doubtful(*factors: float) -> bool:
+    """Whether rounding errors, grown by all factors, could show in a fitted number."""
+    return not float(np.prod(factors)) * _EPSILON <= _DOUBT
+
+
+def subset_moments(
+    X: Floats, targets: Floats | None, space: SecretSpace, *, scatter: bool
+) -> Iterator[Moments | None]:
+    """Moments of each candidate, in their order.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, p)
+    targets : ndarray of shape (n_rows, t), optional
+    space : SecretSpace
+    scatter : bool
+        Whether products of features are wanted.
+
+    Yields
+    ------
+    Moments or None
+        None for a subset with a row that is not finite or too large to be squared.
+
+    Notes
+    -----
+    Rows outside a subset enter its sums with weight zero or not at all, so they leave them as they
+    are, bit for bit; sums are taken around zero, the only origin that is public.
+    """
+    table, usable = _usable(X if targets is None else np.column_stack([X, targets]))
+    spoilt = member_sums((~usable).astype(np.float64)[:, None], space)[:, 0]
+    n_rows = member_sums(np.ones((len(table), 1)), space)[:, 0]
+    if scatter:
+        products = member_products(np.column_stack([np.ones(len(table)), table]), space)
+        sums, squares = products[:, 0, 1:], np.diagonal(products, axis1=1, axis2=2)[:, 1:]
+    else:
+        sums, squares = member_sums(table, space), member_sums(table**2, space)
+    for i, n in enumerate(n_rows):
+        if spoilt[i]:
+            yield None
+            continue
+        mean, square = sums[i] / n, squares[i] / n
+        variance = square - mean**2
+        yield Moments(
+            n_rows=int(n),
+            n_features=X.shape[1],
+            mean=mean,
+            variance=variance,
+            square=square,
+            scatter=products[i, 1:, 1:] - n * np.outer(mean, mean) if scatter else None,
+            loss=_loss(square, variance),
+        )
+
+
+def class_moments(
+    X: Floats, codes: NDArray[np.intp], space: SecretSpace
+) -> Iterator[Moments | None]:
+    """As :func:`subset_moments`, with those of each class.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, p)
+    codes : ndarray of shape (n_rows,)
+        Class of each row, from 0 to K - 1. A subset without some class gives None.
+    space : SecretSpace
+    """
+    table, _ = _usable(X)
+    labels = range(int(codes.max()) + 1)
+    # A class is a weight and not a choice of rows, so that no other row moves a sum's rounding.
+    own = [(codes == label)[:, None].astype(np.float64) for label in labels]
+    counts = np.stack([member_sums(one, space)[:, 0] for one in own], axis=1)
+    sums = np.stack([member_sums(table, space, one) for one in own], axis=1)
+    squares = np.stack([member_sums(table**2, space, one) for one in own], axis=1)
+    for i, moments in enumerate(subset_moments(X, None, space, scatter=False)):
+        if moments is None or not counts[i].all():
+            yield None
+            continue
+        mean, square = sums[i] / counts[i][:, None], squares[i] / counts[i][:, None]
+        yield replace(
+            moments,
+            class_count=counts[i],
+            class_mean=mean,
+            class_square=square,
+            class_variance=square - mean**2,
+        )
+
+
+def _usable(table: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Table with zeros for rows that cannot be squared, and which rows can."""
+    usable = np.all(np.abs(table) <= _LARGEST, axis=1)
+    return np.where(usable[:, None], table, 0.0), usable
+
+
+def _loss(square: Floats, variance: Floats) -> float:
+    there = square > 0
+    with np.errstate(divide="ignore"):
+        ratio = np.where(variance > 0, square / np.where(variance > 0, variance, 1.0), np.inf)
+    return float(np.max(ratio[there], initial=1.0))

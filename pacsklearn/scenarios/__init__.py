@@ -1,0 +1,1 @@
+"""Pufferfish scenarios: what a secret is and which data sets it may stand for."""

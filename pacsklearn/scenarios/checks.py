@@ -1,0 +1,114 @@
+"""Checks of a scenario's parameters and of the secret column; no message quotes a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.core.scenario import SecretColumn, all_pairs
+from pacsklearn.exceptions import ScenarioError
+
+__all__ = ["class_codes", "is_number", "pair_indices", "secret_codes", "true_secret"]
+
+_MOST_SECRETS = 50
+_MOST_CLASSES = 100
+
+
+def secret_codes(
+    secret: SecretColumn | None, n_rows: int, scenario: str
+) -> tuple[list[Any], NDArray[np.int64]]:
+    """Distinct values of the secret column, sorted, and which of them each row has.
+
+    Raises
+    ------
+    ScenarioError
+        When there is no column, it has another length, misses values, is constant or takes too
+        many values.
+    """
+    if secret is None:
+        raise ScenarioError(
+            f"{scenario} needs to know what is secret; call fit(X, y, secret=column)."
+        )
+    values = np.asarray(secret.values)
+    if values.shape != (n_rows,):
+        raise ScenarioError(
+            f"secret must have one entry for each of the {n_rows} rows of X, got an array of shape "
+            f"{values.shape}."
+        )
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ScenarioError("secret must be known for every row, some entries are nan or infinite.")
+    if values.dtype == object:
+        if any(map(_is_missing, values)):
+            raise ScenarioError("secret must be known for every row, some entries are missing.")
+        values = values.astype(str)
+    names, codes = np.unique(values, return_inverse=True)
+    if not 2 <= names.size <= _MOST_SECRETS:
+        raise ScenarioError(
+            f"secret must take between 2 and {_MOST_SECRETS} values, got {names.size}; put it "
+            "into bins first."
+        )
+    return names.tolist(), codes.ravel().astype(np.int64)
+
+
+def class_codes(y: Any, n_rows: int) -> NDArray[np.int64]:
+    """Class of each row where ``y`` names few classes, else the same for all."""
+    labels = None if y is None else np.asarray(y)
+    if labels is None or labels.ndim != 1:
+        return np.zeros(n_rows, dtype=np.int64)
+    if labels.dtype == object:
+        labels = labels.astype(str)
+    names, codes = np.unique(labels, return_inverse=True)
+    if names.size > min(_MOST_CLASSES, n_rows // 2):
+        return np.zeros(n_rows, dtype=np.int64)
+    return codes.ravel().astype(np.int64)
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a real number, and not a truth value."""
+    return not isinstance(value, bool) and isinstance(value, Real)
+
+
+def pair_indices(
+    pairs: Iterable[tuple[Any, Any]] | None, secrets: Sequence[Any]
+) -> tuple[tuple[int, int], ...]:
+    """Pairs of indices for pairs of secrets; all pairs for None."""
+    if pairs is None:
+        return all_pairs(len(secrets))
+    found = []
+    pair: Any
+    for pair in pairs:
+        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+            raise ScenarioError(f"pairs must be pairs of secrets, got {pair!r}.")
+        unknown = [name for name in pair if name not in secrets]
+        if unknown:
+            raise ScenarioError(
+                f"There is no data for {unknown[0]!r}, which the pair {tuple(pair)!r} names. "
+                f"Known secrets: {', '.join(map(repr, secrets))}."
+            )
+        i, j = (secrets.index(name) for name in pair)
+        if i == j:
+            raise ScenarioError(f"A pair must name two different secrets, got {tuple(pair)!r}.")
+        found.append((i, j))
+    return tuple(found)
+
+
+def true_secret(realized: Any, secrets: Sequence[Any], scenario: str) -> int:
+    """Index of the true secret. Its name is in no message."""
+    known = f"Known secrets: {', '.join(map(repr, secrets))}."
+    if realized is None:
+        raise ScenarioError(
+            f"{scenario} needs to know the true secret; call fit(..., realized=...). {known}"
+        )
+    if isinstance(secrets[0], str) and not isinstance(realized, str):
+        realized = str(realized)
+    if realized not in secrets:
+        raise ScenarioError(f"realized is none of the scenario's secrets. {known}")
+    return list(secrets).index(realized)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value  # noqa: PLR0124

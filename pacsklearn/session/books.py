@@ -1,0 +1,185 @@
+"""What all releases of a session share, and the order in which a release is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, final
+
+from pacsklearn.core.candidate_space import CandidateSpace
+from pacsklearn.core.criterion import Criterion
+from pacsklearn.core.event import Event, Provenance
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.noise_backend import NoiseBackend
+from pacsklearn.core.one_sided_law import ONE_SIDED
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.target import Target
+from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.session.account import Account
+from pacsklearn.session.secret import Secret
+from pacsklearn.session.statement import pac_guarantee
+from pacsklearn.session.success_cap import ledger_unit
+
+__all__ = ["Books"]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Books:
+    """Space, secret, ledgers and lock of one session.
+
+    Parameters
+    ----------
+    space : SecretSpace or CandidateSpace
+    secret : Secret
+    account : Account
+    lock : lock
+        Held while a step is calibrated, charged and drawn.
+    criterion : Criterion, optional
+        What is capped instead of the mutual information. Successes do not add up, so such a
+        session makes one release.
+    """
+
+    space: SecretSpace | CandidateSpace
+    secret: Secret
+    account: Account
+    lock: AbstractContextManager[Any]
+    criterion: Criterion | None = None
+
+    def check(self, asked: float | None) -> Target:
+        """What the next release may reveal, if it fits under the ceilings.
+
+        Raises
+        ------
+        BudgetExhaustedError
+        """
+        own = self.account.own
+        if self.criterion is not None and own.events:
+            raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
+        return Target(self.account.check(asked), self.criterion)
+
+    def backend(self, noise: Any) -> str | NoiseBackend:
+        """Backend from a user's argument; "auto" is the default one for what is capped."""
+        if isinstance(noise, str) and noise == "auto":
+            return "logdet" if self.criterion is None else "criterion"
+        chosen: str | NoiseBackend = noise
+        return chosen
+
+    def event(self, kind: str, law: Any, n_outputs: int, n_noisy: int, used: Any) -> Event:
+        """Fact of a release under a law."""
+        return Event(
+            kind=kind,
+            charge=law.bound,
+            unit=ledger_unit(self.criterion),
+            backend=law.backend,
+            bound=law.bound if law.information is None else law.information,
+            n_candidates=self.space.n_candidates,
+            n_outputs=n_outputs,
+            n_noisy=n_noisy,
+            provenance=used,
+            confidence=law.confidence,
+        )
+
+    def take(
+        self,
+        calibrate: Callable[[Any], Any],
+        describe: Callable[[Any], Event],
+        draw: Callable[[Any], Any],
+    ) -> tuple[Any, Event, Any]:
+        """Calibrate to the belief, charge, and only then draw; the belief learns what came out.
+
+        Parameters
+        ----------
+        calibrate : callable
+            Law under a belief of shape (m,).
+        describe : callable
+            Event of a law.
+        draw : callable
+            What is released under a law: the first use of the secret.
+
+        Returns
+        -------
+        law, event, observed
+        """
+        with self.lock:
+            law = calibrate(self.secret.belief)
+            event = self.account.charge(describe(law))
+            observed = draw(law)
+            self.secret.learn(law.log_likelihood(observed))
+        return law, event, observed
+
+    def promised(self) -> float:
+        """Bound that holds whatever was released: the ceiling once steps depend on one another.
+
+        What was charged on this transcript is an average's sample, not a bound; for one release it
+        is known before anything is drawn.
+        """
+        events = self.account.own.events
+        if len(events) > 1 or any(event.kind == "responses" for event in events):
+            return self.account.own.ceiling
+        return self.account.own.spent
+
+    def guarantee(self) -> Guarantee:
+        """What is promised about everything released so far."""
+        own = self.account.own
+        spent = self.promised()
+        return self._stated(
+            budget=own.ceiling,
+            spent=spent,
+            metered=own.spent,
+            n_releases=len(own.events),
+            bound="sum of the releases' bounds, each given the releases before it",
+            confidence=self._confidence(),
+            noise=", ".join(sorted({event.backend for event in own.events})) or "none yet",
+            noiseless=self.criterion is None and spent >= self.space.entropy,
+            released=[f"{len(own.events)} release(s)"],
+            public=(
+                ("the released functions",)
+                if isinstance(self.space, CandidateSpace)
+                else ("hyper-parameters", "public seeds", "classes_")
+            ),
+            provenance=dict.fromkeys(used for event in own.events for used in event.provenance),
+        )
+
+    def guarantee_of(
+        self,
+        asked: float,
+        law: Any,
+        *,
+        noiseless: bool,
+        released: Iterable[str],
+        public: Iterable[str],
+        provenance: Iterable[Provenance],
+    ) -> Guarantee:
+        """Guarantee that goes with the release just taken."""
+        own = self.account.own
+        return self._stated(
+            budget=asked if len(own.events) == 1 else own.ceiling,
+            spent=self.promised(),
+            n_releases=len(own.events),
+            metered=own.spent,
+            bound=law.proof,
+            confidence=self._confidence(),
+            noise=law.backend,
+            noiseless=noiseless,
+            released=released,
+            public=public,
+            provenance=provenance,
+        )
+
+    def _confidence(self) -> float:
+        """Probability that all bounds hold, by the sum of those that they do not."""
+        doubt = sum(1 - event.confidence for event in self.account.own.events)
+        return max(1 - doubt, 0.0)
+
+    def _stated(self, **facts: Any) -> Guarantee:
+        events = self.account.own.events
+        return pac_guarantee(
+            self.space,
+            criterion=self.criterion,
+            mutual_information=events[-1].bound if self.criterion and events else None,
+            for_release=self.secret.sampler.is_secure,
+            only_adds=any(event.backend == ONE_SIDED for event in events),
+            **facts,
+        )

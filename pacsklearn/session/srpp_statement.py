@@ -1,0 +1,114 @@
+"""The guarantee's facts and words for sliced Pufferfish releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pacsklearn.core.event import Provenance
+from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.core.scenario import Scenario, Worlds
+from pacsklearn.core.slice_profile import SliceProfile
+from pacsklearn.core.sliced_law import SlicedLaw
+
+__all__ = ["pufferfish_guarantee"]
+
+_SLICED = (
+    "Sliced, not full: average and joint figures are about one projection at a time of the "
+    "released numbers, in the directions of the slice profile, and change under "
+    "post-processing. Whoever holds the whole release is bounded by the full view only."
+)
+_READING = (
+    "Slices read without any error: the released numbers are whole multiples of a grid step, and a "
+    "projection known to all digits gives them all away. Sliced figures are for a slice read with "
+    "a Gaussian error of two grid steps, 2 in 1,000,000 of the noise; the full view needs no such "
+    "condition."
+)
+_EMPIRICAL = (
+    "Other data sets: the promise is exact for the enumerated data sets of the scenario, drawn by "
+    "public seeds, each equally likely given its secret. How well they stand for all data sets "
+    "that could have been is not part of it."
+)
+_DRAWN_DATA = (
+    "What the adversary knows beyond: someone who knows which of a secret's data sets would have "
+    "been used if it were true may learn more than the figures, up to the worst case over data "
+    "sets."
+)
+_MEMBERSHIP = (
+    "Membership of single rows: the secret is the one named above and nothing else. Use PACPrivate "
+    "to hide who was in the data."
+)
+_WORLDS = (
+    "The noise: its shape, the alignment and whatever all data sets agree on are functions of the "
+    "scenario's data sets, which the adversary is assumed to know; hidden is only which is true."
+)
+_CHOICES = (
+    "Choices made by looking at the private data (epsilon, hyper-parameters, which of several "
+    "results to publish), and releases chosen after looking at earlier ones: charges on one "
+    "ledger add up for releases that are fixed beforehand."
+)
+
+
+def pufferfish_guarantee(
+    scenario: Scenario,
+    worlds: Worlds,
+    law: SlicedLaw,
+    profile: SliceProfile,
+    *,
+    budget: float,
+    unit: str,
+    coupled: bool,
+    noise: str,
+    charged: float,
+    n_releases: int,
+    released: Iterable[str],
+    public: Iterable[str],
+    for_release: bool,
+    provenance: Iterable[Provenance],
+) -> PufferfishGuarantee:
+    """Guarantee of a sliced release."""
+    definition = {
+        "average": "Ave-SRPP: mean over slices of the Renyi divergence (srpp, Definition 4.2)",
+        "joint": "Joint-SRPP: log-moment over slices (srpp, Definition 4.4)",
+        "full": "RPP: Renyi divergence of the whole release",
+    }[law.aggregation]
+    limits = [_SLICED, _READING, _EMPIRICAL]
+    if worlds.n_draws > 1:
+        limits.append(_DRAWN_DATA)
+    return PufferfishGuarantee(
+        protects=scenario.protects,
+        releases=scenario.releases,
+        definition=definition,
+        budget=budget,
+        spent=law.cost,
+        unit=unit,
+        aggregation=law.aggregation,
+        costs=law.costs,
+        bound=law.proof,
+        confidence=law.confidence,
+        assumptions=law.assumptions,
+        n_secrets=len(worlds.secrets),
+        n_pairs=len(worlds.pairs),
+        n_priors=len(worlds.priors),
+        n_draws=worlds.n_draws,
+        slices=f"{profile.name} in {profile.dimension} dimensions, digest {profile.digest}",
+        coupling=(
+            "the n-th data sets of two secrets are kept together, so that releases add up"
+            if coupled
+            else "the best coupling of two secrets' data sets, along each slice"
+        ),
+        noise=noise,
+        noiseless=law.is_noiseless,
+        charged=charged,
+        n_releases=n_releases,
+        released=tuple(released),
+        public=tuple(public),
+        not_covered=(*limits, _MEMBERSHIP, _WORLDS, _CHOICES),
+        sources=(
+            "Gaussian sliced Wasserstein mechanism: srpp, Lemma 4.1 and section 4.3",
+            "order of the three views: srpp, Proposition B.1",
+            "(epsilon, delta): srpp, Lemma B.1 at the best order",
+            "shifts of discrete Gaussians: at most the continuous divergence",
+        ),
+        for_release=for_release,
+        provenance=tuple(provenance),
+    )

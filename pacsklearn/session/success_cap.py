@@ -1,0 +1,69 @@
+"""The criterion of a session: whose success is capped, and by which figure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pacsklearn.core.candidate_space import CandidateSpace
+from pacsklearn.core.criterion import Criterion
+from pacsklearn.core.guess_criterion import identification, k_of_n
+from pacsklearn.core.membership_criterion import MembershipCriterion
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.exceptions import BudgetError
+
+__all__ = ["as_criterion", "check_cap", "ledger_unit"]
+
+
+def as_criterion(value: Any, space: SecretSpace | CandidateSpace) -> Criterion | None:
+    """Criterion from a user's argument.
+
+    Parameters
+    ----------
+    value : None, str, Criterion or callable
+        ``"membership"``, ``"identification"``, ``"35_of_n"``, an instance, or a callable that
+        makes one for a secret space.
+    space : SecretSpace or CandidateSpace
+    """
+    if value is None or isinstance(value, Criterion):
+        return value
+    if isinstance(value, str):
+        counted = re.fullmatch(r"(\d+)_of_n", value)
+        if value == "identification":
+            return identification(space)
+        if value == "membership" or counted:
+            if isinstance(space, CandidateSpace):
+                raise ValueError(
+                    f"criterion={value!r} is about units of a data set, and the secret of this "
+                    "session is one of a list of inputs; use criterion='identification'."
+                )
+            return k_of_n(space, int(counted[1])) if counted else MembershipCriterion(space)
+    elif callable(value) and not isinstance(value, type):
+        made = value(space)
+        if isinstance(made, Criterion):
+            return made
+        raise TypeError(
+            f"criterion must return a Criterion for a secret space, got {type(made).__name__}."
+        )
+    raise ValueError(
+        "criterion must be None, 'membership', 'identification', '<k>_of_n' with a number for k, a "
+        f"Criterion, or a callable that makes one for a secret space, got {value!r}."
+    )
+
+
+def check_cap(criterion: Criterion | None, cap: float, space: SecretSpace | CandidateSpace) -> None:
+    """Refuse a cap that guessing blindly passes, or that caps nothing."""
+    if criterion is None:
+        return
+    blind = float(criterion.prior(space.weights).max())
+    if not blind < cap < 1:
+        raise BudgetError(
+            f"budget={cap!r} caps the adversary's success at criterion {criterion.name!r}, where "
+            f"guessing blindly has {blind:.6g}; give a cap between that and 1, for instance "
+            f"budget={(1 + 9 * blind) / 10:.3g}."
+        )
+
+
+def ledger_unit(criterion: Criterion | None) -> str:
+    """What a session's ledger counts."""
+    return "nats" if criterion is None else f"success at {criterion.name}"

@@ -1,0 +1,72 @@
+"""No estimator of scikit-learn falls through: parameters, private answers, or a reason."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import sklearn
+from sklearn.frozen import FrozenEstimator
+
+from pacsklearn.plugin import reasons
+from pacsklearn.plugin.builtins import pacsklearn_canonicalizers
+from pacsklearn.plugin.qualified_name import public_names
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "scripts" / "estimator_table.py"
+
+
+def _load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("estimator_table", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # its dataclass looks itself up there
+    spec.loader.exec_module(module)
+    return module
+
+
+TABLE: Any = _load()
+ESTIMATORS = TABLE.estimators()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_is_released_answers_or_says_why_not(name: str) -> None:
+    row = TABLE.row(name)
+    assert row.release in ("parameters", "answers", "none")
+    assert row.noised if row.release != "none" else row.public
+
+
+def test_reasons_are_given_for_what_has_no_canonicalizer_only() -> None:
+    claimed = {name for record in pacsklearn_canonicalizers() for name in record.estimators}
+    assert not claimed & reasons._BY_NAME.keys()
+    known = {name for cls in ESTIMATORS.values() for name in public_names(cls)}
+    assert reasons._BY_NAME.keys() <= known
+
+
+def test_what_is_left_out_is_what_others_fitted() -> None:
+    assert {"FrozenEstimator"} == TABLE.NOT_FITTED_HERE
+    assert FrozenEstimator.__name__ in TABLE.NOT_FITTED_HERE
+
+
+def test_the_committed_table_is_up_to_date() -> None:
+    written = TABLE.written_with()
+    if written != sklearn.__version__:
+        pytest.skip(
+            f"docs/estimators.md was written with scikit-learn {written}, this is "
+            f"{sklearn.__version__}; run scripts/estimator_table.py to compare"
+        )
+    done = subprocess.run(  # noqa: S603 - our own script
+        [sys.executable, "-W", "ignore", str(SCRIPT), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=80,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

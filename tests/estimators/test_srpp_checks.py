@@ -1,0 +1,88 @@
+"""scikit-learn's own checks of SRPPPrivate: seeded with no exception, and as used in production."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from pacsklearn import PrevalenceScenario, Scenario, SRPPPrivate
+from pacsklearn.core.scenario import Law, Worlds
+from pacsklearn.exceptions import ScenarioError
+from pacsklearn.scenarios.row_world import RowWorld
+
+
+@dataclass(frozen=True)
+class MissingRow(Scenario):
+    """Whether the last row is there: a scenario without a secret column."""
+
+    protects = "whether the last row is there"
+    releases = "the model fitted on the rows given"
+    description = "MissingRow()"
+
+    def worlds(self, X: Any, y: Any, secret: Any, realized: Any) -> Worlds:
+        if X.shape[0] < 3:
+            raise ScenarioError(f"n_samples={X.shape[0]}: at least 3 rows are needed.")
+        rows = np.arange(X.shape[0])
+        return Worlds(
+            secrets=("there", "missing"),
+            priors=("none",),
+            worlds=(RowWorld(rows), RowWorld(rows[:-1])),
+            laws=(Law(0, 0, (0,)), Law(1, 0, (1,))),
+            pairs=((0, 1),),
+            realized=0,
+        )
+
+
+SEEDED = [
+    (LinearSVC(), PrevalenceScenario(n_draws=1)),
+    (Ridge(), MissingRow()),
+    (PCA(n_components=1), MissingRow()),
+]
+SECURE = [
+    (make_pipeline(StandardScaler(), LogisticRegression()), PrevalenceScenario(n_draws=1)),
+    (StandardScaler(), MissingRow()),
+    (KMeans(n_clusters=3, n_init=1), MissingRow()),
+]
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+
+def every_check(wrapped: list[Any], random_state: int | None) -> pytest.MarkDecorator:
+    pairs, names = [], []
+    for model, scenario in wrapped:
+        estimator = SRPPPrivate(
+            model, scenario=scenario, epsilon=1e6, n_slices=20, random_state=random_state
+        )
+        for pair in estimator_checks_generator(estimator):
+            pairs.append(pair)
+            names.append(f"{type(model).__name__}-{check_name(pair[1])}")
+    return pytest.mark.parametrize(("estimator", "check"), pairs, ids=names)
+
+
+def check_name(check: Any) -> str:
+    return check_name(check.func) if isinstance(check, partial) else check.__name__
+
+
+# A check that fails is repaired in the code, never excused here.
+@every_check(SEEDED, random_state=0)
+def test_seeded_noise_passes_every_check(estimator: SRPPPrivate, check: Any) -> None:
+    check(estimator)
+
+
+@every_check(SECURE, random_state=None)
+def test_secure_noise_passes_every_check(estimator: SRPPPrivate, check: Any) -> None:
+    check(estimator)

@@ -1,0 +1,465 @@
+"""What SRPPPrivate releases, and what it refuses."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+from pacsklearn import (
+    GroupScenario,
+    PACPrivate,
+    PrevalenceScenario,
+    Scenario,
+    SimulatorScenario,
+    SliceProfile,
+    SRPPPrivate,
+)
+from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.core.sliced_law import SlicedLaw
+from pacsklearn.exceptions import (
+    BudgetError,
+    BudgetExhaustedError,
+    LedgerMismatchError,
+    NoCanonicalizerError,
+    NonDeterministicError,
+    PrivacyLeakWarning,
+    ScenarioError,
+    StructureMismatchError,
+    SubsetFitError,
+    UnknownNameError,
+)
+
+
+@pytest.fixture(scope="module")
+def data() -> Any:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(120, 3))
+    y = (X[:, 0] + 0.3 * generator.normal(size=120) > 0).astype(int)
+    group = np.array(["a", "b", "c"])[generator.integers(0, 3, 120)]
+    return X, y, group
+
+
+def moments(X: Any, y: Any) -> Any:
+    return np.append(X.mean(axis=0), y.mean())
+
+
+class TestReleases:
+    @pytest.mark.parametrize("aggregation", ["average", "joint", "full"])
+    @pytest.mark.parametrize("scenario", ["prevalence", "group"])
+    def test_within_the_budget(self, data, aggregation, scenario):
+        X, y, group = data
+        model = SRPPPrivate(
+            LogisticRegression(), epsilon=0.7, scenario=scenario, aggregation=aggregation
+        )
+        realized = {"realized": "a"} if scenario == "group" else {}
+        guarantee = model.fit(X, y, secret=group, **realized).guarantee_
+        assert 0.69 < guarantee.spent <= guarantee.budget == 0.7
+        assert guarantee.aggregation == aggregation
+        assert guarantee.for_release
+        assert guarantee.n_secrets == (7 if scenario == "prevalence" else 3)
+
+    def test_at_a_huge_budget_the_release_is_the_model_of_the_rows_given(self, data):
+        X, y, group = data
+        model = SRPPPrivate(LogisticRegression(), epsilon=1e9).fit(X, y, secret=group)
+        plain = LogisticRegression().fit(X, y)
+        released = model.released_estimator_
+        np.testing.assert_allclose(
+            released.coef_ / released.intercept_, plain.coef_ / plain.intercept_, rtol=1e-2
+        )
+        assert type(released) is LogisticRegression
+        np.testing.assert_array_equal(model.classes_, [0, 1])
+        assert model.n_features_in_ == 3
+
+    def test_at_a_huge_budget_a_group_release_is_a_model_of_that_group(self, data):
+        X, y, group = data
+        scenario = GroupScenario(n_draws=1)
+        for name in "abc":
+            model = SRPPPrivate(moments, epsilon=1e9, scenario=scenario)
+            found = model.fit(X, y, secret=group, realized=name).released_value_
+            np.testing.assert_allclose(
+                found, moments(X[group == name], y[group == name]), rtol=0.02
+            )
+
+    def test_at_a_tiny_budget_it_is_noise(self, data):
+        X, y, group = data
+        scores = [
+            SRPPPrivate(
+                LogisticRegression(),
+                epsilon=1e-6,
+                aggregation="full",
+                scenario=GroupScenario(n_draws=1),
+            )
+            .fit(X, y, secret=group, realized="a")
+            .score(X, y)
+            for _ in range(40)
+        ]
+        assert abs(np.mean(scores) - 0.5) < 0.15
+        assert np.std(scores) > 0.1
+
+    def test_labels_are_the_default_secret_of_classifiers(self, data):
+        X, y, _ = data
+        guarantee = SRPPPrivate(LogisticRegression()).fit(X, y).guarantee_
+        assert "how frequent each value" in guarantee.protects
+
+    def test_a_column_by_name(self, data):
+        X, _y, group = data
+        frame = pd.DataFrame(X, columns=list("xyz")).assign(sex=(group == "a").astype(float))
+        scenario = PrevalenceScenario(edit="overwrite")
+        model = SRPPPrivate(Ridge(), scenario=scenario).fit(frame, X[:, 0], secret="sex")  # noqa: S106
+        assert list(model.feature_names_in_) == ["x", "y", "z", "sex"]
+        assert model.predict(frame).shape == (120,)
+
+    @pytest.mark.parametrize(
+        "estimator",
+        [
+            Ridge(),
+            PCA(2),
+            StandardScaler(),
+            KMeans(2, n_init=1),
+            make_pipeline(StandardScaler(), LogisticRegression()),
+        ],
+        ids=lambda estimator: type(estimator).__name__,
+    )
+    def test_every_kind_of_estimator(self, data, estimator):
+        X, y, group = data
+        model = SRPPPrivate(estimator, scenario=PrevalenceScenario(n_draws=2))
+        model.fit(X, y, secret=group)
+        method = "predict" if hasattr(model, "predict") else "transform"
+        assert np.isfinite(getattr(model, method)(X)).all()
+
+    def test_a_simulator(self, data):
+        X, y, _ = data
+
+        def sample(secret: float, prior: str, rng: Any) -> Any:
+            rows = rng.normal(secret, 1.0, size=(50, 3))
+            return rows, (rows[:, 0] > secret).astype(int)
+
+        scenario = SimulatorScenario(sample, secrets=(0.0, 0.5), about="the mean of the rows")
+        guarantee = SRPPPrivate(Ridge(), scenario=scenario).fit(X, y, realized=0.0).guarantee_
+        assert guarantee.protects == "the mean of the rows: 0.0, 0.5"
+
+    def test_functions(self, data):
+        X, y, group = data
+        model = SRPPPrivate(moments, epsilon=5.0).fit(X, y, secret=group)
+        assert model.released_value_.shape == (4,)
+        assert not hasattr(model, "predict")
+        assert not hasattr(model, "released_estimator_")
+        alone = SRPPPrivate(lambda X: X.mean(), epsilon=5.0).fit(X, secret=group)
+        assert isinstance(alone.released_value_, float)
+        matrix = SRPPPrivate(lambda X, y: X.T @ X, epsilon=5.0).fit(X, y, secret=group)
+        assert matrix.released_value_.shape == (3, 3)
+
+    def test_nothing_depends_on_the_secret(self, data):
+        X, y, group = data
+        model = SRPPPrivate(lambda X, y: np.arange(3.0)).fit(X, y, secret=group)
+        np.testing.assert_array_equal(model.released_value_, np.arange(3.0))
+        assert model.guarantee_.noiseless
+        assert model.guarantee_.spent == 0.0
+
+    def test_given_slices(self, data):
+        X, y, group = data
+        profile = SliceProfile(np.eye(5))
+        model = SRPPPrivate(LogisticRegression(), slices=profile).fit(X, y, secret=group)
+        assert profile.digest in model.guarantee_.slices
+        orthogonal = SRPPPrivate(LogisticRegression(), slices="orthogonal", n_slices=8)
+        assert "orthogonal" in orthogonal.fit(X, y, secret=group).guarantee_.slices
+
+    def test_anisotropic_noise_has_less_power(self, data, monkeypatch):
+        X, y, group = data
+        laws, original = [], SlicedLaw.observe
+
+        def watching(law: Any, world: int, noise: Any) -> Any:
+            laws.append(law)
+            return original(law, world, noise)
+
+        monkeypatch.setattr(SlicedLaw, "observe", watching)
+        for noise in ("isotropic", "anisotropic", "worst-case"):
+            model = SRPPPrivate(moments, noise=noise).fit(X * [10.0, 1.0, 0.1], y, secret=group)
+            assert model.guarantee_.spent <= 1.0
+        isotropic, anisotropic, worst = (law.noise_power for law in laws)
+        assert anisotropic < isotropic < worst
+
+    def test_fresh_noise_and_reproducible_noise(self, data):
+        X, y, group = data
+        model = SRPPPrivate(moments)
+        first = model.fit(X, y, secret=group).released_value_
+        assert not np.array_equal(first, model.fit(X, y, secret=group).released_value_)
+        seeded = SRPPPrivate(moments, random_state=3)
+        with pytest.warns(PrivacyLeakWarning, match="NOT private"):
+            first = seeded.fit(X, y, secret=group).released_value_
+        with pytest.warns(PrivacyLeakWarning):
+            np.testing.assert_array_equal(first, seeded.fit(X, y, secret=group).released_value_)
+        assert "NOT FOR RELEASE" in seeded.guarantee_.status
+
+    def test_sample_weights_follow_their_rows(self, data):
+        X, y, group = data
+        weights = np.where(y == 1, 5.0, 1.0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = SRPPPrivate(LogisticRegression(), epsilon=1e9)
+            model.fit(X, y, secret=group, sample_weight=weights)
+        plain = LogisticRegression().fit(X, y, sample_weight=weights)
+        released = model.released_estimator_
+        np.testing.assert_allclose(
+            released.coef_ / released.intercept_, plain.coef_ / plain.intercept_, rtol=2e-2
+        )
+
+    def test_html_and_text(self, data):
+        X, y, group = data
+        model = SRPPPrivate(LogisticRegression())
+        assert "SRPPPrivate" in model._repr_html_()
+        assert "Pufferfish" in model.fit(X, y, secret=group)._repr_html_()
+
+
+class TestSearch:
+    def test_over_epsilon(self, data):
+        X, y, group = data
+        grid = GridSearchCV(
+            SRPPPrivate(LogisticRegression(), scenario=PrevalenceScenario(n_draws=2)),
+            {"epsilon": [0.1, 1e6]},
+            cv=3,
+        )
+        grid.fit(X, y, secret=group)
+        assert grid.best_params_ == {"epsilon": 1e6}
+        assert grid.best_estimator_.guarantee_.budget == 1e6
+
+    def test_the_true_group_goes_along(self, data):
+        X, y, group = data
+        grid = GridSearchCV(
+            SRPPPrivate(LogisticRegression(), scenario=GroupScenario(n_draws=2)),
+            {"epsilon": [0.1, 1e6], "estimator__C": [0.1, 1.0]},
+            cv=2,
+        )
+        grid.fit(X, y, secret=group, realized="b")
+        assert grid.best_params_["epsilon"] == 1e6
+        assert "realized" not in vars(grid.best_estimator_)
+
+    def test_routing(self, data):
+        X, y, group = data
+        with config_context(enable_metadata_routing=True):
+            model = SRPPPrivate(
+                LogisticRegression().set_fit_request(sample_weight=True),
+                scenario=GroupScenario(n_draws=2),
+            ).set_fit_request(secret=True, realized=True)
+            grid = GridSearchCV(model, {"epsilon": [1.0, 2.0]}, cv=2)
+            grid.fit(X, y, secret=group, realized="a")
+            assert grid.best_estimator_.guarantee_.n_secrets == 3
+            model.fit(X, y, secret=group, realized="a", sample_weight=np.ones(120))
+            pipe = make_pipeline(StandardScaler(), model)
+            pipe.fit(X, y, secret=group, realized="a")
+            function = SRPPPrivate(moments).set_fit_request(secret=True)
+            assert function.get_metadata_routing() is not None
+
+
+class TestLedger:
+    def test_releases_add_up(self, data):
+        X, y, group = data
+        model = SRPPPrivate(LogisticRegression(), epsilon=1.0)
+        model.ledger = MemoryLedger(2.5, unit=model.ledger_unit(5))
+        for expected in (1, 2):
+            guarantee = model.fit(X, y, secret=group).guarantee_
+            assert guarantee.n_releases == expected
+            assert guarantee.charged == pytest.approx(expected, rel=1e-4)
+            assert guarantee.charged == model.ledger.spent
+        with pytest.raises(BudgetExhaustedError):
+            model.fit(X, y, secret=group)
+        assert len(model.ledger.events) == 2
+        assert "kept together" in guarantee.coupling
+
+    def test_nothing_is_computed_when_the_budget_is_gone(self, data):
+        X, y, group = data
+        called = []
+
+        def spy(X: Any, y: Any) -> Any:
+            called.append(1)
+            return X.mean(axis=0)
+
+        model = SRPPPrivate(spy, epsilon=1.0)
+        model.ledger = MemoryLedger(0.5, unit=model.ledger_unit(3))
+        with pytest.raises(BudgetExhaustedError):
+            model.fit(X, y, secret=group)
+        assert not called
+        assert model.ledger.events == ()
+
+    @pytest.mark.parametrize(
+        ("change", "named"),
+        [
+            ({"order": 8.0}, "order"),
+            ({"aggregation": "joint"}, "aggregation"),
+            ({"slice_seed": 1}, "slice profile"),
+            ({"n_slices": 100}, "slice profile"),
+            ({"scenario": PrevalenceScenario(shift=0.2)}, "scenario"),
+        ],
+    )
+    def test_what_does_not_add_up_is_refused(self, data, change, named):
+        X, y, group = data
+        model = SRPPPrivate(moments)
+        ledger = MemoryLedger(9.0, unit=model.ledger_unit(4))
+        model.set_params(ledger=ledger).fit(X, y, secret=group)
+        with pytest.raises(LedgerMismatchError, match=f"differs: .*{named} "):
+            SRPPPrivate(moments, ledger=ledger, **change).fit(X, y, secret=group)
+        assert len(ledger.events) == 1
+
+    def test_mutual_information_and_renyi_divergences_are_never_added(self, data):
+        X, y, group = data
+        nats = MemoryLedger(9.0)
+        with pytest.raises(LedgerMismatchError, match="are never added"):
+            SRPPPrivate(moments, ledger=nats).fit(X, y, secret=group)
+        model = SRPPPrivate(LogisticRegression())
+        renyi = MemoryLedger(9.0, unit=model.ledger_unit(4))
+        with pytest.raises(LedgerMismatchError, match="never added"):
+            PACPrivate(LogisticRegression(), ledger=renyi, n_subsets=4).fit(X, y)
+        assert nats.events == renyi.events == ()
+
+    def test_a_ledger_in_a_file(self, data, tmp_path):
+        X, y, group = data
+        address = f"sqlite:///{tmp_path / 'clinic.db'}"
+        model = SRPPPrivate(moments, epsilon=1.0, ledger=address)
+        model.fit(X, y, secret=group)
+        with pytest.raises(BudgetExhaustedError):
+            clone(model).set_params(epsilon=0.5).fit(X, y, secret=group)
+        with pytest.raises(LedgerMismatchError):
+            clone(model).set_params(order=5.0).fit(X, y, secret=group)
+
+    def test_draws_are_kept_together_only_where_that_is_needed(self, data):
+        X, y, group = data
+        scenario = GroupScenario(n_draws=3)
+        model = SRPPPrivate(moments, scenario=scenario)
+        model.ledger = MemoryLedger(9.0, unit=model.ledger_unit(4))
+        coupling = model.fit(X, y, secret=group, realized="a").guarantee_.coupling
+        assert coupling.startswith("the best coupling")
+
+
+class NoSecret(Scenario):
+    protects = releases = description = "nothing"
+
+    def worlds(self, X: Any, y: Any, secret: Any, realized: Any) -> Any:
+        raise NotImplementedError
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("parameters", "error", "message"),
+        [
+            ({"epsilon": 0}, BudgetError, "epsilon must be"),
+            ({"epsilon": -1.0}, BudgetError, "epsilon must be"),
+            ({"epsilon": np.inf}, BudgetError, "epsilon must be"),
+            ({"epsilon": "1"}, BudgetError, "epsilon must be"),
+            ({"order": 1.0}, ValueError, "order must be above 1"),
+            ({"order": 0.5}, ValueError, "order must be above 1"),
+            ({"order": np.inf}, ValueError, "order must be above 1"),
+            ({"order": None}, ValueError, "order must be a number"),
+            ({"scenario": "unheard of"}, UnknownNameError, "group, prevalence"),
+            ({"scenario": GroupScenario}, UnknownNameError, "by an instance"),
+            ({"aggregation": "median"}, ValueError, "aggregation must be"),
+            ({"noise": "pink"}, ValueError, "noise must be"),
+            ({"noise": "anisotropic", "aggregation": "full"}, ValueError, "along slices"),
+            ({"slices": "diagonal"}, ValueError, "slices must be"),
+            ({"slices": np.eye(4)}, ValueError, "slices must be"),
+            ({"slices": SliceProfile(np.eye(3))}, ValueError, "directions in 3 dimensions, and 5"),
+            ({"n_slices": 0}, ValueError, "n_slices"),
+            ({"slice_seed": -1}, ValueError, "slice_seed"),
+            ({"delta": 0.0}, ValueError, "delta"),
+            ({"confidence": 0.0}, ValueError, "confidence"),
+            ({"confidence": 0.9}, ValueError, "largest_distance"),
+            ({"ledger": "postgres://"}, ValueError, "ledger must be"),
+        ],
+    )
+    def test_parameters(self, data, parameters, error, message):
+        X, y, group = data
+        if "ledger" in parameters:
+            from pacsklearn.exceptions import LedgerError
+
+            error = LedgerError
+        with pytest.raises(error, match=message):
+            SRPPPrivate(LogisticRegression(), **parameters).fit(X, y, secret=group)
+
+    @pytest.mark.parametrize(
+        "parameters",
+        [
+            {"noise": "anisotropic"},
+            {"aggregation": "full"},
+            {"slices": "orthogonal"},
+            {"ledger": MemoryLedger(1.0)},
+        ],
+    )
+    def test_what_cannot_be_sampled(self, data, parameters):
+        X, y, group = data
+        model = SRPPPrivate(moments, confidence=0.9, largest_distance=9.0, **parameters)
+        with pytest.raises(ValueError, match="confidence below 1"):
+            model.fit(X, y, secret=group)
+
+    def test_secrets(self, data):
+        X, y, group = data
+        with pytest.raises(ScenarioError, match="What is secret"):
+            SRPPPrivate(Ridge()).fit(X, X[:, 0])
+        with pytest.raises(ScenarioError, match="What is secret"):
+            SRPPPrivate(moments).fit(X, y)
+        with pytest.raises(ScenarioError, match="not a column of X"):
+            SRPPPrivate(Ridge()).fit(X, y, secret="sex")  # noqa: S106
+        with pytest.raises(ScenarioError, match="one entry for each"):
+            SRPPPrivate(Ridge()).fit(X, y, secret=group[:-1])
+        one = np.where(np.arange(120) == 4, "z", group)
+        with pytest.raises(ScenarioError, match="single record"):
+            SRPPPrivate(Ridge(), scenario="group").fit(X, y, secret=one, realized="a")
+        scenario = GroupScenario(pairs=[("a", "z")])
+        with pytest.raises(ScenarioError, match="no data for 'z'"):
+            SRPPPrivate(Ridge(), scenario=scenario).fit(X, y, secret=group, realized="a")
+
+    def test_estimators(self, data):
+        X, y, group = data
+        with pytest.raises(NoCanonicalizerError):
+            SRPPPrivate(KNeighborsClassifier()).fit(X, y, secret=group)
+        with pytest.raises(TypeError, match="the class LogisticRegression"):
+            SRPPPrivate(LogisticRegression).fit(X, y, secret=group)
+        with pytest.raises(TypeError, match="object of type int"):
+            SRPPPrivate(3).fit(X, y, secret=group)
+        with pytest.raises(NotFittedError):
+            SRPPPrivate(LogisticRegression()).predict(X)
+        assert not hasattr(SRPPPrivate(DecisionTreeRegressor()), "transform")
+
+    def test_functions(self, data):
+        X, y, group = data
+        with pytest.raises(TypeError, match="no parameters of fit"):
+            SRPPPrivate(moments).fit(X, y, secret=group, sample_weight=y)
+        with pytest.raises(SubsetFitError, match="ZeroDivisionError"):
+            SRPPPrivate(lambda X, y: 1 / 0).fit(X, y, secret=group)
+        with pytest.raises(SubsetFitError, match="nan or infinite"):
+            SRPPPrivate(lambda X, y: np.nan).fit(X, y, secret=group)
+        with pytest.raises(SubsetFitError, match="no numbers"):
+            SRPPPrivate(lambda X, y: []).fit(X, y, secret=group)
+        with pytest.raises(StructureMismatchError, match="shape"):
+            SRPPPrivate(lambda X, y: X[: int(y.sum())]).fit(X, y, secret=y == 1)
+        generator = np.random.default_rng(0)
+        with pytest.raises(NonDeterministicError):
+            SRPPPrivate(lambda X, y: generator.random()).fit(X, y, secret=group)
+
+    def test_parameters_of_fit_and_simulated_rows(self, data):
+        X, y, _ = data
+        scenario = SimulatorScenario(lambda s, p, rng: (X, y), secrets=(0, 1))
+        with pytest.raises(ScenarioError, match="leave out sample_weight"):
+            SRPPPrivate(Ridge(), scenario=scenario).fit(X, y, realized=0, sample_weight=y)
+
+    def test_a_failing_fit_leaves_the_last_one_whole(self, data):
+        X, y, group = data
+        model = SRPPPrivate(LogisticRegression()).fit(X, y, secret=group)
+        before = model.guarantee_
+        with pytest.raises(ScenarioError):
+            model.fit(X, y, secret=group[:3])
+        assert model.guarantee_ is before
+        assert model.predict(X).shape == (120,)

@@ -1,0 +1,45 @@
+"""Sums over members against sums taken subset by subset."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pacsklearn import SecretSpace
+from pacsklearn.fitting.member_sums import member_products, member_sums
+
+
+@pytest.mark.parametrize("n_subsets", [2, 6, 32])
+@pytest.mark.parametrize(("n", "q"), [(7, 3), (500, 2), (9001, 5)])
+def test_against_each_subset(n: int, q: int, n_subsets: int) -> None:
+    generator = np.random.default_rng(0)
+    table, space = generator.normal(size=(n, q)), SecretSpace.balanced(n, n_subsets=n_subsets)
+    sums, products = member_sums(table, space), member_products(table, space)
+    for i in range(n_subsets):
+        own = table[space.rows(i)]
+        assert sums[i] == pytest.approx(own.sum(axis=0), abs=1e-9)
+        assert products[i] == pytest.approx(own.T @ own, abs=1e-9)
+
+
+def test_groups_move_together() -> None:
+    generator = np.random.default_rng(1)
+    table, groups = generator.normal(size=(300, 2)), generator.integers(0, 40, 300)
+    space = SecretSpace.balanced(300, n_subsets=8, groups=groups)
+    sums, products = member_sums(table, space), member_products(table, space)
+    for i in range(8):
+        own = table[space.rows(i)]
+        assert sums[i] == pytest.approx(own.sum(axis=0))
+        assert products[i] == pytest.approx(own.T @ own)
+
+
+def test_rows_of_others_leave_no_trace_not_even_in_rounding() -> None:
+    generator = np.random.default_rng(2)
+    table, space = generator.normal(size=(4000, 3)), SecretSpace.balanced(4000, n_subsets=12)
+    weight = (generator.random(4000) < 0.5)[:, None].astype(float)
+    others = np.setdiff1d(np.arange(4000), space.rows(5))
+    told = (member_sums(table, space), member_sums(table, space, weight))
+    products = member_products(table, space)
+    table[others], weight[others] = 1e15 * generator.normal(size=(others.size, 3)), 1.0
+    assert np.array_equal(member_sums(table, space)[5], told[0][5])
+    assert np.array_equal(member_sums(table, space, weight)[5], told[1][5])
+    assert np.array_equal(member_products(table, space)[5], products[5])

@@ -1,0 +1,142 @@
+"""Releases of secrets that can be sampled but not listed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pacsklearn import Guarantee, PoissonSubsets, release_sampled
+from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.exceptions import (
+    BudgetExhaustedError,
+    FunctionError,
+    NonDeterministicError,
+    PrivacyLeakWarning,
+)
+from pacsklearn.session import sampled_release
+
+X = np.random.default_rng(0).normal(size=(200, 3))
+SUBSETS = PoissonSubsets(200)
+
+
+def mean(rows):
+    return X[rows].mean(axis=0)
+
+
+def release(function=mean, sampler=SUBSETS, **options):
+    options = {"budget": 0.25, "n_calibration": 50, "n_certificate": 200, **options}
+    return release_sampled(function, sampler, **options)
+
+
+def test_value_and_guarantee():
+    found = release(gamma=1e-3)
+    assert found.value.shape == (3,)
+    assert np.linalg.norm(found.value - X.mean(axis=0)) < 8 * np.sqrt(found.noise_power) + 1
+    guarantee = found.guarantee
+    assert guarantee.confidence == 0.999
+    assert guarantee.status == "holds with confidence 0.999"
+    assert "sample access only" in guarantee.definition
+    assert "q_max" in str(guarantee)
+    assert found.event.charge == guarantee.spent <= 0.25
+    assert Guarantee.from_json(guarantee.to_json()) == guarantee
+
+
+def test_a_number():
+    assert isinstance(release(lambda rows: X[rows].mean()).value, float)
+
+
+def test_fresh_secrets_and_noise_unless_seeded():
+    assert not np.array_equal(release().value, release().value)
+    with pytest.warns(PrivacyLeakWarning):
+        first = release(random_state=3)
+    with pytest.warns(PrivacyLeakWarning):
+        second = release(random_state=3)
+    assert np.array_equal(first.value, second.value)
+    assert not first.guarantee.for_release
+
+
+def test_trials_have_public_seeds_and_the_secret_has_none(monkeypatch):
+    seen = []
+
+    def watched(generator):
+        seen.append(generator.bit_generator.seed_seq.entropy)
+        return SUBSETS(generator)
+
+    release(sampler=watched, seed=5)
+    trials, secret = seen[:-2], seen[-1]
+    assert trials == [[5, number] for number in range(250)]
+    assert seen[-2] == [5, 0]
+    assert isinstance(secret, int)
+    assert secret.bit_length() > 200
+
+
+def test_charged_before_the_secret_is_drawn():
+    ledger = MemoryLedger(0.3)
+    seen = []
+
+    def watched(generator):
+        seen.append(ledger.spent)
+        return SUBSETS(generator)
+
+    release(sampler=watched, ledger=ledger)
+    assert set(seen[:-1]) == {0.0}
+    assert seen[-1] == ledger.spent > 0.2
+    calls = len(seen)
+    with pytest.raises(BudgetExhaustedError):
+        release(sampler=watched, ledger=ledger)
+    assert len(seen) == calls
+
+
+def test_a_secret_on_which_the_function_fails_gives_the_centre(monkeypatch):
+    drawn = []
+    original = sampled_release._secret_point
+    monkeypatch.setattr(
+        sampled_release,
+        "_secret_point",
+        lambda *args: drawn.append(original(*args)) or drawn[-1],
+    )
+    calls = iter(range(10_000))
+
+    def brittle(rows):
+        if next(calls) > 250:
+            raise RuntimeError("row 17 is bad")
+        return mean(rows)
+
+    found = release(brittle)
+    assert drawn[0].tolist() == [0, 0, 0]
+    assert np.all(np.isfinite(found.value))
+
+
+def test_a_far_secret_is_pulled_back():
+    calls = iter(range(10_000))
+
+    def late(rows):
+        return mean(rows) * (1e9 if next(calls) > 250 else 1.0)
+
+    found = release(late, budget=4.0)
+    assert np.linalg.norm(found.value) < 10
+
+
+def test_bad_functions():
+    with pytest.raises(FunctionError, match="IndexError") as caught:
+        release(lambda rows: X[rows[:1] + 1000])
+    assert "1000" not in str(caught.value)
+    calls = iter(range(10_000))
+    with pytest.raises(NonDeterministicError):
+        release(lambda rows: next(calls))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_certificate": 1}, "n_certificate"),
+        ({"n_calibration": 1}, "n_calibration"),
+        ({"gamma": 0.0}, "gamma"),
+        ({"guard": 0.1}, "guard"),
+        ({"budget": -1}, "budget"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_arguments(options, message):
+    with pytest.raises(ValueError, match=message):
+        release(**options)

@@ -1,0 +1,108 @@
+"""Releases of one secret on one ledger: when their divergences add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pacsklearn import Scenario, SliceProfile, SRPPPrivate
+from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.core.scenario import Law, Worlds
+from pacsklearn.core.sliced_law import SlicedLaw
+from pacsklearn.noise.sliced_gaussian import sliced_law
+from pacsklearn.noise.sliced_target import SlicedTarget
+from pacsklearn.scenarios.data_world import DataWorld
+
+ORDER = 4.0
+# Two data sets a secret: the coins agree under one secret, and differ under the other.
+COINS = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+
+
+@dataclass(frozen=True)
+class TwoCoins(Scenario):
+    protects = "whether two coins agree"
+    releases = "one of them"
+    description = "TwoCoins()"
+
+    def worlds(self, X: Any, y: Any, secret: Any, realized: Any) -> Worlds:
+        return coins()
+
+
+def coins() -> Worlds:
+    return Worlds(
+        secrets=("agree", "differ"),
+        priors=("fair",),
+        worlds=tuple(DataWorld(row[None, :]) for row in COINS),
+        laws=(Law(0, 0, (0, 1)), Law(1, 0, (2, 3))),
+        pairs=((0, 1),),
+        realized=0,
+    )
+
+
+def first(X: Any) -> Any:
+    return X[0, 0]
+
+
+def second(X: Any) -> Any:
+    return X[0, 1]
+
+
+def test_either_coin_alone_tells_nothing_and_needs_no_noise():
+    for coin in (first, second):
+        model = SRPPPrivate(coin, scenario=TwoCoins()).fit(np.zeros((2, 2)))
+        assert model.guarantee_.spent == 0.0
+
+
+def test_on_one_ledger_both_together_are_protected():
+    """Distances under the best coupling of each release do not add up; kept together they do."""
+    ledger = MemoryLedger(3.0, SRPPPrivate(first, scenario=TwoCoins()).ledger_unit(1))
+    spent = [
+        SRPPPrivate(coin, scenario=TwoCoins(), ledger=ledger).fit(np.zeros((2, 2))).guarantee_.spent
+        for coin in (first, second)
+    ]
+    assert spent[0] == 0.0
+    assert spent[1] == pytest.approx(1.0, rel=1e-4)
+    assert ledger.spent == spent[1]
+
+
+def divergence(left: Any, right: Any, order: float) -> float:
+    """Renyi divergence of two mixtures of standard Gaussians in the plane, on a fine grid."""
+    axis = np.linspace(-12, 12, 1201)
+    points = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1)
+
+    def density(means: Any) -> Any:
+        parts = [np.exp(-np.sum((points - mean) ** 2, axis=-1) / 2) for mean in means]
+        return np.mean(parts, axis=0) / (2 * np.pi)
+
+    p, q = density(left), density(right)
+    total = np.sum(p**order * q ** (1 - order)) * (axis[1] - axis[0]) ** 2
+    return float(np.log(total) / (order - 1))
+
+
+def whitened(law: SlicedLaw) -> Any:
+    return law.centres[:, 0] / law.scale
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_charges_bound_the_divergence_of_two_releases_together(seed):
+    generator = np.random.default_rng(seed)
+    outputs = COINS + 0.3 * generator.normal(size=COINS.shape)
+    profile = SliceProfile(np.ones((1, 1)))
+    target = SlicedTarget(0.4, ORDER, "average", profile, coupled=True)
+    laws = [sliced_law(outputs[:, [j]], coins(), target) for j in (0, 1)]
+    together = np.stack([whitened(law) for law in laws], axis=1)
+    found = divergence(together[:2], together[2:], ORDER)
+    assert found <= sum(law.cost for law in laws)
+
+
+def test_under_the_best_coupling_they_would_not():
+    profile = SliceProfile(np.ones((1, 1)))
+    outputs = COINS + np.array([[0.0, 0.0], [0.0, 0.0], [0.05, 0.0], [0.0, 0.05]])
+    target = SlicedTarget(0.4, ORDER, "average", profile)
+    laws = [sliced_law(outputs[:, [j]], coins(), target) for j in (0, 1)]
+    together = np.stack([whitened(law) for law in laws], axis=1)
+    assert np.ptp(together) > 8  # coins stand out of such noise
+    assert divergence(together[:2], together[2:], ORDER) > 10 * sum(law.cost for law in laws)
