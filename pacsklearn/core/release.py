@@ -8,6 +8,7 @@ from typing import Any, final
 from pacsklearn.core.event import Event
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.information.individual_information import IndividualInformation
 
 __all__ = ["Release"]
 
@@ -29,6 +30,9 @@ class Release:
         What was charged.
     noise_power, released_power : float
         As in :class:`~pacsklearn.core.noise_law.NoiseLaw`.
+    individual : IndividualInformation, optional
+        What this release tells about each unit by itself, when it was asked for; a public
+        function of the universe.
     """
 
     value: Any
@@ -36,3 +40,4 @@ class Release:
     event: Event
     noise_power: float
     released_power: float
+    individual: IndividualInformation | None = None

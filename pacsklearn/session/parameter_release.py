@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
 from pacsklearn.plugin import registry
 from pacsklearn.session.books import Books
 from pacsklearn.session.calibration import observe, output_metric
+from pacsklearn.session.individual import told_about_units, with_individual
 from pacsklearn.session.seeding import seeded_clone
 from pacsklearn.session.statement import public_facts
 from pacsklearn.session.subset_training import candidate_outputs
@@ -34,6 +39,7 @@ def release_parameters(
     n_jobs: int | None,
     verbose: int,
     fast_fit: bool = True,
+    individual: bool = False,
 ) -> Release:
     """One step of a session; the arguments are those of ``PrivacySession.release``."""
     target = books.check(budget)
@@ -60,8 +66,14 @@ def release_parameters(
         fast_fit=fast_fit,
     )
     cost = output_metric(metric, chosen, outputs, X)
+    beliefs = []
+
+    def calibrate(belief: NDArray[np.float64]) -> NoiseLaw:
+        beliefs.append(belief)
+        return backend.calibrate(Support(outputs.vectors, belief), target, cost)
+
     law, event, observed = books.take(
-        lambda belief: backend.calibrate(Support(outputs.vectors, belief), target, cost),
+        calibrate,
         lambda law: books.event(
             "parameters",
             law,
@@ -79,5 +91,8 @@ def release_parameters(
         public=public_facts(outputs.layout),
         provenance=provenance,
     )
+    told = told_about_units(law, space, beliefs[0]) if individual else None
+    if told is not None:
+        guarantee = with_individual(guarantee, told)
     value = chosen.decode(law.decode(observed), outputs.layout, seeded_clone(estimator))
-    return Release(value, guarantee, event, law.noise_power, law.released_power)
+    return Release(value, guarantee, event, law.noise_power, law.released_power, told)

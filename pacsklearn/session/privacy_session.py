@@ -237,6 +237,7 @@ class PrivacySession:
         metric: Any = "auto",
         canonicalizer: Any = "auto",
         fit_params: Mapping[str, Any] | None = None,
+        individual: bool = False,
     ) -> Release:
         """Release a private model: fitted on the secret subset, canonical, noised.
 
@@ -252,6 +253,10 @@ class PrivacySession:
         canonicalizer : "auto", str or Canonicalizer
         fit_params : mapping, optional
             Passed to every subset's ``fit``.
+        individual : bool, default=False
+            Also compute what the release tells about each row by itself
+            (pac-private-algorithms, section 6.3): ``individual`` of the result, and a line of its
+            guarantee.
 
         Returns
         -------
@@ -275,6 +280,7 @@ class PrivacySession:
             metric=metric,
             canonicalizer=canonicalizer,
             fit_params=fit_params,
+            individual=individual,
             n_jobs=self._n_jobs,
             verbose=self._verbose,
             fast_fit=self._fast_fit,

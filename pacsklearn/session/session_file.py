@@ -49,7 +49,7 @@ class SessionState:
     ----------
     X, y : arrays
         The universe.
-    space : SecretSpace
+    space : SecretSpace or CandidateSpace
     sampler : Sampler
         A seeded one goes on where it was.
     drawn : (int, ndarray)

@@ -1,0 +1,170 @@
+"""Sessions that cap what an adversary achieves, and what they tell about single rows."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.neighbors import KNeighborsClassifier
+
+from pacsklearn import Guarantee, PACPrivate, PrivacySession
+from pacsklearn.core.guess_criterion import GuessCriterion, k_of_n
+from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, LedgerMismatchError
+from pacsklearn.noise.criterion import CriterionBackend
+
+X, Y = load_iris(return_X_y=True)
+QUICK = CriterionBackend(n_draws=512, n_certificate=1024)
+LDA = LinearDiscriminantAnalysis()
+
+
+def session(criterion="membership", budget=0.6, **options) -> PrivacySession:
+    return PrivacySession(X, Y, budget=budget, criterion=criterion, n_subsets=16, **options)
+
+
+def test_one_release_under_a_cap() -> None:
+    with session() as capped:
+        release = capped.release(LDA, noise=QUICK)
+        guarantee = release.guarantee
+        assert 0.5 < guarantee.spent <= 0.6
+        assert guarantee.posterior_membership <= guarantee.spent
+        assert guarantee.criterion == "membership"
+        assert guarantee.confidence == 1 - 1e-6
+        assert guarantee.information > 0
+        assert guarantee.unit == "success at membership"
+        assert release.event.bound == guarantee.information
+        assert capped.ledger.unit == "success at membership"
+        assert capped.guarantee_.spent == guarantee.spent
+        assert Guarantee.from_json(guarantee.to_json()) == guarantee
+        for text in ("the cap being 60.00 %", "criterion membership", "Other aims"):
+            assert text in str(guarantee)
+        assert "nats" not in str(guarantee).split("mutual information")[0]
+        with pytest.raises(BudgetExhaustedError):
+            capped.release(LDA, noise=QUICK)
+
+
+def test_successes_and_nats_are_never_added(tmp_path: Path) -> None:
+    ledger = f"sqlite:///{tmp_path}/nats.db"
+    with PrivacySession(X, Y, budget=1.0, n_subsets=16, ledger=ledger) as nats:
+        nats.release(LDA, budget=0.5)
+    with pytest.raises(LedgerMismatchError):
+        session(ledger=ledger).release(LDA, noise=QUICK)
+
+
+def test_a_capped_session_is_saved_with_its_criterion(tmp_path: Path) -> None:
+    with session(ledger=f"sqlite:///{tmp_path}/success.db") as capped:
+        capped.release(LDA, noise=QUICK)
+        capped.save(tmp_path / "session")
+    again = PrivacySession.load(tmp_path / "session")
+    assert again.guarantee_.criterion == "membership"
+    with pytest.raises(BudgetExhaustedError):
+        again.release(LDA, noise=QUICK)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "budget", "name"),
+    [
+        ("identification", 0.2, "identification"),
+        ("70_of_n", 0.3, "70-of-150"),
+        (partial(k_of_n, k=72), 0.3, "72-of-150"),
+        (GuessCriterion(np.eye(16), "naming", "name it"), 0.3, "naming"),
+    ],
+)
+def test_other_criteria(criterion, budget: float, name: str) -> None:
+    guarantee = session(criterion, budget).release(LDA, noise=QUICK).guarantee
+    assert guarantee.criterion == name
+    assert guarantee.spent <= budget
+
+
+@pytest.mark.parametrize(
+    ("criterion", "budget", "error", "message"),
+    [
+        ("membership", 0.5, BudgetError, "guessing blindly has 0.5"),
+        ("membership", 1.0, BudgetError, "give a cap between that and 1"),
+        ("identification", 0.01, BudgetError, "guessing blindly has 0.0625"),
+        ("memberships", 0.6, ValueError, "criterion must be None, 'membership'"),
+        (3, 0.6, ValueError, "criterion must be None, 'membership'"),
+        (lambda _: 3, 0.6, TypeError, "criterion must return a Criterion"),
+    ],
+)
+def test_bad_criteria(criterion, budget: float, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        session(criterion, budget)
+
+
+def test_answers_have_no_criterion() -> None:
+    with pytest.raises(ValueError, match="do not add up over them"):
+        session().respond(KNeighborsClassifier(), X[:2])
+    fitted = PACPrivate(KNeighborsClassifier(), criterion="membership", budget=0.6, n_subsets=16)
+    with pytest.raises(ValueError, match="do not add up over them"):
+        fitted.fit(X, Y)
+
+
+def test_membership_means_nothing_for_arbitrary_candidates() -> None:
+    with pytest.raises(TypeError):
+        PrivacySession.over(range(4), budget=0.5, criterion="membership")  # type: ignore[call-arg]
+
+
+def test_far_less_noise_for_the_same_promise_about_membership() -> None:
+    nats = PACPrivate(LDA, budget=1 / 64, n_subsets=16).fit(X, Y)
+    promised = nats.guarantee_.posterior_membership
+    capped = PACPrivate(LDA, criterion="membership", budget=promised, noise=QUICK, n_subsets=16)
+    capped.fit(X, Y)
+    assert capped.guarantee_.posterior_membership <= promised
+    assert capped.guarantee_.information > 4 * nats.guarantee_.information
+
+
+def test_default_noise_follows_the_criterion() -> None:
+    assert PACPrivate(LDA, n_subsets=4).fit(X, Y).guarantee_.noise == "logdet"
+    capped = PACPrivate(LDA, criterion="identification", budget=0.6, n_subsets=4).fit(X, Y)
+    assert capped.guarantee_.noise == "criterion"
+    with pytest.raises(ValueError, match="give criterion='membership'"):
+        PACPrivate(LDA, noise="criterion", n_subsets=4).fit(X, Y)
+
+
+def test_estimates_promise_nothing() -> None:
+    fitted = PACPrivate(LDA, noise="stackelberg", n_subsets=4, budget=0.5).fit(X, Y)
+    assert fitted.guarantee_.confidence == 0.0
+    assert "NOT PROVED" in fitted.guarantee_.status
+
+
+def test_confidences_of_releases_add_their_doubts() -> None:
+    with PrivacySession(X, Y, budget=2.0, n_subsets=16) as many:
+        for _ in range(2):
+            last = many.release(LDA, budget=1.0, noise="residual")
+        doubts = sum(1 - event.confidence for event in many.ledger.events)
+        assert many.guarantee_.confidence == 1 - doubts
+        assert last.guarantee.confidence == 1 - doubts
+
+
+class TestIndividual:
+    def test_reported_where_asked_for(self) -> None:
+        with PrivacySession(X, Y, budget=1.0, n_subsets=16) as one:
+            plain = one.release(LDA, budget=0.25)
+            asked = one.release(LDA, budget=0.25, individual=True)
+        assert plain.individual is None
+        told = asked.individual
+        assert told is not None
+        assert told.values.shape == (150,)
+        assert 0 < told.worst <= 0.25
+        assert told.posterior_membership < asked.guarantee.posterior_membership
+        assert "about any one row" in str(asked.guarantee)
+
+    def test_a_release_without_noise_tells_what_the_outputs_tell(self) -> None:
+        with PrivacySession(X, Y, budget=10.0, n_subsets=4) as open_book:
+            told = open_book.release(LDA, individual=True).individual
+        assert told is not None
+        np.testing.assert_allclose(told.values, np.log(2), atol=1e-6)
+
+
+def test_residual_figures_of_r_pac() -> None:
+    guarantee = PACPrivate(LDA, budget=0.25, n_subsets=16).fit(X, Y).guarantee_
+    entropy = np.log(16)
+    assert guarantee.remaining_entropy == pytest.approx(entropy - guarantee.spent)
+    assert guarantee.intrinsic_privacy == 0.0
+    assert guarantee.residual_privacy == pytest.approx(-guarantee.spent)
+    assert guarantee.to_dict()["residual_privacy"] == guarantee.residual_privacy
+    assert "remains unknown" in str(guarantee)
