@@ -9,10 +9,13 @@ Wrap an estimator, state a budget, call ``fit``::
 
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.guess_criterion import GuessCriterion, k_of_n
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.poisson_subsets import PoissonSubsets
+from pacsklearn.core.protecting_metric import ProtectingMetric
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.secret_space import SecretSpace
@@ -49,10 +52,12 @@ __all__ = [
     "CandidateSpace",
     "Canonicalizer",
     "CanonicalizerRecord",
+    "Criterion",
     "DistilledModel",
     "Encoding",
     "GroupScenario",
     "Guarantee",
+    "GuessCriterion",
     "Layout",
     "NoiseBackend",
     "NoiseBackendRecord",
@@ -63,6 +68,7 @@ __all__ = [
     "PrivacyUtilityCurve",
     "PrivacyUtilityDisplay",
     "PrivateGridSearchCV",
+    "ProtectingMetric",
     "PufferfishGuarantee",
     "SRPPPrivate",
     "Scenario",
@@ -74,6 +80,7 @@ __all__ = [
     "StabilizedRegressor",
     "distill",
     "hookimpl",
+    "k_of_n",
     "privacy_utility_curve",
     "register",
     "release_sampled",
