@@ -146,8 +146,9 @@ def dp_power(X: np.ndarray, n: int, epsilon: float) -> tuple[float, float]:
         d_out=epsilon,
     )
     found = dp.binary_search_param(
-        lambda scale: dp.c.make_zCDP_to_approxDP(
-            dp.m.make_gaussian(vector, dp.l2_distance(T=float), scale)
+        lambda scale: dp.c.make_fix_delta(
+            dp.c.make_zCDP_to_approxDP(dp.m.make_gaussian(vector, dp.l2_distance(T=float), scale)),
+            DELTA,
         ),
         d_in=float(np.linalg.norm(ranges) / n),
         d_out=(epsilon, DELTA),

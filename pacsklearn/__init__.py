@@ -10,10 +10,12 @@ Wrap an estimator, state a budget, call ``fit``::
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.criterion import Criterion
+from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.guess_criterion import GuessCriterion, k_of_n
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.noise_backend import NoiseBackend
+from pacsklearn.core.operator_metric import OperatorMetric
 from pacsklearn.core.poisson_subsets import PoissonSubsets
 from pacsklearn.core.protecting_metric import ProtectingMetric
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
@@ -27,6 +29,8 @@ from pacsklearn.estimators.privacy_curve import privacy_utility_curve
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
 from pacsklearn.estimators.private_search import PrivateGridSearchCV
 from pacsklearn.estimators.srpp_private import SRPPPrivate
+from pacsklearn.estimators.srpp_sgd.classifier import SRPPSGDClassifier
+from pacsklearn.estimators.srpp_sgd.regressor import SRPPSGDRegressor
 from pacsklearn.estimators.stabilized import StabilizedClassifier, StabilizedRegressor
 from pacsklearn.plugin import (
     AttackRecord,
@@ -38,6 +42,7 @@ from pacsklearn.plugin import (
     register,
     unregister,
 )
+from pacsklearn.scenarios.differing_rows import DifferingRows
 from pacsklearn.scenarios.group_scenario import GroupScenario
 from pacsklearn.scenarios.prevalence_scenario import PrevalenceScenario
 from pacsklearn.scenarios.simulator_scenario import SimulatorScenario
@@ -53,6 +58,8 @@ __all__ = [
     "Canonicalizer",
     "CanonicalizerRecord",
     "Criterion",
+    "DifferingRows",
+    "DiscrepancyCap",
     "DistilledModel",
     "Encoding",
     "GroupScenario",
@@ -61,6 +68,7 @@ __all__ = [
     "Layout",
     "NoiseBackend",
     "NoiseBackendRecord",
+    "OperatorMetric",
     "PACPrivate",
     "PoissonSubsets",
     "PrevalenceScenario",
@@ -71,6 +79,8 @@ __all__ = [
     "ProtectingMetric",
     "PufferfishGuarantee",
     "SRPPPrivate",
+    "SRPPSGDClassifier",
+    "SRPPSGDRegressor",
     "Scenario",
     "ScenarioRecord",
     "SecretSpace",

@@ -9,6 +9,8 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+from scipy.sparse.linalg import LinearOperator
 
 __all__ = [
     "BlockMetric",
@@ -151,16 +153,22 @@ def as_metric(value: Any) -> Metric:
 
     Parameters
     ----------
-    value : None, Metric, array-like of shape (d,) or (d, d)
-        None means the identity; a vector a diagonal metric; a matrix a full one.
+    value : None, Metric, array-like of shape (d,) or (d, d), LinearOperator or sparse matrix
+        None means the identity; a vector a diagonal metric; a matrix a full one; an operator
+        ``L`` the cost ``|L b|^2``.
     """
     if value is None:
         return IdentityMetric()
     if isinstance(value, Metric):
         return value
+    if isinstance(value, LinearOperator) or issparse(value):
+        from pacsklearn.core.operator_metric import OperatorMetric  # which is built on this file
+
+        return OperatorMetric(value)
     if isinstance(value, (str, bytes)) or not isinstance(value, (np.ndarray, Sequence)):
         raise ValueError(
-            "metric must be 'auto', None, a vector, a symmetric matrix or a pacsklearn Metric, "
+            "metric must be 'auto', None, a vector, a symmetric matrix, a linear operator or a "
+            "pacsklearn Metric, "
             f"got {value!r}."
         )
     array = np.asarray(value, dtype=np.float64)

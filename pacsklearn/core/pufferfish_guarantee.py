@@ -66,6 +66,10 @@ class PufferfishGuarantee:
         False when the noise can be predicted (``random_state``).
     provenance : tuple of Provenance
         Plugins involved.
+    averaged_over : str
+        What the bound is a mean over, when it is one.
+    facts : tuple of (str, str)
+        Further facts, by name: how a run of many steps was accounted for, say.
     """
 
     protects: str
@@ -95,6 +99,8 @@ class PufferfishGuarantee:
     sources: tuple[str, ...]
     for_release: bool
     provenance: tuple[Provenance, ...] = ()
+    averaged_over: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
 
     framework = "Sliced Renyi Pufferfish"
 
@@ -106,9 +112,10 @@ class PufferfishGuarantee:
         if self.noiseless:
             return "NO NOISE: whatever the secret, the output is the same"
         sliced = "" if self.aggregation == "full" else ", sliced, not full"
+        mean = f", a mean over {self.averaged_over}" if self.averaged_over else ""
         if self.confidence < 1:
-            return f"holds with confidence {self.confidence:.8g}{sliced}"
-        return f"proved for the scenario's data sets{sliced}"
+            return f"holds with confidence {self.confidence:.8g}{sliced}{mean}"
+        return f"proved for the scenario's data sets{sliced}{mean}"
 
     @property
     def promise(self) -> str:
@@ -133,7 +140,9 @@ class PufferfishGuarantee:
             "adversary may have unlimited computing power and know every data set of the scenario "
             "and the noise; how likely which secret is beforehand does not matter."
         )
-        if self.confidence < 1:
+        if self.averaged_over:
+            text += f" This is a mean over {self.averaged_over}: single draws can tell more."
+        if self.confidence < 1 and self.aggregation != "full":
             return text + (
                 " This is about the laws that the data sets are drawn from, under the assumptions "
                 "below; the other two views are about the drawn data sets only."
@@ -153,7 +162,8 @@ class PufferfishGuarantee:
 
         def both(view: str) -> str:
             cost, epsilon = costs.of(view), float(getattr(costs, f"{view}_epsilon"))
-            drawn = self.confidence < 1 and view != self.aggregation
+            sampled = self.confidence < 1 and self.aggregation != "full"
+            drawn = sampled and view != self.aggregation
             return (
                 f"({costs.order:g}, {rounded_up(cost, 4)}); "
                 f"({rounded_up(epsilon, 3)}, {costs.delta:g}) at the best order"
@@ -183,6 +193,7 @@ class PufferfishGuarantee:
             ("noise", self.noise),
             ("bound", self.bound),
             *(("assumed", text) for text in self.assumptions),
+            *self.facts,
             ("ledger", f"{self.charged:.6g} in {self.n_releases} release(s), unit {self.unit}"),
             ("released with noise", ", ".join(self.released) or "nothing"),
             ("public as it is", ", ".join(self.public) or "nothing"),
@@ -222,5 +233,6 @@ class PufferfishGuarantee:
             if name in known
         }
         kept["costs"] = RenyiCosts(**data["costs"])
+        kept["facts"] = tuple((name, text) for name, text in data.get("facts", ()))
         kept["provenance"] = tuple(Provenance(**entry) for entry in data.get("provenance", ()))
         return cls(**kept)

@@ -13,7 +13,9 @@ __all__ = ["check_unit", "renyi_unit"]
 _PARTS = ("order", "aggregation", "slice profile", "scenario")
 
 
-def renyi_unit(*, order: float, aggregation: str, profile: SliceProfile, scenario: Scenario) -> str:
+def renyi_unit(
+    *, order: float, aggregation: str, profile: SliceProfile | None, scenario: Scenario
+) -> str:
     """Unit of a ledger that adds sliced Renyi divergences.
 
     They add up for one order, one way of aggregating, one slice profile and one scenario (srpp,
@@ -24,8 +26,9 @@ def renyi_unit(*, order: float, aggregation: str, profile: SliceProfile, scenari
     order : float
         Renyi order.
     aggregation : str
-        ``"average"``, ``"joint"`` or ``"full"``.
-    profile : SliceProfile
+        ``"average"``, ``"joint"`` or ``"full"``; or another way, named in full.
+    profile : SliceProfile or None
+        None for divergences of the whole release.
     scenario : Scenario
 
     Returns
@@ -33,7 +36,7 @@ def renyi_unit(*, order: float, aggregation: str, profile: SliceProfile, scenari
     str
     """
     secret = hashlib.sha256(scenario.description.encode()).hexdigest()[:12]
-    slices = "none" if aggregation == "full" else profile.digest
+    slices = "none" if profile is None or aggregation == "full" else profile.digest
     return f"renyi(order={order:.12g}, {aggregation}, slices={slices}, scenario={secret})"
 
 

@@ -1,0 +1,190 @@
+"""How many rows of a batch the secret may change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pacsklearn._validation import check_integer
+from pacsklearn.information import discrepancy as counts
+
+__all__ = ["DiscrepancyCap"]
+
+Floats = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DiscrepancyCap:
+    """Bounds on the number of differing rows in a batch of SGD.
+
+    Made by one of the class methods; two data sets are compared row by row.
+
+    Parameters
+    ----------
+    n_rows, batch_size : int
+        Of the data, and of a batch (on average, for Poisson batches).
+    sampling : str
+        One of :data:`~pacsklearn.information.discrepancy.SAMPLINGS`.
+    largest : int
+        Most differing rows in a batch.
+    second_moment : float
+        Mean square of their number.
+    law : ndarray of shape (largest + 1,), optional
+        Probabilities of 0, 1, ... of them, for the worst pair of data sets; None where only the
+        second moment is known.
+    tail : float, default=0.0
+        Probability, in every step, with which ``largest`` is exceeded at most.
+    failure : float, default=0.0
+        Probability with which drawing samples beforehand gave bounds that are wrong.
+    source : str
+        Where the bounds come from.
+    mean_over_data : bool, default=False
+        Whether the mean is taken over coupled data sets too, not over batches alone.
+
+    Examples
+    --------
+    >>> cap = DiscrepancyCap.differing(50_000, 20, 512)
+    >>> cap.largest, round(cap.second_moment, 4)
+    (20, 0.2446)
+    """
+
+    n_rows: int
+    batch_size: int
+    sampling: str
+    largest: int
+    second_moment: float
+    law: Floats | None = field(default=None, repr=False)
+    tail: float = 0.0
+    failure: float = 0.0
+    source: str = ""
+    mean_over_data: bool = False
+
+    @classmethod
+    def differing(
+        cls,
+        n_rows: int,
+        n_differing: int,
+        batch_size: int,
+        sampling: str = "without-replacement",
+    ) -> DiscrepancyCap:
+        """Data sets that differ in up to ``n_differing`` rows (localized influence, D.4)."""
+        law = counts.discrepancy_law(n_rows, n_differing, batch_size, sampling)
+        law.flags.writeable = False
+        names = ("hypergeometric", "binomial over the draws", "binomial over the differing rows")
+        name = dict(zip(counts.SAMPLINGS, names, strict=True))[sampling]
+        return cls(
+            n_rows=n_rows,
+            batch_size=batch_size,
+            sampling=sampling,
+            largest=law.size - 1,
+            second_moment=counts.second_moment(n_rows, n_differing, batch_size, sampling),
+            law=law,
+            source=f"at most {n_differing:,} of {n_rows:,} rows differ; {name}",
+        )
+
+    @classmethod
+    def of_variation(
+        cls,
+        variation: float,
+        n_rows: int,
+        batch_size: int,
+        sampling: str = "without-replacement",
+        *,
+        delta: float = 1e-6,
+    ) -> DiscrepancyCap:
+        """Independent rows whose laws under two secrets are ``variation`` apart at most.
+
+        Parameters
+        ----------
+        variation : float
+            Total variation distance of one row's laws, over all priors and pairs of secrets.
+        delta : float, default=1e-6
+            Probability, in every step, with which ``largest`` is exceeded.
+        """
+        return cls(
+            n_rows=n_rows,
+            batch_size=batch_size,
+            sampling=sampling,
+            largest=counts.variation_tail(variation, n_rows, batch_size, sampling, delta),
+            second_moment=counts.variation_second_moment(variation, n_rows, batch_size, sampling),
+            tail=delta,
+            source=f"independent rows, total variation at most {variation:g}",
+            mean_over_data=True,
+        )
+
+    @classmethod
+    def sampled(
+        cls,
+        draws: ArrayLike,
+        n_rows: int,
+        batch_size: int,
+        sampling: str = "without-replacement",
+        *,
+        delta: float = 0.01,
+        gamma: float = 1e-6,
+    ) -> DiscrepancyCap:
+        """Bounds from simulated counts (srpp, appendix D.2), for all priors and pairs at once.
+
+        Parameters
+        ----------
+        draws : array-like of int, shape (n_draws,) or (n_families, n_draws)
+            Independent counts: coupled data sets and a batch were drawn for each. One row for each
+            prior and pair of secrets.
+        delta : float, default=0.01
+            Probability, in every step, with which ``largest`` is exceeded.
+        gamma : float, default=1e-6
+            Probability that any of the bounds is wrong. It is divided by the number of families,
+            and by two: one half for the tails and one for the second moments.
+
+        Notes
+        -----
+        Batches of one size have one law, so one estimate serves all steps and ``gamma`` counts once
+        a run; the tail counts in every step.
+        """
+        families = np.atleast_2d(np.asarray(draws))
+        most = n_rows if sampling == "poisson" else batch_size
+        share = gamma / (2 * families.shape[0])
+        return cls(
+            n_rows=n_rows,
+            batch_size=batch_size,
+            sampling=sampling,
+            largest=max(counts.sampled_tail(f, most, delta, share) for f in families),
+            second_moment=max(counts.sampled_second_moment(f, most, share) for f in families),
+            tail=delta,
+            failure=gamma,
+            source=(
+                f"{families.shape[1]:,} simulated batches for each of {families.shape[0]} prior(s) "
+                "and pair(s)"
+            ),
+            mean_over_data=True,
+        )
+
+    def __post_init__(self) -> None:
+        check_integer(name="n_rows", value=self.n_rows, minimum=1)
+        check_integer(name="batch_size", value=self.batch_size, minimum=1)
+        check_integer(name="largest", value=self.largest, minimum=0)
+        if self.sampling not in counts.SAMPLINGS:
+            raise ValueError(
+                f"sampling must be one of {', '.join(map(repr, counts.SAMPLINGS))}, got "
+                f"{self.sampling!r}."
+            )
+
+    def run_failure(self, n_steps: int, *, tails: bool) -> float:
+        """Probability that a run of so many steps is not covered (srpp, equation 34)."""
+        return min(self.failure + (n_steps * self.tail if tails else 0.0), 1.0)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DiscrepancyCap):
+            return NotImplemented
+        mine, theirs = (vars(each) | {"law": None} for each in (self, other))
+        return mine == theirs and np.array_equal(self._known(), other._known())
+
+    def __hash__(self) -> int:
+        return hash((self.n_rows, self.batch_size, self.sampling, self.largest, self.second_moment))
+
+    def _known(self) -> Floats:
+        return np.empty(0) if self.law is None else self.law
