@@ -6,18 +6,18 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier, is_regressor
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacsklearn._sklearn_compat import (
-    html_diagram,
     routing_enabled,
 )
 from pacsklearn._validation import check_budget
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.estimators.guarded_state import GuardedState
 from pacsklearn.estimators.released_methods import ReleasedMethods
 from pacsklearn.estimators.response_model import ResponseModel
 from pacsklearn.estimators.stabilized import stabilized
@@ -48,7 +48,7 @@ def _answers_queries(estimator: Any) -> bool:
     return is_classifier(estimator) or is_regressor(estimator)
 
 
-class PACPrivate(ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
+class PACPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
     """PAC-private version of an estimator: what leaves it is noised numbers or noised answers.
 
     ``fit`` fits a clone on each of ``n_subsets`` candidate subsets of the rows. If a canonicalizer
@@ -116,6 +116,10 @@ class PACPrivate(ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
         Workers fitting the candidates; any joblib backend.
     verbose : int, default=0
         Show a progress bar.
+    fast_fit : bool, default=True
+        Fit all candidates at once where that gives the same models, to solver tolerance (least
+        squares, ridge, linear discriminants, PCA, Gaussian naive Bayes, nearest centroids,
+        standardisation and pipelines of these). False fits one after the other.
 
     Attributes
     ----------
@@ -193,6 +197,7 @@ SubsetFitError, NonDeterministicError
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        fast_fit: bool = True,
     ) -> None:
         self.estimator = estimator
         self.budget = budget
@@ -214,6 +219,7 @@ SubsetFitError, NonDeterministicError
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.fast_fit = fast_fit
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any) -> PACPrivate:
         """Release a private model of the rows.
@@ -274,6 +280,7 @@ SubsetFitError, NonDeterministicError
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             criterion=self.criterion,
+            fast_fit=self.fast_fit,
         )
         learned: dict[str, Any] = vars(features)
         if canonicalizer is None:
@@ -365,21 +372,6 @@ SubsetFitError, NonDeterministicError
 
     def __sklearn_is_fitted__(self) -> bool:
         return "released_estimator_" in vars(self) or "_answering" in vars(self)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The wrapped estimator may have been fitted before, on all rows: a copy forgets that.
-        state = dict(super().__getstate__())
-        return {**state, "estimator": clone(self.estimator, safe=False)}
-
-    def _repr_html_inner(self) -> str:
-        diagram = html_diagram(copy.copy(self))
-        return diagram + self.guarantee_._repr_html_() if hasattr(self, "guarantee_") else diagram
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._repr_html_inner()
-        return bundle
 
     def _offers(self, method: str) -> bool:
         if self.__sklearn_is_fitted__():

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import copy
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pacsklearn._sklearn_compat import html_diagram, routing_enabled
+from pacsklearn._sklearn_compat import routing_enabled
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.renyi_unit import renyi_unit
+from pacsklearn.estimators.guarded_state import GuardedState
 from pacsklearn.estimators.released_methods import ReleasedMethods
 from pacsklearn.estimators.srpp_parameters import (
     checked_epsilon,
@@ -22,7 +24,7 @@ from pacsklearn.estimators.srpp_parameters import (
     secret_column,
     sliced_options,
 )
-from pacsklearn.exceptions import NoCanonicalizerError, ScenarioError
+from pacsklearn.exceptions import LedgerError, NoCanonicalizerError, ScenarioError
 from pacsklearn.plugin import registry
 from pacsklearn.session.secret import sampler_for
 from pacsklearn.session.srpp_release import sliced_release
@@ -43,7 +45,7 @@ _LEARNED = (
 )
 
 
-class SRPPPrivate(ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
+class SRPPPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
     """Release of an estimator, or of a function's value, that hides a secret about the data.
 
     The secret is what a scenario names: how frequent a value is, which group the model is about,
@@ -306,21 +308,6 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     def __sklearn_is_fitted__(self) -> bool:
         return "guarantee_" in vars(self)
 
-    def __getstate__(self) -> dict[str, Any]:
-        # The wrapped estimator may have been fitted before, on all rows: a copy forgets that.
-        state = dict(super().__getstate__())
-        return {**state, "estimator": clone(self.estimator, safe=False)}
-
-    def _repr_html_inner(self) -> str:
-        diagram = html_diagram(copy.copy(self))
-        return diagram + self.guarantee_._repr_html_() if hasattr(self, "guarantee_") else diagram
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._repr_html_inner()
-        return bundle
-
     def _offers(self, method: str) -> bool:
         if is_function(self.estimator):
             return False
@@ -343,8 +330,13 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     def _ledger(self) -> Any:
         if self.ledger is None or isinstance(self.ledger, Ledger):
             return self.ledger
-        from pacsklearn.accounting.open_ledger import open_ledger  # loads the database's client
+        # Both load the database's client.
+        from pacsklearn.accounting.open_ledger import open_ledger
+        from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 
+        # An account that is there is asked for its budget before anything is computed.
+        with suppress(LedgerError):
+            return SQLiteLedger(str(self.ledger), unit=None)
         ceiling = checked_epsilon(self.epsilon)
         return partial(_opened, open_ledger, self.ledger, ceiling)
 

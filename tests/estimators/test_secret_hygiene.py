@@ -230,7 +230,7 @@ def test_a_black_box_that_stores_rows_is_not_carried_along(universe: Any) -> Non
 def test_a_release_holds_nothing_but_what_may_leave(universe: Any) -> None:
     X, y = universe
     space = SecretSpace.balanced(X.shape[0], n_subsets=M, strata=y)
-    release = PrivacySession(X, y, space=space, budget=1 / 4).release(LinearSVC())
+    release = PrivacySession(X, y, space=space, budget=1 / 4).release(LinearSVC(), individual=True)
     haystack = pickle.dumps(release)
     vectors = refitted(LinearSVC(), X, y)[1].vectors
     assert not found(haystack, X, "rows") + found(haystack, vectors, "candidates")
@@ -238,6 +238,7 @@ def test_a_release_holds_nothing_but_what_may_leave(universe: Any) -> None:
     assert {field.name for field in dataclasses.fields(release)} == {
         "value",
         "guarantee",
+        "individual",
         "event",
         "noise_power",
         "released_power",
