@@ -6,7 +6,7 @@ from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_bipartite_matching, maximum_flow
 from scipy.spatial.distance import cdist
 
@@ -91,7 +91,7 @@ def bottleneck_distance(
 
 
 def _matched(within: NDArray[np.bool_]) -> bool:
-    match = maximum_bipartite_matching(csr_array(within), perm_type="column")
+    match = maximum_bipartite_matching(csr_matrix(within), perm_type="column")
     return bool(np.all(match >= 0))
 
 
@@ -103,7 +103,7 @@ def _carried(within: NDArray[np.bool_], a: Integers, b: Integers) -> bool:
     tails = np.concatenate([i, np.full(n, source), n + np.arange(m)])
     heads = np.concatenate([n + j, np.arange(n), np.full(m, sink)])
     capacity = np.concatenate([np.minimum(a[i], b[j]), a, b]).astype(np.int32)
-    graph = csr_array((capacity, (tails, heads)), shape=(n + m + 2, n + m + 2))
+    graph = csr_matrix((capacity, (tails, heads)), shape=(n + m + 2, n + m + 2))
     return int(maximum_flow(graph, source, sink).flow_value) == int(a.sum())
 
 

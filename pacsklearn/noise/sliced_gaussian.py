@@ -29,6 +29,7 @@ Members = list[tuple[tuple[int, ...], tuple[int, ...]]]
 
 _LARGEST_CENTRE = 2.0**60
 _EXACT_STEPS = 2.0**51
+_MOST_SHAPED = 400
 _OUTWARD = 1 + 1e-12
 _PROOFS = {
     "average": "distances along every slice, for each pair and prior (srpp, Lemma 4.1 and "
@@ -128,6 +129,11 @@ def _shape(
     if not target.anisotropic:
         calibrate = renyi.joint_variance if joint else renyi.average_variance
         return np.full(d, calibrate(distances, profile.weights, order, epsilon)), None
+    if d > _MOST_SHAPED:
+        raise ValueError(
+            f"noise='anisotropic' shapes at most {_MOST_SHAPED} numbers, and {d} are released; use "
+            "noise='isotropic'."
+        )
     found = anisotropic_covariance(
         distances, profile.directions, profile.weights, order, epsilon, joint=joint
     )

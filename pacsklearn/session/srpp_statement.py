@@ -107,6 +107,7 @@ def pufferfish_guarantee(
             "Gaussian sliced Wasserstein mechanism: srpp, Lemma 4.1 and section 4.3",
             "order of the three views: srpp, Proposition B.1",
             "(epsilon, delta): srpp, Lemma B.1 at the best order",
+            "sums on a ledger: srpp, Theorem 5.8 (joint: each release along its own slice)",
             "shifts of discrete Gaussians: at most the continuous divergence",
         ),
         for_release=for_release,

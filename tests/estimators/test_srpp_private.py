@@ -29,6 +29,7 @@ from pacsklearn import (
     SliceProfile,
     SRPPPrivate,
 )
+from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.exceptions import (
@@ -329,12 +330,21 @@ class TestLedger:
     def test_a_ledger_in_a_file(self, data, tmp_path):
         X, y, group = data
         address = f"sqlite:///{tmp_path / 'clinic.db'}"
-        model = SRPPPrivate(moments, epsilon=1.0, ledger=address)
+        called = []
+
+        def spy(X: Any, y: Any) -> Any:
+            called.append(1)
+            return moments(X, y)
+
+        model = SRPPPrivate(spy, epsilon=1.0, ledger=address)
         model.fit(X, y, secret=group)
+        called.clear()
         with pytest.raises(BudgetExhaustedError):
             clone(model).set_params(epsilon=0.5).fit(X, y, secret=group)
-        with pytest.raises(LedgerMismatchError):
-            clone(model).set_params(order=5.0).fit(X, y, secret=group)
+        assert not called
+        with pytest.raises(LedgerMismatchError, match="order"):
+            clone(model).set_params(order=5.0, epsilon=1e-8).fit(X, y, secret=group)
+        assert len(SQLiteLedger(address, unit=None).events) == 1
 
     def test_draws_are_kept_together_only_where_that_is_needed(self, data):
         X, y, group = data

@@ -167,6 +167,15 @@ def test_likelihoods_are_those_of_the_noise(vectors):
     np.testing.assert_allclose(law.log_likelihood(observed), expected)
 
 
+def test_many_numbers_are_not_shaped():
+    profile = SliceProfile.uniform(401, n_slices=2)
+    target = replace(TARGET, profile=profile, anisotropic=True)
+    with pytest.raises(ValueError, match="at most 400 numbers, and 401"):
+        sliced_law(np.eye(401)[: SECRETS * K], worlds(), target)
+    law = sliced_law(np.eye(401)[: SECRETS * K], worlds(), replace(target, anisotropic=False))
+    assert law.cost <= TARGET.epsilon
+
+
 class TestSampledWorlds:
     target = replace(
         TARGET,

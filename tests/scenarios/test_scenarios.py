@@ -12,7 +12,8 @@ from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import GroupScenario, PrevalenceScenario, SimulatorScenario, SRPPPrivate
 from pacsklearn.core.scenario import SecretColumn
-from pacsklearn.exceptions import ScenarioError
+from pacsklearn.exceptions import PluginError, ScenarioError, UnknownNameError
+from pacsklearn.plugin import Registry, ScenarioRecord
 
 N = 60
 X = np.arange(2.0 * N).reshape(N, 2)
@@ -232,3 +233,17 @@ def test_worlds_show_nothing():
     assert "realized" not in repr(found)
     drawn = SimulatorScenario(simulate, (0.0, 1.0), (1.0,)).worlds(X, Y, None, 0.0).worlds[1]
     assert repr(drawn) == "DataWorld(...)"
+
+
+def test_names_are_strict():
+    plugins = Registry(list)
+    assert plugins.scenario("group") == GroupScenario()
+    assert plugins.scenario("prevalence") == PrevalenceScenario(shift=0.1)
+    given = GroupScenario(n_draws=3)
+    assert plugins.scenario(given) is given
+    with pytest.raises(UnknownNameError, match="group, prevalence"):
+        plugins.scenario("groups")
+    plugins.register(ScenarioRecord("wrong", dict))
+    with pytest.raises(PluginError, match="not a Scenario"):
+        plugins.scenario("wrong")
+    assert all(record.description for record in Registry(list).records("scenario"))
