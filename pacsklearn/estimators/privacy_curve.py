@@ -15,13 +15,16 @@ from sklearn.utils.validation import validate_data
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_budget, check_integer
+from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.noise_backend import NoiseBackend
+from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve, PrivacyUtilityPoint
 from pacsklearn.estimators.released_scoring import released_scorer, scoring_name
 from pacsklearn.information.posterior_success import posterior_success
+from pacsklearn.noise.criterion import CriterionBackend
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.plugin import registry
 from pacsklearn.session.calibration import observe, output_metric
@@ -77,7 +80,8 @@ def privacy_utility_curve(
     budgets : iterable of float
         Nats. By default the powers of two from 1/64 to 4.
     noise : str or NoiseBackend, or a list of them, default="logdet"
-        Noise backends to compare.
+        Noise backends to compare. ``"criterion"`` caps membership at what each budget promises
+        about it, so that it is compared at an equal promise.
     metric, canonicalizer
         As for :class:`PACPrivate`.
     n_releases : int, default=100
@@ -190,12 +194,16 @@ def privacy_utility_curve(
     points = []
     for name, backend in backends:
         for budget in asked:
-            law = backend.calibrate(support, Target(budget), cost)
+            target = _target(backend, budget, space, prior)
+            law = backend.calibrate(support, target, cost)
             sampler = SeededSampler(np.random.default_rng([seed, 1]))
             scores = tuple(score(law.decode(observe(law, i, sampler))) for i in candidates)
-            membership = posterior_success(law.bound, prior)
+            spent, membership = law.bound, posterior_success(law.bound, prior)
+            if target.criterion is not None:
+                assert law.information is not None
+                spent, membership = law.information, law.bound
             points.append(
-                PrivacyUtilityPoint(name, budget, law.bound, membership, law.noise_power, scores)
+                PrivacyUtilityPoint(name, budget, spent, membership, law.noise_power, scores)
             )
     return PrivacyUtilityCurve(
         estimator=_title(estimator),
@@ -231,6 +239,12 @@ def _check_backends(noise: Any) -> list[tuple[str, NoiseBackend]]:
         # Instances of one class may differ in their parameters; both are kept.
         found[name if name not in found else f"{name} ({len(found) + 1})"] = backend
     return list(found.items())
+
+
+def _target(backend: NoiseBackend, budget: float, space: SecretSpace, prior: float) -> Target:
+    if not isinstance(backend, CriterionBackend):
+        return Target(budget)
+    return Target(posterior_success(budget, prior), MembershipCriterion(space))
 
 
 def _title(estimator: Any) -> str:

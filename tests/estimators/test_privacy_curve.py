@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import accuracy_score
 from sklearn.pipeline import make_pipeline
@@ -21,6 +22,7 @@ from pacsklearn.estimators.privacy_curve import privacy_utility_curve
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
 from pacsklearn.exceptions import BudgetError, NoCanonicalizerError, UnknownNameError
 from pacsklearn.information import dp_epsilon, posterior_success
+from pacsklearn.noise.criterion import CriterionBackend
 from pacsklearn.noise.diagonal import DiagonalBackend
 
 SMALL = {"n_subsets": 16, "n_releases": 8}
@@ -217,3 +219,21 @@ def test_importing_needs_neither_matplotlib_nor_pandas() -> None:
         "import pacsklearn.display.privacy_utility; sys.exit('matplotlib' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)  # noqa: S603 - our own words
+
+
+def test_criterion_is_compared_at_an_equal_promise() -> None:
+    X, y = load_iris(return_X_y=True)
+    curve = privacy_utility_curve(
+        LinearDiscriminantAnalysis(),
+        X,
+        y,
+        budgets=[1 / 16, 4.0],
+        noise=["logdet", CriterionBackend(n_draws=512, n_certificate=1024)],
+        n_releases=2,
+        n_subsets=16,
+    )
+    gaussian, capped = curve.of("logdet"), curve.of("CriterionBackend")
+    assert capped[0].posterior_membership <= gaussian[0].posterior_membership
+    assert capped[0].noise_power < gaussian[0].noise_power
+    assert capped[0].spent > gaussian[0].spent
+    assert capped[1].noise_power == 0
