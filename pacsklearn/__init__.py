@@ -7,53 +7,173 @@ Wrap an estimator, state a budget, call ``fit``::
     publish(model.released_estimator_)
 """
 
-from pacsklearn.core.candidate_space import CandidateSpace
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.criterion import Criterion
-from pacsklearn.core.discrepancy_cap import DiscrepancyCap
-from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.guess_criterion import GuessCriterion, k_of_n
-from pacsklearn.core.layout import Layout
-from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.operator_metric import OperatorMetric
-from pacsklearn.core.poisson_subsets import PoissonSubsets
-from pacsklearn.core.protecting_metric import ProtectingMetric
-from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
-from pacsklearn.core.scenario import Scenario
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.slice_profile import SliceProfile
-from pacsklearn.display.privacy_utility import PrivacyUtilityDisplay
-from pacsklearn.estimators.distillation import DistilledModel, distill
-from pacsklearn.estimators.pac_private import PACPrivate
-from pacsklearn.estimators.privacy_curve import privacy_utility_curve
-from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
-from pacsklearn.estimators.private_search import PrivateGridSearchCV
-from pacsklearn.estimators.srpp_private import SRPPPrivate
-from pacsklearn.estimators.srpp_sgd.classifier import SRPPSGDClassifier
-from pacsklearn.estimators.srpp_sgd.regressor import SRPPSGDRegressor
-from pacsklearn.estimators.stabilized import StabilizedClassifier, StabilizedRegressor
-from pacsklearn.plugin import (
-    AttackRecord,
-    BatchPredictorRecord,
-    CanonicalizerRecord,
-    NoiseBackendRecord,
-    ScenarioRecord,
-    hookimpl,
-    register,
-    unregister,
-)
-from pacsklearn.scenarios.differing_rows import DifferingRows
-from pacsklearn.scenarios.group_scenario import GroupScenario
-from pacsklearn.scenarios.prevalence_scenario import PrevalenceScenario
-from pacsklearn.scenarios.simulator_scenario import SimulatorScenario
-from pacsklearn.session.privacy_session import PrivacySession
-from pacsklearn.session.sampled_release import release_sampled
+import importlib
+import typing
+
+if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below is what runs
+    from pacsklearn.audit.audit_record import Audit
+    from pacsklearn.audit.run_audit import run_audit
+    from pacsklearn.core.candidate_space import CandidateSpace
+    from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+    from pacsklearn.core.criterion import Criterion
+    from pacsklearn.core.discrepancy_cap import DiscrepancyCap
+    from pacsklearn.core.guarantee import Guarantee
+    from pacsklearn.core.guess_criterion import GuessCriterion, k_of_n
+    from pacsklearn.core.layout import Layout
+    from pacsklearn.core.noise_backend import NoiseBackend
+    from pacsklearn.core.operator_metric import OperatorMetric
+    from pacsklearn.core.poisson_subsets import PoissonSubsets
+    from pacsklearn.core.protecting_metric import ProtectingMetric
+    from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
+    from pacsklearn.core.scenario import Scenario
+    from pacsklearn.core.secret_space import SecretSpace
+    from pacsklearn.core.slice_profile import SliceProfile
+    from pacsklearn.display.audit import AuditDisplay
+    from pacsklearn.display.belief import BeliefDisplay
+    from pacsklearn.display.membership_bound import MembershipBoundDisplay
+    from pacsklearn.display.noise_spectrum import NoiseSpectrum, NoiseSpectrumDisplay
+    from pacsklearn.display.privacy_report import PrivacyReport, privacy_report
+    from pacsklearn.display.privacy_utility import PrivacyUtilityDisplay
+    from pacsklearn.display.slice_profile import SliceProfileDisplay
+    from pacsklearn.display.stability import StabilityDisplay
+    from pacsklearn.estimators.distillation import DistilledModel, distill
+    from pacsklearn.estimators.pac_private import PACPrivate
+    from pacsklearn.estimators.privacy_curve import privacy_utility_curve
+    from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
+    from pacsklearn.estimators.private_search import PrivateGridSearchCV
+    from pacsklearn.estimators.srpp_private import SRPPPrivate
+    from pacsklearn.estimators.srpp_sgd.classifier import SRPPSGDClassifier
+    from pacsklearn.estimators.srpp_sgd.regressor import SRPPSGDRegressor
+    from pacsklearn.estimators.stabilized import StabilizedClassifier, StabilizedRegressor
+    from pacsklearn.forests.classifier import FixedStructureForestClassifier
+    from pacsklearn.forests.regressor import FixedStructureForestRegressor
+    from pacsklearn.plugin import (
+        AttackRecord,
+        BatchPredictorRecord,
+        CanonicalizerRecord,
+        NoiseBackendRecord,
+        ScenarioRecord,
+        hookimpl,
+        register,
+        unregister,
+    )
+    from pacsklearn.scenarios.differing_rows import DifferingRows
+    from pacsklearn.scenarios.group_scenario import GroupScenario
+    from pacsklearn.scenarios.prevalence_scenario import PrevalenceScenario
+    from pacsklearn.scenarios.simulator_scenario import SimulatorScenario
+    from pacsklearn.session.privacy_session import PrivacySession
+    from pacsklearn.session.sampled_release import release_sampled
 
 __version__ = "0.1.0.dev0"
 
+# Every name is imported when it is first asked for: importing pacsklearn costs next to nothing.
+_NAMES = {
+    "pacsklearn.audit.audit_record": ("Audit",),
+    "pacsklearn.audit.run_audit": ("run_audit",),
+    "pacsklearn.core.candidate_space": ("CandidateSpace",),
+    "pacsklearn.core.canonicalizer": (
+        "Canonicalizer",
+        "Encoding",
+    ),
+    "pacsklearn.core.criterion": ("Criterion",),
+    "pacsklearn.core.discrepancy_cap": ("DiscrepancyCap",),
+    "pacsklearn.core.guarantee": ("Guarantee",),
+    "pacsklearn.core.guess_criterion": (
+        "GuessCriterion",
+        "k_of_n",
+    ),
+    "pacsklearn.core.layout": ("Layout",),
+    "pacsklearn.core.noise_backend": ("NoiseBackend",),
+    "pacsklearn.core.operator_metric": ("OperatorMetric",),
+    "pacsklearn.core.poisson_subsets": ("PoissonSubsets",),
+    "pacsklearn.core.protecting_metric": ("ProtectingMetric",),
+    "pacsklearn.core.pufferfish_guarantee": ("PufferfishGuarantee",),
+    "pacsklearn.core.scenario": ("Scenario",),
+    "pacsklearn.core.secret_space": ("SecretSpace",),
+    "pacsklearn.core.slice_profile": ("SliceProfile",),
+    "pacsklearn.display.audit": ("AuditDisplay",),
+    "pacsklearn.display.belief": ("BeliefDisplay",),
+    "pacsklearn.display.membership_bound": ("MembershipBoundDisplay",),
+    "pacsklearn.display.noise_spectrum": (
+        "NoiseSpectrum",
+        "NoiseSpectrumDisplay",
+    ),
+    "pacsklearn.display.privacy_report": (
+        "PrivacyReport",
+        "privacy_report",
+    ),
+    "pacsklearn.display.privacy_utility": ("PrivacyUtilityDisplay",),
+    "pacsklearn.display.slice_profile": ("SliceProfileDisplay",),
+    "pacsklearn.display.stability": ("StabilityDisplay",),
+    "pacsklearn.estimators.distillation": (
+        "DistilledModel",
+        "distill",
+    ),
+    "pacsklearn.estimators.pac_private": ("PACPrivate",),
+    "pacsklearn.estimators.privacy_curve": ("privacy_utility_curve",),
+    "pacsklearn.estimators.privacy_utility_curve": ("PrivacyUtilityCurve",),
+    "pacsklearn.estimators.private_search": ("PrivateGridSearchCV",),
+    "pacsklearn.estimators.srpp_private": ("SRPPPrivate",),
+    "pacsklearn.estimators.srpp_sgd.classifier": ("SRPPSGDClassifier",),
+    "pacsklearn.estimators.srpp_sgd.regressor": ("SRPPSGDRegressor",),
+    "pacsklearn.estimators.stabilized": (
+        "StabilizedClassifier",
+        "StabilizedRegressor",
+    ),
+    "pacsklearn.forests.classifier": ("FixedStructureForestClassifier",),
+    "pacsklearn.forests.regressor": ("FixedStructureForestRegressor",),
+    "pacsklearn.plugin": (
+        "AttackRecord",
+        "BatchPredictorRecord",
+        "CanonicalizerRecord",
+        "NoiseBackendRecord",
+        "ScenarioRecord",
+        "hookimpl",
+        "register",
+        "unregister",
+    ),
+    "pacsklearn.scenarios.differing_rows": ("DifferingRows",),
+    "pacsklearn.scenarios.group_scenario": ("GroupScenario",),
+    "pacsklearn.scenarios.prevalence_scenario": ("PrevalenceScenario",),
+    "pacsklearn.scenarios.simulator_scenario": ("SimulatorScenario",),
+    "pacsklearn.session.privacy_session": ("PrivacySession",),
+    "pacsklearn.session.sampled_release": ("release_sampled",),
+}
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
+_ROOMS = frozenset(
+    {
+        "accounting",
+        "audit",
+        "datasets",
+        "exceptions",
+        "information",
+        "plugin",
+        "scenarios",
+        "testing",
+    }
+)
+
+
+def __getattr__(name: str) -> typing.Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"pacsklearn.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pacsklearn' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES, *_ROOMS})
+
+
 __all__ = [
     "AttackRecord",
+    "Audit",
+    "AuditDisplay",
     "BatchPredictorRecord",
+    "BeliefDisplay",
     "CandidateSpace",
     "Canonicalizer",
     "CanonicalizerRecord",
@@ -62,16 +182,22 @@ __all__ = [
     "DiscrepancyCap",
     "DistilledModel",
     "Encoding",
+    "FixedStructureForestClassifier",
+    "FixedStructureForestRegressor",
     "GroupScenario",
     "Guarantee",
     "GuessCriterion",
     "Layout",
+    "MembershipBoundDisplay",
     "NoiseBackend",
     "NoiseBackendRecord",
+    "NoiseSpectrum",
+    "NoiseSpectrumDisplay",
     "OperatorMetric",
     "PACPrivate",
     "PoissonSubsets",
     "PrevalenceScenario",
+    "PrivacyReport",
     "PrivacySession",
     "PrivacyUtilityCurve",
     "PrivacyUtilityDisplay",
@@ -86,13 +212,17 @@ __all__ = [
     "SecretSpace",
     "SimulatorScenario",
     "SliceProfile",
+    "SliceProfileDisplay",
+    "StabilityDisplay",
     "StabilizedClassifier",
     "StabilizedRegressor",
     "distill",
     "hookimpl",
     "k_of_n",
+    "privacy_report",
     "privacy_utility_curve",
     "register",
     "release_sampled",
+    "run_audit",
     "unregister",
 ]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pkgutil
 import types
 from importlib import import_module, metadata
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +23,8 @@ MODULES = [
 
 
 def test_all_is_what_exists() -> None:
+    for name in pacsklearn.__all__:
+        getattr(pacsklearn, name)  # imported when it is first asked for
     public = {
         name
         for name, value in vars(pacsklearn).items()
@@ -29,6 +33,26 @@ def test_all_is_what_exists() -> None:
     assert set(pacsklearn.__all__) == public
     assert pacsklearn.__all__ == sorted(pacsklearn.__all__)
     assert len(pacsklearn.__all__) == len(set(pacsklearn.__all__))
+
+
+def test_editors_are_told_what_the_table_says() -> None:
+    tree = ast.parse(Path(pacsklearn.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    told = {
+        name.name: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    assert told == pacsklearn._HOMES
+    assert set(pacsklearn.__all__) == set(told)
+
+
+def test_rooms_and_unknown_names() -> None:
+    assert pacsklearn.exceptions.BudgetError is import_module("pacsklearn.exceptions").BudgetError
+    assert {"PACPrivate", "testing"} <= set(dir(pacsklearn))
+    with pytest.raises(AttributeError, match="has no attribute 'PacPrivate'"):
+        _ = pacsklearn.PacPrivate
 
 
 def test_the_version_is_the_distributions() -> None:
