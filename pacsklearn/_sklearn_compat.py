@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 from sklearn import get_config
 from sklearn.cluster._bisect_k_means import _BisectingTree
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import RidgeClassifier, RidgeClassifierCV
 from sklearn.multiclass import _ConstantPredictor
 from sklearn.neural_network import MLPClassifier
@@ -17,6 +19,7 @@ __all__ = [
     "constant_predictor",
     "html_diagram",
     "is_multilabel",
+    "lda_degrees_of_freedom",
     "output_config",
     "plant_bisecting_tree",
     "prepare_factorisation",
@@ -71,6 +74,19 @@ def prepare_for_predict(estimator: Any, n_outputs: int = 1) -> None:
 def constant_predictor(X: Any, value: float) -> Any:
     """What stands for a binary classifier where all its targets are one value."""
     return _ConstantPredictor().fit(X, np.array([int(value)]))
+
+
+def lda_degrees_of_freedom(n_rows: int, n_classes: int) -> int:
+    """What the scatter within the classes is divided by in ``LinearDiscriminantAnalysis``."""
+    return n_rows - n_classes * _lda_counts_classes()
+
+
+@cache
+def _lda_counts_classes() -> bool:
+    rows = np.array([[0.0], [2.0], [3.0], [7.0]])
+    known = LinearDiscriminantAnalysis().fit(rows, [0, 0, 1, 1]).coef_[0, 0]
+    # Means 1 and 5, squares around them 2 + 8: a variance of 10 / 4 or of 10 / (4 - 2).
+    return bool(abs(known - 4 / 5.0) < abs(known - 4 / 2.5))
 
 
 def set_bins(estimator: Any, edges: list[Any], n_bins: Any) -> None:

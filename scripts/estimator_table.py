@@ -119,11 +119,8 @@ def estimators() -> dict[str, type]:
 def make(name: str) -> Any:
     """Unfitted instance that fits a few rows in moments."""
     cls, given = estimators()[name], dict(PARAMETERS.get(name, {}))
-    if "estimator" in _required(cls) and "estimator" not in given:
-        regresses = "Regressor" in name or name == "RegressorChain"
-        given["estimator"] = Ridge() if regresses else LogisticRegression()
-    for required in {"base_estimator", "estimators"} & _required(cls):
-        given.setdefault(required, LogisticRegression())
+    for part in {"estimator", "base_estimator"} & (_required(cls) - given.keys()):
+        given[part] = Ridge() if "Regressor" in name else LogisticRegression()
     made = cls(**given)
     known = made.get_params(deep=False)
     small = {key: value for key, value in SMALL.items() if key in known and key not in given}

@@ -15,9 +15,10 @@ __all__ = ["member_products", "member_sums"]
 Floats = NDArray[np.float64]
 
 _ROWS = 4096
-_MOST_TOGETHER = 8
+_TOGETHER = (1, 2, 4, 8)
 # Rows of a bucket for each column, below which a product is too small for BLAS.
-_FILL = 4
+_FILL = 1
+_MOST_CELLS = 2**23
 
 
 def member_sums(table: Floats, space: SecretSpace, weight: Floats | None = None) -> Floats:
@@ -63,27 +64,29 @@ def member_products(table: Floats, space: SecretSpace) -> Floats:
     costs 2/g of the products taken subset by subset. Which buckets there are is a matter of the
     public design.
     """
-    n, q = table.shape
-    together = int(np.clip(np.log2(max(n / (_FILL * q), 2.0)), 1, _MOST_TOGETHER))
-    members = np.concatenate(
-        [_members(space, np.arange(i, min(i + _ROWS, n))) for i in range(0, n, _ROWS)]
-    )
-    found = np.empty((space.n_subsets, q, q))
+    n, width = table.shape
+    # Columns of zeros up to a multiple of four, for which BLAS has its fastest kernels.
+    table = np.pad(table, ((0, 0), (0, -width % 4)))
+    q = table.shape[1]
+    room = np.log2(max(min(n / (_FILL * q), _MOST_CELLS / q**2), 2.0))
+    together = max(size for size in _TOGETHER if size <= max(room, 1))
+    packed = space.packed if space.unit_of_row is None else space.packed[space.unit_of_row]
+    found, sorted_rows = np.zeros((packed.shape[1] * 8, q, q)), np.empty_like(table)
+    buckets = np.empty((2**together, q, q))
+    powers = 1 << np.arange(together)[::-1]
     for start in range(0, space.n_subsets, together):
-        held = members[:, start : start + together]
-        powers = 1 << np.arange(held.shape[1])
-        combination = (held @ powers).astype(np.uint8)  # which is sorted by counting
-        order = np.argsort(combination, kind="stable")
-        sorted_rows, names = table[order], combination[order]
-        edges = np.flatnonzero(np.diff(names.astype(np.int16), prepend=-1, append=-1))
-        present = names[edges[:-1]]
-        buckets = np.empty((present.size, q, q))
-        for i, (first, last) in enumerate(pairwise(edges)):
+        byte, shift = packed[:, start // 8], 8 - start % 8 - together
+        combination = (byte >> np.uint8(shift)) & np.uint8(2**together - 1)
+        order = np.argsort(combination, kind="stable")  # a counting sort, for bytes
+        np.take(table, order, axis=0, out=sorted_rows, mode="clip")
+        edges = np.searchsorted(combination[order], np.arange(2**together + 1))
+        buckets[0] = 0.0  # rows of none of them
+        for i, (first, last) in enumerate(pairwise(edges[1:]), start=1):
             bucket = sorted_rows[first:last]
             np.matmul(bucket.T, bucket, out=buckets[i])
-        holds = ((present[None, :].astype(np.int64) & powers[:, None]) > 0).astype(np.float64)
+        holds = ((np.arange(2**together) & powers[:, None]) > 0).astype(np.float64)
         found[start : start + together] = np.tensordot(holds, buckets, axes=1)
-    return found
+    return found[: space.n_subsets, :width, :width]
 
 
 def _members(space: SecretSpace, rows: NDArray[Any]) -> NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ __all__ = ["MomentFitter", "well_scaled"]
 
 # Sums are taken once a class: with many, fitting one after the other is as fast.
 _MOST_CLASSES = 12
+_MOST_CELLS = 2**27
 
 
 class MomentFitter(SubsetFitter):
@@ -47,7 +49,7 @@ class MomentFitter(SubsetFitter):
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
         rows, targets, codes, classes = self._arrays(X, y)
-        if rows is None:
+        if rows is None or self._is_too_large(rows, space):
             return [None] * space.n_subsets
         features = BaseEstimator()
         validate_data(features, X, skip_check_array=True)
@@ -55,10 +57,12 @@ class MomentFitter(SubsetFitter):
         found = (
             subset_moments(rows, targets, space, scatter=self.wants_scatter)
             if codes is None
-            else class_moments(rows, codes, space)
+            else class_moments(rows, codes, space, scatter=self.wants_scatter)
         )
+        blank = clone(estimator)
         for moments in found:
-            model = clone(estimator)
+            # The parameters of one estimator are plain values; a pipeline has parts of its own.
+            model = clone(blank) if hasattr(blank, "steps") else copy(blank)
             if moments is None or not self.fit_moments(model, moments):
                 fitted.append(None)
                 continue
@@ -70,6 +74,12 @@ class MomentFitter(SubsetFitter):
                 last.classes_ = classes.copy()
             fitted.append(model)
         return fitted
+
+    def _is_too_large(self, rows: Any, space: SecretSpace) -> bool:
+        """Whether copies of the rows, or all products of features, would fill the memory."""
+        n, p = rows.shape
+        products = space.n_subsets * p**2 if self.wants_scatter else 0
+        return bool(max(n * p, 2 * products) > _MOST_CELLS)
 
     def _arrays(self, X: Any, y: Any) -> tuple[Any, Any, Any, Any]:
         """Rows, targets, class codes and classes; no rows where the fit would not use doubles."""

@@ -85,13 +85,17 @@ def subset_moments(
     are, bit for bit; sums are taken around zero, the only origin that is public.
     """
     table, usable = _usable(X if targets is None else np.column_stack([X, targets]))
-    spoilt = member_sums((~usable).astype(np.float64)[:, None], space)[:, 0]
-    n_rows = member_sums(np.ones((len(table), 1)), space)[:, 0]
+    spoilt = np.zeros(space.n_subsets)
+    if not usable.all():
+        spoilt = member_sums((~usable).astype(np.float64)[:, None], space)[:, 0]
+    with_ones = np.column_stack([np.ones(len(table)), table])
     if scatter:
-        products = member_products(np.column_stack([np.ones(len(table)), table]), space)
-        sums, squares = products[:, 0, 1:], np.diagonal(products, axis1=1, axis2=2)[:, 1:]
+        products = member_products(with_ones, space)
+        n_rows, sums = products[:, 0, 0], products[:, 0, 1:]
+        squares = np.diagonal(products, axis1=1, axis2=2)[:, 1:]
     else:
-        sums, squares = member_sums(table, space), member_sums(table**2, space)
+        sums, squares = member_sums(with_ones, space), member_sums(table**2, space)
+        n_rows, sums = sums[:, 0], sums[:, 1:]
     for i, n in enumerate(n_rows):
         if spoilt[i]:
             yield None
@@ -110,7 +114,7 @@ def subset_moments(
 
 
 def class_moments(
-    X: Floats, codes: NDArray[np.intp], space: SecretSpace
+    X: Floats, codes: NDArray[np.intp], space: SecretSpace, *, scatter: bool
 ) -> Iterator[Moments | None]:
     """As :func:`subset_moments`, with those of each class.
 
@@ -120,6 +124,8 @@ def class_moments(
     codes : ndarray of shape (n_rows,)
         Class of each row, from 0 to K - 1. A subset without some class gives None.
     space : SecretSpace
+    scatter : bool
+        Whether products of features are wanted, of all classes together.
     """
     table, _ = _usable(X)
     labels = range(int(codes.max()) + 1)
@@ -128,7 +134,7 @@ def class_moments(
     counts = np.stack([member_sums(one, space)[:, 0] for one in own], axis=1)
     sums = np.stack([member_sums(table, space, one) for one in own], axis=1)
     squares = np.stack([member_sums(table**2, space, one) for one in own], axis=1)
-    for i, moments in enumerate(subset_moments(X, None, space, scatter=False)):
+    for i, moments in enumerate(subset_moments(X, None, space, scatter=scatter)):
         if moments is None or not counts[i].all():
             yield None
             continue
@@ -145,7 +151,7 @@ def class_moments(
 def _usable(table: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Table with zeros for rows that cannot be squared, and which rows can."""
     usable = np.all(np.abs(table) <= _LARGEST, axis=1)
-    return np.where(usable[:, None], table, 0.0), usable
+    return table if usable.all() else np.where(usable[:, None], table, 0.0), usable
 
 
 def _loss(square: Floats, variance: Floats) -> float:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
+from scipy.linalg import eigh
 from sklearn.decomposition import PCA
 from sklearn.utils.extmath import svd_flip
 
@@ -42,11 +43,12 @@ class PCAFitter(MomentFitter):
         if n <= p or count > p or not (tall or model.svd_solver == "covariance_eigh"):
             return False
         assert moments.scatter is not None
-        values, axes = np.linalg.eigh(moments.scatter[:p, :p] / (n - 1))
+        covariance = moments.scatter[:p, :p] / (n - 1)
+        # One more than is kept: an axis is as sure as its variance is apart from the next one.
+        first = max(p - count - 1, 0)
+        values, axes = eigh(covariance, subset_by_index=(first, p - 1), check_finite=False)
         values, axes = np.maximum(values[::-1], 0.0), axes[:, ::-1]
-        # An axis is as sure as its variance is apart from the next ones.
-        gaps = (values[:-1] - values[1:])[:count]
-        apart = float(np.min(gaps, initial=np.inf))
+        apart = float(np.min(values[:-1] - values[1:], initial=np.inf))
         nearest = min(apart, float(values[count - 1]))
         if nearest <= 0 or is_doubtful(moments.loss, float(values[0]) / nearest):
             return False
@@ -55,9 +57,11 @@ class PCAFitter(MomentFitter):
         model.mean_, model.n_samples_, model.n_components_ = moments.mean[:p].copy(), n, count
         model.components_ = components[:count].copy()
         model.explained_variance_ = values[:count].copy()
-        model.explained_variance_ratio_ = values[:count] / values.sum()
+        total = np.trace(covariance)
+        model.explained_variance_ratio_ = values[:count] / total
         model.singular_values_ = np.sqrt(values[:count] * (n - 1))
-        model.noise_variance_ = np.mean(values[count:]) if count < p else 0.0
+        left = max(total - values[:count].sum(), 0.0)
+        model.noise_variance_ = left / (p - count) if count < p else 0.0
         return True
 
     def transform_moments(self, model: Any, moments: Moments) -> Moments:

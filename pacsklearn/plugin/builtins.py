@@ -208,6 +208,15 @@ def pacsklearn_canonicalizers() -> Iterator[CanonicalizerRecord]:
         "weights and offset of a linear one-class model",
     )
     yield CanonicalizerRecord(
+        "fixed_structure_forest",
+        "pacsklearn.canonical.fixed_structure_forest:FixedStructureForestCanonicalizer",
+        (
+            "pacsklearn.forests.classifier.FixedStructureForestClassifier",
+            "pacsklearn.forests.regressor.FixedStructureForestRegressor",
+        ),
+        "thresholds and leaves of complete trees of public structure",
+    )
+    yield CanonicalizerRecord(
         "mlp",
         "pacsklearn.canonical.mlp:MLPCanonicalizer",
         (
@@ -221,6 +230,17 @@ def pacsklearn_canonicalizers() -> Iterator[CanonicalizerRecord]:
         "pacsklearn.canonical.gaussian_mixture:GaussianMixtureCanonicalizer",
         ("sklearn.mixture.GaussianMixture",),
         "weights, means and covariances in an agreed order",
+    )
+    yield CanonicalizerRecord(
+        "axes",
+        "pacsklearn.canonical.axes:AxesCanonicalizer",
+        (
+            "sklearn.decomposition.FactorAnalysis",
+            "sklearn.decomposition.FastICA",
+            "sklearn.decomposition.MiniBatchSparsePCA",
+            "sklearn.decomposition.SparsePCA",
+        ),
+        "components in an agreed order and direction",
     )
     yield CanonicalizerRecord(
         "nmf",
@@ -328,6 +348,31 @@ def pacsklearn_attacks() -> Iterator[AttackRecord]:
         "pacsklearn.audit.map_attack:MapAttack",
         "the likeliest secret about the data, by the prior and the mean outputs",
     )
+    yield AttackRecord(
+        "loss_threshold",
+        "pacsklearn.audit.loss_threshold_attack:LossThresholdAttack",
+        "one unit's membership, by the loss of the published model",
+    )
+    yield AttackRecord(
+        "lira",
+        "pacsklearn.audit.lira_attack:LiRAAttack",
+        "one unit's membership, by the confidence of the released model",
+    )
+    yield AttackRecord(
+        "reconstruction",
+        "pacsklearn.audit.reconstruction_attack:ReconstructionAttack",
+        "a whole subset with many of its rows right",
+    )
+    yield AttackRecord(
+        "canaries",
+        "pacsklearn.audit.canary_attack:CanaryAttack",
+        "the membership of outliers that are put in to be found",
+    )
+    yield AttackRecord(
+        "low_order_bits",
+        "pacsklearn.audit.low_order_bits_attack:LowOrderBitsAttack",
+        "the whole secret, by numbers without noise or with floating-point noise",
+    )
 
 
 @hookimpl
@@ -337,6 +382,11 @@ def pacsklearn_scenarios() -> Iterator[ScenarioRecord]:
         "prevalence",
         "pacsklearn.scenarios.prevalence_scenario:PrevalenceScenario",
         "the secret is how frequent a value is; the default",
+    )
+    yield ScenarioRecord(
+        "differing_rows",
+        "pacsklearn.scenarios.differing_rows:DifferingRows",
+        "whatever a few rows decide; for private gradient descent",
     )
     yield ScenarioRecord(
         "group",
@@ -365,6 +415,12 @@ def pacsklearn_subset_fitters() -> Iterator[SubsetFitterRecord]:
         "pacsklearn.fitting.gaussian_nb:GaussianNBFitter",
         ("sklearn.naive_bayes.GaussianNB",),
         "means and variances of the classes by one matrix product each",
+    )
+    yield SubsetFitterRecord(
+        "lda",
+        "pacsklearn.fitting.lda:LDAFitter",
+        ("sklearn.discriminant_analysis.LinearDiscriminantAnalysis",),
+        "scatter within the classes of all subsets by one matrix product",
     )
     yield SubsetFitterRecord(
         "nearest_centroid",

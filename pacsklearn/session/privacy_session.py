@@ -77,8 +77,8 @@ class PrivacySession:
         for the secret space. ``budget`` is then the cap on her success, and the session makes one
         release: successes do not add up.
     fast_fit : bool, default=True
-        Fit all candidates at once where that gives the same models (least squares, ridge, PCA,
-        naive Bayes, scalers and pipelines of them). False fits one after the other.
+        Fit all candidates at once where that gives the same models (least squares, ridge, linear
+        discriminants, PCA, naive Bayes, scalers and pipelines). False fits one after the other.
 
     Attributes
     ----------

@@ -16,7 +16,16 @@ from sklearn.base import clone
 from sklearn.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
-from sklearn.decomposition import NMF, PCA, IncrementalPCA, MiniBatchNMF, TruncatedSVD
+from sklearn.decomposition import (
+    NMF,
+    PCA,
+    FactorAnalysis,
+    FastICA,
+    IncrementalPCA,
+    MiniBatchNMF,
+    SparsePCA,
+    TruncatedSVD,
+)
 from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
@@ -75,7 +84,13 @@ from sklearn.preprocessing import (
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
-from pacsklearn import Canonicalizer, Layout, SecretSpace
+from pacsklearn import (
+    Canonicalizer,
+    FixedStructureForestClassifier,
+    FixedStructureForestRegressor,
+    Layout,
+    SecretSpace,
+)
 from pacsklearn.plugin import registry
 from pacsklearn.session.seeding import seeded_clone
 
@@ -394,6 +409,7 @@ PIPELINES = [
         "folded",
         "iris",
         svd_svc=lambda: make_pipeline(TruncatedSVD(3), LinearSVC()),
+        incremental_svc=lambda: make_pipeline(IncrementalPCA(3), LinearSVC()),
         several_classes=lambda: make_pipeline(StandardScaler(), LogisticRegression()),
     ),
     *_of(
@@ -580,6 +596,33 @@ META = [
     *_of("meta", "two targets", each_target=lambda: MultiOutputRegressor(LinearSVR())),
 ]
 
+FORESTS = [
+    *_of(
+        "forest",
+        "iris",
+        learned=lambda: FixedStructureForestClassifier(2, 2),
+        in_range=lambda: FixedStructureForestClassifier(2, 3, feature_range=(0, 8)),
+        random=lambda: FixedStructureForestClassifier(4, 2, thresholds="random"),
+        random_in_range=lambda: FixedStructureForestClassifier(
+            4, 2, thresholds="random", feature_range=(0, 8)
+        ),
+    ),
+    *_of(
+        "forest",
+        "breast cancer",
+        binary=lambda: FixedStructureForestClassifier(2, 2, temperature=0.05),
+        balanced=lambda: FixedStructureForestClassifier(3, 1, class_weight="balanced"),
+    ),
+    *_of(
+        "forest",
+        "diabetes",
+        regressor=lambda: FixedStructureForestRegressor(2, 2),
+        random_regressor=lambda: FixedStructureForestRegressor(
+            4, 2, thresholds="random", feature_range=(-0.2, 0.2), target_range=(0, 400)
+        ),
+    ),
+]
+
 PREPROCESSING = [
     *_of(
         "preprocessing",
@@ -602,6 +645,16 @@ PREPROCESSING = [
             [("scale", StandardScaler(), [3, 1]), ("none", "drop", [0])],
             remainder=RobustScaler(),
         ),
+    ),
+]
+
+AXES = [
+    *_of(
+        "axes",
+        "iris",
+        factors=lambda: FactorAnalysis(2),
+        independent=lambda: FastICA(3, whiten="unit-variance", max_iter=1000),
+        sparse_components=lambda: SparsePCA(3, alpha=0.1),
     ),
 ]
 
@@ -656,8 +709,8 @@ PIPELINES += [
 
 STATELESS += ENCODERS
 PREDICTORS = [*LINEAR_CLASSIFIERS, *LINEAR_REGRESSORS, *CLUSTERINGS, *PIPELINES, *SEARCHES, *BAYES]
-PREDICTORS += [*NETWORKS, *META, *MIXTURES]
-TRANSFORMERS = [*DECOMPOSITIONS, *SCALERS, *STATELESS, *PREPROCESSING, *FACTORISATIONS]
+PREDICTORS += [*NETWORKS, *META, *MIXTURES, *FORESTS]
+TRANSFORMERS = [*DECOMPOSITIONS, *SCALERS, *STATELESS, *PREPROCESSING, *AXES, *FACTORISATIONS]
 CASES = [*PREDICTORS, *TRANSFORMERS]
 WITHOUT_CANONICALIZER = [SVC(), make_pipeline(StandardScaler(), SVC())]
 

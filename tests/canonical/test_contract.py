@@ -10,7 +10,13 @@ import pytest
 from sklearn.cluster import BisectingKMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
-from sklearn.decomposition import NMF, IncrementalPCA
+from sklearn.decomposition import (
+    NMF,
+    FactorAnalysis,
+    FastICA,
+    IncrementalPCA,
+    MiniBatchSparsePCA,
+)
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.ensemble import VotingClassifier
 from sklearn.impute import SimpleImputer
@@ -36,6 +42,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
+from pacsklearn import FixedStructureForestClassifier
 from pacsklearn.plugin import registry
 from pacsklearn.testing import check_canonicalizer
 
@@ -51,6 +58,9 @@ FAMILIES = [
     BisectingKMeans(3),
     IncrementalPCA(2),
     NMF(2, max_iter=1000),
+    FactorAnalysis(2),
+    FastICA(2, whiten="unit-variance"),
+    MiniBatchSparsePCA(2, max_iter=20),
     OneVsRestClassifier(LinearSVC()),
     OneVsOneClassifier(GaussianNB()),
     VotingClassifier([("a", LogisticRegression()), ("b", GaussianNB())], voting="soft"),
@@ -62,6 +72,8 @@ FAMILIES = [
     PowerTransformer("box-cox"),
     SimpleImputer(),
     SGDOneClassSVM(),
+    FixedStructureForestClassifier(),
+    FixedStructureForestClassifier(thresholds="random", feature_range=(0, 8)),
     MLPClassifier((4,), max_iter=10, learning_rate_init=0.05),
     MLPClassifier((4, 3), activation="tanh", max_iter=10, learning_rate_init=0.05),
 ]

@@ -19,6 +19,8 @@ from tests.canonical.cases import CASES, STATELESS, Case, names
 PUBLIC = {
     "classes_",
     "feature_names_in_",
+    # Which feature a node of a forest asks about.
+    "features_",
     "n_components_",
     "n_features_in_",
     # Drawn with a public seed; levels of quantiles; numbers of bins and what they are called.
@@ -55,8 +57,10 @@ def garbled(case: Case, rows: NDArray[np.int64]) -> tuple[Any, Any]:
 def public_names(case: Case) -> set[str]:
     """Attributes that no row has a say in."""
     given = {"class_prior_", "class_log_prior_", "priors_"}
-    learned = "log_prior" in dict(case.layout.blocks)
-    return PUBLIC if learned else PUBLIC | given
+    blocks = dict(case.layout.blocks)
+    if "leaves" in blocks and not {"thresholds", "centre"} & blocks.keys():
+        given |= {"thresholds_"}  # of a forest, random and in a public range
+    return PUBLIC if "log_prior" in blocks else PUBLIC | given
 
 
 def numbers(thing: Any, path: str = "") -> Iterator[tuple[str, NDArray[Any]]]:

@@ -9,8 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.canonical.cases import (
+    BAYES,
     CASES,
     DECOMPOSITIONS,
+    FACTORISATIONS,
+    MIXTURES,
+    PREPROCESSING,
     SCALERS,
     STATELESS,
     Case,
@@ -20,14 +24,17 @@ from tests.canonical.cases import (
 Floats = NDArray[np.float64]
 LEARNING = [case for case in CASES if case not in STATELESS and "nothing" not in case.name]
 # A log link turns a large number into an infinite mean, as it would with any such coefficients; so
-# does the square of what an absurd scaler hands on.
-FINITE = [
-    case
-    for case in LEARNING
-    if not any(
-        word in case.name for word in ("Gamma", "Poisson", "poisson", "tweedie_log", "scaled_bayes")
-    )
-]
+# does the square of what an absurd scaler hands on, and a share of no votes in some versions.
+UNBOUNDED = (
+    "Gamma",
+    "Poisson",
+    "poisson",
+    "tweedie_log",
+    "scaled_bayes",
+    "one_vs_rest_bayes",
+    "one_vs_rest_pipeline",
+)
+FINITE = [case for case in LEARNING if not any(word in case.name for word in UNBOUNDED)]
 
 
 def absurd(size: int) -> dict[str, Floats]:
@@ -95,3 +102,55 @@ def test_components_are_orthonormal_and_variances_positive(case: Case, kind: str
         variances = model.explained_variance_
         assert np.all(variances > 0)
         assert np.all(np.diff(variances) <= 0)
+
+
+@pytest.mark.parametrize("kind", ["zero", "huge", "negative", "tiny"])
+@pytest.mark.parametrize("case", BAYES, ids=names(BAYES))
+def test_probabilities_and_variances_are_valid(case: Case, kind: str) -> None:
+    model: Any = case.decode(absurd(case.layout.size)[kind])
+    for name in ("class_prior_", "priors_"):
+        shares = getattr(model, name, np.ones(1))
+        assert np.all(shares > 0)
+        assert shares.sum() == pytest.approx(1.0)
+    for name in ("var_", "within_class_std_dev_"):
+        assert np.all(getattr(model, name, 1.0) > 0)
+    for variances in getattr(model, "scalings_", []):
+        assert np.all(variances > 0)
+    if "BernoulliNB" in case.name:
+        assert np.all(model.feature_log_prob_ < 0)
+    if "MultinomialNB" in case.name or "CategoricalNB" in case.name:
+        tables = model.feature_log_prob_
+        for table in tables if isinstance(tables, list) else [tables]:
+            assert np.exp(table).sum(axis=1) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", ["zero", "huge", "negative", "tiny"])
+@pytest.mark.parametrize("case", MIXTURES, ids=names(MIXTURES))
+def test_covariances_are_valid(case: Case, kind: str) -> None:
+    model: Any = case.decode(absurd(case.layout.size)[kind])
+    assert np.all(model.weights_ > 0)
+    assert model.weights_.sum() == pytest.approx(1.0)
+    assert np.all(np.isfinite(model.precisions_cholesky_))
+    if model.covariance_type in ("full", "tied"):
+        for matrix in np.atleast_3d(model.covariances_.T).T:
+            assert np.linalg.eigvalsh(matrix)[0] > -1e-12 * np.abs(matrix).max()
+    else:
+        assert np.all(model.covariances_ > 0)
+
+
+@pytest.mark.parametrize("kind", ["huge", "negative"])
+@pytest.mark.parametrize("case", PREPROCESSING, ids=names(PREPROCESSING))
+def test_quantiles_and_edges_rise(case: Case, kind: str) -> None:
+    model: Any = case.decode(absurd(case.layout.size)[kind])
+    if hasattr(model, "quantiles_"):
+        assert np.all(np.diff(model.quantiles_, axis=0) >= 0)
+    for edges in getattr(model, "bin_edges_", []):
+        assert np.all(np.diff(edges) >= 0)
+
+
+@pytest.mark.parametrize("kind", ["zero", "huge", "negative", "tiny"])
+@pytest.mark.parametrize("case", FACTORISATIONS, ids=names(FACTORISATIONS))
+def test_factors_are_not_negative(case: Case, kind: str) -> None:
+    factors = case.decode(absurd(case.layout.size)[kind]).components_
+    assert np.all(factors >= 0)
+    assert factors.max() > 0

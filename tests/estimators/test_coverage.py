@@ -45,8 +45,9 @@ def test_every_estimator_is_released_answers_or_says_why_not(name: str) -> None:
 def test_reasons_are_given_for_what_has_no_canonicalizer_only() -> None:
     claimed = {name for record in pacsklearn_canonicalizers() for name in record.estimators}
     assert not claimed & reasons._BY_NAME.keys()
-    known = {name for cls in ESTIMATORS.values() for name in public_names(cls)}
-    assert reasons._BY_NAME.keys() <= known
+    if TABLE.written_with() == sklearn.__version__:
+        known = {name for cls in ESTIMATORS.values() for name in public_names(cls)}
+        assert reasons._BY_NAME.keys() <= known
 
 
 def test_what_is_left_out_is_what_others_fitted() -> None:

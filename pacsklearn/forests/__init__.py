@@ -1,0 +1,1 @@
+"""Forests of complete trees whose structure is public."""

@@ -1,0 +1,116 @@
+"""Forests of complete trees: public structure, thresholds on a grid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pacsklearn.forests.feature_scale import feature_scale
+from pacsklearn.forests.growth import Impurity, ThresholdRule, grow_thresholds, node_sums
+from pacsklearn.forests.structure import descend, forest_structure
+
+__all__ = ["FixedStructureForest", "checked_weights"]
+
+Floats = NDArray[np.float64]
+
+
+class FixedStructureForest(BaseEstimator):
+    """What classifier and regressor share: parameters, thresholds, the way to a leaf."""
+
+    def __init__(
+        self,
+        n_estimators: int = 3,
+        depth: int = 3,
+        *,
+        thresholds: str = "learned",
+        feature_range: Any = None,
+        step: float = 0.1,
+        smoothing: float = 0.3,
+        penalty: float = 0.1,
+        temperature: float = 0.0,
+        prior_count: float = 5.0,
+        feature_order: Any = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.depth = depth
+        self.thresholds = thresholds
+        self.feature_range = feature_range
+        self.step = step
+        self.smoothing = smoothing
+        self.penalty = penalty
+        self.temperature = temperature
+        self.prior_count = prior_count
+        self.feature_order = feature_order
+        self.random_state = random_state
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Leaf that each row reaches in each tree, from 0 on; shape (n_rows, n_estimators)."""
+        check_is_fitted(self, "leaf_values_")
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return descend(X, self.features_, self.thresholds_)
+
+    def grow(self, X: Floats, statistics: Floats, weights: Floats, impurity: Impurity) -> Floats:
+        """Set structure and thresholds; return the sums of ``statistics`` in every node."""
+        rule = self._rule()
+        structure = forest_structure(self, X.shape[1])
+        scale = feature_scale(self.feature_range, X, weights)
+        if self.thresholds == "random":
+            self.thresholds_ = scale.raw(structure.units, structure.features)
+            leaves = descend(X, structure.features, self.thresholds_)
+        else:
+            self.thresholds_, leaves = grow_thresholds(
+                X, statistics, impurity, structure, scale, rule
+            )
+        self.features_ = structure.features
+        self.centre_, self.half_width_ = scale
+        return node_sums(leaves, statistics, 2**structure.depth)
+
+    def _rule(self) -> ThresholdRule:
+        if self.thresholds not in ("learned", "random"):
+            raise ValueError(f"thresholds must be 'learned' or 'random', got {self.thresholds!r}.")
+        _check_number("step", self.step, 1e-4, 1.0)
+        _check_number("smoothing", self.smoothing, 0.0, 1.0)
+        _check_number("penalty", self.penalty, 0.0, np.inf)
+        _check_number("temperature", self.temperature, 0.0, np.inf)
+        _check_number("prior_count", self.prior_count, 0.0, np.inf)
+        return ThresholdRule(self.step, self.smoothing, self.penalty, self.temperature)
+
+    def average(self, X: Any) -> Floats:
+        """Mean over the trees of the values of the leaves that each row reaches."""
+        leaves = self.apply(X)
+        trees = np.arange(leaves.shape[1])
+        return np.asarray(self.leaf_values_[trees, leaves].mean(axis=1))
+
+
+def checked_weights(sample_weight: Any, n_rows: int) -> Floats:
+    """One weight for each row."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    weights = np.broadcast_to(weights, (n_rows,)) if weights.ndim == 0 else weights
+    if weights.shape != (n_rows,) or weights.min() < 0 or weights.sum() == 0:
+        raise ValueError(
+            f"sample_weight must hold a number >= 0 for each of the {n_rows} rows, and not all "
+            f"weights may be zero; got an array of shape {weights.shape}."
+        )
+    return weights
+
+
+def _check_number(name: str, value: Any, low: float, high: float) -> None:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float, np.number))
+        or not low <= value <= high
+    ):
+        most = f"from {low:g} to {high:g}" if np.isfinite(high) else f">= {low:g}"
+        raise ValueError(f"{name} must be a number {most}, got {value!r}.")
+    if not np.isfinite(value):
+        raise ValueError(f"{name} must be finite, got {value!r}.")

@@ -1,0 +1,187 @@
+"""Thresholds and leaves of complete trees from histograms over the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from pacsklearn.forests.feature_scale import FeatureScale
+from pacsklearn.forests.structure import ForestStructure
+
+__all__ = ["ThresholdRule", "entropy", "grow_thresholds", "node_sums", "squared_error"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
+Impurity = Callable[[Floats], Floats]
+
+# Where a feature does not help, the middle of its range is as good as any and the most stable.
+_TIE = 1e-9
+_CLOSE = 1e-6
+
+
+class ThresholdRule(NamedTuple):
+    """How a threshold is chosen among those of the grid.
+
+    Parameters
+    ----------
+    step : float
+        Distance of neighbours on the grid, which runs from -1 to 1 through 0.
+    smoothing : float
+        Weight of the neighbours' impurity, in [0, 1].
+    penalty : float
+        Added for each unit of distance from 0.
+    temperature : float
+        0 takes the best; otherwise a mean in which each counts ``exp(-cost / temperature)``.
+    """
+
+    step: float
+    smoothing: float
+    penalty: float
+    temperature: float
+
+    @property
+    def grid(self) -> Floats:
+        """Thresholds to choose from, in units of the feature's range."""
+        half = max(1, round(1 / self.step))
+        return np.linspace(-1.0, 1.0, 2 * half + 1)
+
+    def choose(self, impurity: Floats) -> Floats:
+        """Threshold of each node from the impurity left behind by each of the grid's.
+
+        Parameters
+        ----------
+        impurity : ndarray of shape (n_nodes, n_grid)
+
+        Returns
+        -------
+        ndarray of shape (n_nodes,)
+            In units of the feature's range.
+        """
+        grid = self.grid
+        at = np.arange(grid.size)
+        below, above = impurity[:, np.maximum(at - 1, 0)], impurity[:, np.minimum(at + 1, at[-1])]
+        cost = (1 - self.smoothing) * impurity + self.smoothing * (below + above)
+        cost += (self.penalty + _TIE) * np.abs(grid)
+        if self.temperature == 0:
+            return np.asarray(grid[cost.argmin(axis=1)])
+        share = np.exp(-(cost - cost.min(axis=1, keepdims=True)) / self.temperature)
+        return np.asarray((share @ grid) / share.sum(axis=1))
+
+
+def entropy(sums: Floats) -> Floats:
+    """Entropy in nats times weight, of class weights along the last axis."""
+    total = sums.sum(axis=-1)
+    return np.asarray(xlogy(total, total) - xlogy(sums, sums).sum(axis=-1))
+
+
+def squared_error(sums: Floats) -> Floats:
+    """Squared deviations from the mean, of sums of ``w``, ``w y`` and ``w y^2``."""
+    weight, first, second = np.moveaxis(sums, -1, 0)
+    mean = np.divide(first, weight, out=np.zeros_like(first), where=weight > 0)
+    return np.asarray(np.maximum(second - first * mean, 0.0))
+
+
+def grow_thresholds(
+    X: Floats,
+    statistics: Floats,
+    impurity: Impurity,
+    structure: ForestStructure,
+    scale: FeatureScale,
+    rule: ThresholdRule,
+) -> tuple[Floats, Integers]:
+    """Thresholds that leave the least impurity, from the root down, and who goes where.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    statistics : ndarray of shape (n_rows, q)
+        What ``impurity`` needs, added up over rows.
+    impurity : callable
+        Additive impurity of sums along the last axis.
+    structure, scale, rule
+        Which features are asked, where their grid lies, how a threshold is chosen.
+
+    Returns
+    -------
+    thresholds : ndarray of shape (n_trees, 2**depth - 1)
+        In the features' own units.
+    leaves : ndarray of shape (n_rows, n_trees)
+        Leaf that each row reaches.
+
+    Notes
+    -----
+    Impurity is a share of the whole subset, not of the node: a node that few rows reach has
+    little to gain, so ``rule.penalty`` keeps its threshold in the middle. One pass over the rows
+    for each level, whatever the size of the grid. Source: pac-private-algorithms, section 5.4.
+    """
+    grid = rule.grid
+    n_rows, n_trees = X.shape[0], structure.order.shape[0]
+    cells = _cells(X, scale, grid)
+    whole = _unit(statistics, impurity)
+    repeated = np.repeat(statistics, n_trees, axis=0)
+    thresholds = np.empty(structure.features.shape)
+    trees = np.arange(n_trees)
+    node = np.zeros((n_rows, n_trees), dtype=np.intp)
+    for level, features in enumerate(structure.order.T):
+        n_nodes, width = 2**level, grid.size + 1
+        cell = (trees * n_nodes + node) * width + cells[:, features]
+        counts = _sums(cell.ravel(), repeated, n_trees * n_nodes * width)
+        below = counts.reshape(n_trees * n_nodes, width, -1).cumsum(axis=1)
+        total, below = below[:, -1:], below[:, :-1]
+        left_behind = (impurity(below) + impurity(np.maximum(total - below, 0.0))) / whole
+        units = rule.choose(left_behind).reshape(n_trees, n_nodes)
+        chosen = scale.raw(units, features[:, None])
+        thresholds[:, n_nodes - 1 : 2 * n_nodes - 1] = chosen
+        node = 2 * node + (X[:, features] > chosen[trees, node])
+    return thresholds, node
+
+
+def node_sums(leaves: Integers, statistics: Floats, n_leaves: int) -> Floats:
+    """Sums of ``statistics`` over the rows that reach each node of each tree.
+
+    Returns
+    -------
+    ndarray of shape (n_trees, 2 * n_leaves - 1, q)
+        Level by level, the leaves last.
+    """
+    n_trees = leaves.shape[1]
+    sums = np.empty((n_trees, 2 * n_leaves - 1, statistics.shape[1]))
+    cells = (leaves + n_leaves * np.arange(n_trees)).ravel()
+    repeated = np.repeat(statistics, n_trees, axis=0)
+    sums[:, n_leaves - 1 :] = _sums(cells, repeated, n_trees * n_leaves).reshape(
+        n_trees, n_leaves, -1
+    )
+    for node in range(n_leaves - 2, -1, -1):
+        sums[:, node] = sums[:, 2 * node + 1] + sums[:, 2 * node + 2]
+    return sums
+
+
+def _cells(X: Floats, scale: FeatureScale, grid: Floats) -> Integers:
+    """How many of the grid's thresholds each number is above, feature by feature."""
+    steps = grid.size - 1
+    place = (X - scale.centre) * (steps / (2 * scale.half_width)) + steps / 2
+    np.clip(place, -1.0, steps + 1.0, out=place)
+    cells = np.clip(np.ceil(place), 0, grid.size).astype(np.intp)
+    # Rounding must not decide about numbers that are thresholds themselves.
+    close = np.abs(place - np.rint(place)) < _CLOSE
+    for feature in np.flatnonzero(close.any(axis=0)):
+        rows = close[:, feature]
+        cells[rows, feature] = np.searchsorted(scale.raw(grid, feature), X[rows, feature])
+    return cells
+
+
+def _sums(cells: Integers, statistics: Floats, n_cells: int) -> Floats:
+    return np.stack(
+        [np.bincount(cells, column, minlength=n_cells) for column in statistics.T], axis=-1
+    )
+
+
+def _unit(statistics: Floats, impurity: Impurity) -> float:
+    """What impurity is measured in: nats a row, or the share of the target's variance."""
+    total = statistics.sum(axis=0)
+    whole = float(total.sum()) if impurity is entropy else float(impurity(total))
+    return whole if whole > 0 else 1.0

@@ -1,0 +1,37 @@
+"""What the leaves say: means shrunk along the tree, and probabilities of their averages."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["on_simplex", "shrunken_leaves"]
+
+Floats = NDArray[np.float64]
+
+
+def shrunken_leaves(sums: Floats, mass: Floats, prior: Floats | None, prior_count: float) -> Floats:
+    """Means in the leaves, each node's shrunk towards its parent's; ``prior`` is the root's."""
+    n_leaves = (sums.shape[1] + 1) // 2
+    values = np.empty_like(sums)
+    root = mass[:, :1]
+    if prior is None:
+        values[:, 0] = sums[:, 0] / root
+    else:
+        values[:, 0] = (sums[:, 0] + prior_count * prior) / (root + prior_count)
+    for level in range(1, n_leaves.bit_length()):
+        nodes = np.arange(2**level - 1, 2 ** (level + 1) - 1)
+        parents = values[:, (nodes - 1) // 2]
+        total = mass[:, nodes, None] + prior_count
+        shrunken = sums[:, nodes] + prior_count * parents
+        # Without a prior an empty node takes its parent's place.
+        values[:, nodes] = np.where(total > 0, shrunken / np.where(total > 0, total, 1.0), parents)
+    return np.asarray(values[:, n_leaves - 1 :])
+
+
+def on_simplex(rows: Floats) -> Floats:
+    """Nearest probabilities to each row; their order stays."""
+    descending = -np.sort(-rows, axis=1)
+    excess = (np.cumsum(descending, axis=1) - 1) / np.arange(1, rows.shape[1] + 1)
+    last = np.sum(descending > excess, axis=1, keepdims=True) - 1
+    return np.asarray(np.maximum(rows - np.take_along_axis(excess, last, axis=1), 0.0))

@@ -1,0 +1,144 @@
+"""Forests of complete trees with a number in each leaf."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import validate_data
+
+from pacsklearn.forests.fixed_structure_forest import FixedStructureForest, checked_weights
+from pacsklearn.forests.growth import squared_error
+from pacsklearn.forests.leaves import shrunken_leaves
+
+__all__ = ["FixedStructureForestRegressor"]
+
+Floats = NDArray[np.float64]
+
+
+class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
+    """Forest of complete trees of a given depth with a number in each leaf, made to be released.
+
+    As :class:`FixedStructureForestClassifier`, with squared error in place of entropy.
+
+    Parameters
+    ----------
+    n_estimators, depth, thresholds, feature_range, step, smoothing, feature_order, random_state
+        As there.
+    penalty : float, default=0.01
+        Share of the target's variance added for each unit of a threshold's distance from the
+        middle of the range.
+    temperature : float, default=0.0
+        As there, in shares of the target's variance.
+    prior_count : float, default=5.0
+        Each node's mean is shrunk towards its parent's as if this many rows of it had been seen,
+        and the root's towards the middle of ``target_range`` where one is stated.
+    target_range : (low, high), default=None
+        Public range of the target; targets and predictions are clipped to it. It must not be
+        looked up in the data.
+
+    Attributes
+    ----------
+    features_, thresholds_, centre_, half_width_, n_features_in_, feature_names_in_
+        As there.
+    leaf_values_ : ndarray of shape (n_estimators, 2**depth, 1)
+        Means.
+
+    Raises
+    ------
+    ValueError
+        From ``fit``, when a parameter is out of range; the message names it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from pacsklearn import FixedStructureForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> FixedStructureForestRegressor(10).fit(X, y).score(X, y) > 0.4
+    True
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 3,
+        depth: int = 3,
+        *,
+        thresholds: str = "learned",
+        feature_range: Any = None,
+        step: float = 0.1,
+        smoothing: float = 0.3,
+        penalty: float = 0.01,
+        temperature: float = 0.0,
+        prior_count: float = 5.0,
+        target_range: Any = None,
+        feature_order: Any = None,
+        random_state: int = 0,
+    ) -> None:
+        super().__init__(
+            n_estimators,
+            depth,
+            thresholds=thresholds,
+            feature_range=feature_range,
+            step=step,
+            smoothing=smoothing,
+            penalty=penalty,
+            temperature=temperature,
+            prior_count=prior_count,
+            feature_order=feature_order,
+            random_state=random_state,
+        )
+        self.target_range = target_range
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FixedStructureForestRegressor:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), optional
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        weights = checked_weights(sample_weight, X.shape[0])
+        y = self._clipped(y.astype(np.float64))
+        # About their mean, because squares of large targets swamp their variance.
+        mean = float(np.average(y, weights=weights))
+        apart = y - mean
+        statistics = weights[:, None] * np.column_stack([np.ones_like(y), apart, apart**2])
+        sums = self.grow(X, statistics, weights, squared_error)
+        prior = None if self.target_range is None else np.array([self._middle() - mean])
+        means = shrunken_leaves(sums[..., 1:2], sums[..., 0], prior, self.prior_count)
+        self.leaf_values_ = means + mean
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """Mean of the trees' numbers, inside ``target_range``."""
+        return self._clipped(self.average(X)[:, 0])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # Features that are asked about are not chosen, and a mean of few trees varies less.
+        tags.regressor_tags.poor_score = True
+        return tags
+
+    def _clipped(self, y: Floats) -> Floats:
+        return y if self.target_range is None else np.clip(y, *_checked_range(self.target_range))
+
+    def _middle(self) -> float:
+        return float(np.mean(_checked_range(self.target_range)))
+
+
+def _checked_range(target_range: Any) -> tuple[float, float]:
+    try:
+        low, high = map(float, target_range)
+    except (TypeError, ValueError):
+        low, high = np.nan, np.nan
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise ValueError(
+            "target_range must be None or a pair of finite numbers (low, high) with low < high, "
+            f"got {target_range!r}."
+        )
+    return low, high

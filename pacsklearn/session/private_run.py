@@ -1,0 +1,255 @@
+"""A run of noised gradient steps, each charged before it is taken."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._validation import check_integer
+from pacsklearn.core.event import Event, Provenance
+from pacsklearn.core.ledger import Ledger, MemoryLedger
+from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.core.renyi_unit import check_unit, renyi_unit
+from pacsklearn.core.scenario import Scenario
+from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
+from pacsklearn.exceptions import LedgerMismatchError
+from pacsklearn.noise.batch_sampler import BatchSampler
+from pacsklearn.noise.sampler import Sampler
+from pacsklearn.session.account import Account
+from pacsklearn.session.noise_pool import NoisePool
+
+__all__ = ["PrivateRun", "RunRecord", "run_unit"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+def run_unit(accountant: SRPPSGDAccountant, scenario: Scenario) -> str:
+    """Unit that the steps of a run are charged in."""
+    return renyi_unit(
+        order=accountant.order,
+        aggregation=accountant.label,
+        profile=accountant.profile,
+        scenario=scenario,
+    )
+
+
+@final
+@dataclass(frozen=True)
+class RunRecord:
+    """Where a run stands: enough to go on with it. Holds nothing secret.
+
+    Parameters
+    ----------
+    unit : str
+        Of every price.
+    prices : tuple of (float, int, float)
+        Price of a step, steps charged at it, and the Renyi divergence of one such step's release,
+        in order.
+    n_steps : int
+        Steps taken; charged ones that were not taken yet are taken first when the run goes on.
+    noise_multiplier : float
+    session : str
+        Name of the run on a shared ledger.
+    n_charged : int
+        Its events there.
+    secure : bool
+        Whether all noise so far came from the operating system.
+    """
+
+    unit: str
+    prices: tuple[tuple[float, int, float], ...]
+    n_steps: int
+    noise_multiplier: float
+    session: str
+    n_charged: int
+    secure: bool
+
+    @property
+    def n_charged_steps(self) -> int:
+        """Steps charged."""
+        return sum(count for _, count, _ in self.prices)
+
+
+@final
+class PrivateRun:
+    """The steps of one run, its account and its noise. Coordinator only; close it at the end.
+
+    For every step, in this order: :meth:`next_batch` charges it and draws its rows, the caller sums
+    their clipped gradients, and :meth:`noised_mean` makes of the sum what may leave. The sum is
+    rounded to whole multiples of the lattice's step, and whole numbers of noise are added.
+
+    Parameters
+    ----------
+    accountant : SRPPSGDAccountant
+    scenario : Scenario
+    noise_multiplier : float
+        Positive.
+    ceiling : float
+        Most that the run may cost, in nats.
+    sampler : Sampler
+        Source of the noise and of the batches.
+    shared : Ledger, optional
+        Account shared with other releases.
+    record : RunRecord, optional
+        Of a run to go on with.
+    steps_per_charge : int, default=1
+        Steps that are charged together, beforehand.
+    provenance : tuple of Provenance
+
+    Raises
+    ------
+    LedgerMismatchError
+        When the ledger, or the run to go on with, counts something else.
+    """
+
+    def __init__(
+        self,
+        accountant: SRPPSGDAccountant,
+        scenario: Scenario,
+        noise_multiplier: float,
+        *,
+        ceiling: float,
+        sampler: Sampler,
+        shared: Ledger | None = None,
+        record: RunRecord | None = None,
+        steps_per_charge: int = 1,
+        provenance: tuple[Provenance, ...] = (),
+    ) -> None:
+        self.accountant, self.scenario = accountant, scenario
+        self.noise_multiplier, self.ceiling = noise_multiplier, ceiling
+        self.unit = run_unit(accountant, scenario)
+        self.price = accountant.cost(noise_multiplier)
+        self.sampler, self.provenance = sampler, provenance
+        cap = accountant.cap
+        self._batch_size = cap.batch_size
+        most = cap.n_rows if cap.sampling == "poisson" else cap.batch_size
+        self._grid = accountant.clipping.grid(noise_multiplier, most)
+        self._batches = BatchSampler.beside(sampler, cap.n_rows, cap.batch_size, cap.sampling)
+        self._at_once = check_integer(name="steps_per_charge", value=steps_per_charge, minimum=1)
+        if shared is not None:
+            check_unit(shared.unit, self.unit)
+        own = MemoryLedger(ceiling, self.unit)
+        self._prices: list[tuple[float, int, float]] = []
+        self.n_steps, self._secure = 0, sampler.is_secure
+        session, n_charged = None, 0
+        if record is not None:
+            if record.unit != self.unit:
+                raise LedgerMismatchError(
+                    f"The run so far is counted in {record.unit}, the next step in {self.unit}; "
+                    "call fit for a new run."
+                )
+            self._prices, self.n_steps = list(record.prices), record.n_steps
+            self._secure = self._secure and record.secure
+            session, n_charged = record.session, record.n_charged
+            for price, count, _ in record.prices:
+                # Rounded up: what was spent is never forgotten.
+                own.charge(self._event("steps-before", math.nextafter(count * price, math.inf)))
+        self.account = Account(own, shared, session, n_charged)
+        self._pool = NoisePool(sampler)
+
+    @property
+    def spent(self) -> float:
+        """Nats that the run cost so far, in its unit."""
+        return self.account.own.spent
+
+    @property
+    def record(self) -> RunRecord:
+        """Where the run stands."""
+        return RunRecord(
+            unit=self.unit,
+            prices=tuple(self._prices),
+            n_steps=self.n_steps,
+            noise_multiplier=self.noise_multiplier,
+            session=self.account.session,
+            n_charged=self.account.n_charged,
+            secure=self._secure,
+        )
+
+    def next_batch(self) -> Integers:
+        """Charge the next step, then draw its rows.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            When another step does not fit; nothing is charged or looked at then.
+        """
+        if self._n_paid <= self.n_steps:
+            count = self._at_once
+            while count > 1 and not self.account.own.allows(count * self.price):
+                count -= 1
+            self.account.charge(self._event("sgd-step", count * self.price))
+            self._count(count)
+        self.n_steps += 1
+        return self._batches.draw()
+
+    def noised_mean(self, total: Floats) -> Floats:
+        """What may leave of the sum of a batch's clipped gradients: their noised mean.
+
+        Parameters
+        ----------
+        total : ndarray of shape (d,)
+        """
+        centres = np.rint(np.asarray(total, dtype=np.float64) / self._grid).astype(np.int64)
+        released = centres + self._pool.take(centres.size)
+        return np.asarray(released * (self._grid / self._batch_size))
+
+    def noise_deviation(self) -> Floats:
+        """Standard deviation of the noise on each entry of the mean; shape (d,)."""
+        return self._grid * (LATTICE_SCALE / self._batch_size)
+
+    def close(self) -> None:
+        """Stop drawing noise."""
+        self._pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return "PrivateRun(...)"
+
+    @property
+    def _n_paid(self) -> int:
+        return sum(count for _, count, _ in self._prices)
+
+    def _count(self, count: int) -> None:
+        if self._prices and self._prices[-1][0] == self.price:
+            count += self._prices.pop()[1]
+        self._prices.append(
+            (self.price, count, self.accountant.release_cost(self.noise_multiplier))
+        )
+
+    def _event(self, kind: str, charge: float) -> Event:
+        size = self.accountant.clipping.dimension
+        return Event(
+            kind=kind,
+            charge=charge,
+            unit=self.unit,
+            backend=f"gradient noise {self.noise_multiplier:.12g} ({self.accountant.accounting})",
+            bound=charge,
+            n_candidates=0,
+            n_outputs=size,
+            n_noisy=size,
+            provenance=self.provenance,
+            confidence=1.0 - self.accountant.cap.run_failure(1, tails=self._tails),
+        )
+
+    @property
+    def _tails(self) -> bool:
+        return self.accountant.accounting == "worst-case"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("A private run cannot be pickled; keep its record.")

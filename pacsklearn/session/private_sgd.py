@@ -1,0 +1,203 @@
+"""From an estimator's parameters to a run of private gradient steps."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.core.discrepancy_cap import DiscrepancyCap
+from pacsklearn.core.gradient_clipping import GradientClipping
+from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.core.scenario import SecretColumn
+from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
+from pacsklearn.exceptions import PrivacyLeakWarning
+from pacsklearn.noise.batch_sampler import BatchSampler
+from pacsklearn.noise.sampler import SecureSampler, SeededSampler
+from pacsklearn.plugin import registry
+from pacsklearn.scenarios.differing_rows import DifferingRows
+from pacsklearn.session.account import open_shared
+from pacsklearn.session.private_run import PrivateRun, RunRecord, run_unit
+from pacsklearn.session.run_statement import run_guarantee
+from pacsklearn.session.secret import sampler_for
+from pacsklearn.session.world_differences import WorldDifferences, world_differences
+
+__all__ = ["PlainRun", "PrivateSGD", "opened_run", "planned_unit"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Room for the rounding of the sum of the prices of a run whose noise was given.
+_ROOM = 1 + 1e-9
+
+
+@final
+class PlainRun:
+    """Steps without noise and without a guarantee, for comparison."""
+
+    record: RunRecord | None = None
+
+    def __init__(self, batches: BatchSampler, batch_size: int) -> None:
+        self._batches, self._size = batches, batch_size
+
+    def next_batch(self) -> Integers:
+        """Rows of the next step."""
+        return self._batches.draw()
+
+    def noised_mean(self, total: Floats) -> Floats:
+        """Mean, as it is."""
+        return np.asarray(total / self._size)
+
+    def guarantee(self, delta: float, dimension: str, public: Iterable[str]) -> None:
+        """Nothing is promised."""
+        return
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+@final
+class PrivateSGD:
+    """A run, and what its guarantee says about the scenario.
+
+    Parameters
+    ----------
+    run : PrivateRun
+    differences : WorldDifferences
+    """
+
+    def __init__(self, run: PrivateRun, differences: WorldDifferences) -> None:
+        self._run, self._differences = run, differences
+
+    @property
+    def record(self) -> RunRecord:
+        """Where the run stands."""
+        return self._run.record
+
+    def next_batch(self) -> Integers:
+        """Charge the next step, then draw its rows."""
+        return self._run.next_batch()
+
+    def noised_mean(self, total: Floats) -> Floats:
+        """Noised mean of the clipped gradients that sum to ``total``."""
+        return self._run.noised_mean(total)
+
+    def guarantee(self, delta: float, dimension: str, public: Iterable[str]) -> PufferfishGuarantee:
+        """What is promised about everything released so far."""
+        return run_guarantee(
+            self._run, self._differences, delta=delta, dimension=dimension, public=public
+        )
+
+    def close(self) -> None:
+        """Stop drawing noise."""
+        self._run.close()
+
+
+def opened_run(
+    model: Any,
+    X: NDArray[Any],
+    y: Any,
+    secret: SecretColumn | None,
+    realized: Any,
+    *,
+    cap: DiscrepancyCap | None,
+    batch_size: int,
+    clipping: GradientClipping,
+    n_steps: int,
+    record: RunRecord | None = None,
+) -> PrivateSGD | PlainRun:
+    """Run of an estimator on its rows.
+
+    Parameters
+    ----------
+    model : estimator
+        With ``epsilon``, ``noise_multiplier``, ``order``, ``accounting``, ``scenario``,
+        ``sampling``, ``ledger``, ``steps_per_charge`` and ``random_state``, all checked.
+    X, y : ndarrays
+    secret : SecretColumn, optional
+    realized : object
+    cap : DiscrepancyCap, optional
+        Instead of the one that the scenario's data sets give.
+    batch_size : int
+    clipping : GradientClipping
+    n_steps : int
+        Planned: what ``epsilon`` has to suffice for.
+    record : RunRecord, optional
+        Of a run to go on with, whose noise is kept.
+    """
+    sampler = _sampler(model.random_state, record)
+    n_rows = X.shape[0]
+    if model.noise_multiplier == 0:
+        warnings.warn(
+            "noise_multiplier=0 adds no noise: the model is NOT private and has no guarantee.",
+            PrivacyLeakWarning,
+            stacklevel=5,
+        )
+        return PlainRun(
+            BatchSampler.beside(sampler, n_rows, batch_size, model.sampling), batch_size
+        )
+    plugins = registry()
+    named = DifferingRows() if model.scenario is None else model.scenario
+    scenario = plugins.scenario(named)
+    if cap is None:
+        differences = world_differences(scenario, X, y, secret, realized)
+        cap = DiscrepancyCap.differing(n_rows, differences.n_differing, batch_size, model.sampling)
+    else:
+        differences = WorldDifferences(cap.largest, coupling="as the discrepancy cap assumes")
+    accountant = SRPPSGDAccountant(cap, clipping, float(model.order), model.accounting)
+    if record is not None:
+        multiplier = record.noise_multiplier
+    elif model.noise_multiplier is None:
+        multiplier = accountant.noise_multiplier(float(model.epsilon), n_steps)
+    else:
+        multiplier = float(model.noise_multiplier)
+    ceiling = (
+        float(model.epsilon)
+        if model.noise_multiplier is None
+        else _planned(accountant, multiplier, n_steps, record)
+    )
+    unit = run_unit(accountant, scenario)
+    run = PrivateRun(
+        accountant,
+        scenario,
+        multiplier,
+        ceiling=ceiling,
+        sampler=sampler,
+        shared=open_shared(model.ledger, ceiling, unit),
+        record=record,
+        steps_per_charge=model.steps_per_charge,
+        provenance=(plugins.provenance("scenario", named),),
+    )
+    return PrivateSGD(run, differences)
+
+
+def planned_unit(model: Any) -> str:
+    """Unit of a ledger that can bear the runs of an estimator."""
+    scenario = registry().scenario(DifferingRows() if model.scenario is None else model.scenario)
+    cap = DiscrepancyCap.differing(1, 1, 1)
+    clipping = GradientClipping((1.0,), (1,))
+    return run_unit(
+        SRPPSGDAccountant(cap, clipping, float(model.order), model.accounting), scenario
+    )
+
+
+def _planned(
+    accountant: SRPPSGDAccountant, multiplier: float, n_steps: int, record: RunRecord | None
+) -> float:
+    """Ceiling of a run whose noise was given: what all its steps cost."""
+    before = [] if record is None else [price * count for price, count, _ in record.prices]
+    return math.fsum([*before, n_steps * accountant.cost(multiplier)]) * _ROOM
+
+
+def _sampler(random_state: Any, record: RunRecord | None) -> SecureSampler | SeededSampler:
+    sampler = sampler_for(random_state)
+    if record is not None and not sampler.is_secure:
+        # Going on with the same seed would draw the same noise again.
+        seeds = np.abs(sampler.noise(4)).tolist()
+        return SeededSampler(np.random.default_rng([record.n_steps, *seeds]))
+    assert isinstance(sampler, SecureSampler | SeededSampler)
+    return sampler

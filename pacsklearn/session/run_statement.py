@@ -1,0 +1,209 @@
+"""The guarantee's facts and words for a run of noised gradient steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.core.sliced_law import RenyiCosts
+from pacsklearn.core.statement_rendering import rounded_up
+from pacsklearn.session.private_run import PrivateRun
+from pacsklearn.session.world_differences import WorldDifferences
+
+__all__ = ["run_guarantee"]
+
+_OUTWARD = 1 + 1e-12
+
+_PROOFS = {
+    "worst-case": "clipped gradients move by two clipping norms a differing row, whatever the "
+    "batches and all earlier steps (srpp, Proposition 5.1, Theorem 5.6)",
+    "subsampling-aware": "mean square number of differing rows in a batch, whatever all earlier "
+    "steps (srpp, Proposition 5.2, Theorem 5.7)",
+    "secret-batches": "log-moment over the number of differing rows in a batch, whatever all "
+    "earlier steps (srpp, Lemma J.1)",
+}
+_DEFINITIONS = {
+    "worst-case": "RPP: Renyi divergence of everything released, for every draw of the batches",
+    "subsampling-aware": "sa-SRPP, full view: mean over the batches of the Renyi divergence of "
+    "everything released (srpp, Definitions 5.4 and 5.5)",
+    "secret-batches": "RPP: Renyi divergence of everything released, the batches aside",
+}
+_MEAN = (
+    "Single draws of the batches: where more of the differing rows were drawn, more leaks. A mean "
+    "of Renyi divergences is not the divergence of the release; the (epsilon, delta) figures and "
+    "the line on information are bounds about the release itself."
+)
+_UNSEEN = (
+    "Batches that become known: the figures hold while nobody learns which rows a step looked at."
+)
+_MATCHED = (
+    "Mixtures of data sets: the mean holds for every matched pair of data sets of two secrets. For "
+    "someone who weighs several pairs against one another the line on information holds."
+)
+_CHOICES = (
+    "Choices made by looking at the private data: epsilon, clipping norm, step size, number of "
+    "steps, scaling of the columns, which of several results to publish."
+)
+_SECRETS = (
+    "Other secrets than the one named above. Use DifferingRows(1) to hide any single row, or "
+    "PACPrivate to hide who was in the data."
+)
+_COPIES = (
+    "Copies: a pickled model that is trained further is a run of its own. Runs on the same rows "
+    "add up on a shared ledger, and nowhere else."
+)
+
+
+def run_guarantee(
+    run: PrivateRun,
+    differences: WorldDifferences,
+    *,
+    delta: float,
+    dimension: str,
+    public: Iterable[str],
+) -> PufferfishGuarantee:
+    """Guarantee of everything that a run has released so far.
+
+    Parameters
+    ----------
+    run : PrivateRun
+    differences : WorldDifferences
+    delta : float
+        For which (epsilon, delta) bounds are reported.
+    dimension : str
+        What was released with noise.
+    public : iterable of str
+        What was released as it is.
+    """
+    accountant, record = run.accountant, run.record
+    cap, accounting = accountant.cap, accountant.accounting
+    n_steps = record.n_charged_steps
+    costs = accountant.costs(record.noise_multiplier, max(n_steps, 1), delta)
+    mixed = len(record.prices) != 1
+    if n_steps == 0 or mixed:
+        costs = _summed(record.prices, costs)
+    failure = cap.run_failure(n_steps, tails=accounting == "worst-case")
+    limits = {"worst-case": (), "subsampling-aware": (_MEAN,), "secret-batches": (_UNSEEN,)}
+    more = (_MATCHED,) if accounting == "subsampling-aware" and differences.n_draws > 1 else ()
+    shared = run.account.shared
+    ledger = run.account.own if shared is None else shared
+    return PufferfishGuarantee(
+        protects=run.scenario.protects,
+        releases=run.scenario.releases,
+        definition=_DEFINITIONS[accounting],
+        budget=run.ceiling,
+        spent=run.spent,
+        unit=run.unit,
+        aggregation="full",
+        costs=costs,
+        bound=_PROOFS[accounting],
+        confidence=1.0 - failure,
+        assumptions=_assumptions(run, n_steps),
+        n_secrets=differences.n_secrets,
+        n_pairs=differences.n_pairs,
+        n_priors=differences.n_priors,
+        n_draws=differences.n_draws,
+        slices="none needed: every bound is of the full view",
+        coupling=differences.coupling,
+        noise=(
+            f"{record.noise_multiplier:.6g} clipping norms on the sum of a batch, the same in "
+            "every direction of a block"
+        ),
+        noiseless=False,
+        charged=ledger.spent,
+        n_releases=len(ledger.events),
+        released=(dimension,),
+        public=tuple(public),
+        not_covered=(*limits[accounting], *more, _CHOICES, _SECRETS, _COPIES),
+        sources=(
+            "SRPP-SGD: srpp, section 5 and appendices C to J",
+            "shifts of discrete Gaussians: at most the continuous divergence",
+        ),
+        for_release=record.secure,
+        provenance=run.provenance,
+        averaged_over=(
+            "draws of the batches, which may be known" if accounting == "subsampling-aware" else ""
+        ),
+        facts=_facts(run, n_steps, mixed=mixed),
+    )
+
+
+def _facts(run: PrivateRun, n_steps: int, *, mixed: bool) -> tuple[tuple[str, str], ...]:
+    accountant, cap = run.accountant, run.accountant.cap
+    facts = [
+        (
+            "run",
+            (
+                f"{n_steps:,} steps of {cap.batch_size:,} of {cap.n_rows:,} rows, {cap.sampling}; "
+                "each was charged before it was taken"
+            ),
+        ),
+        (
+            "differing rows",
+            (
+                f"at most {cap.largest:,} in a batch, {cap.second_moment:.6g} in mean square; "
+                f"{cap.source}"
+            ),
+        ),
+        (
+            "clipping",
+            (
+                f"norm {', '.join(f'{norm:.6g}' for norm in accountant.clipping.norms)} a row, "
+                f"{accountant.clipping.dimension:,} parameters"
+            ),
+        ),
+    ]
+    if n_steps > 0:
+        known = "" if accountant.accounting == "worst-case" else ", on average over the batches"
+        # The price is never below the order times the divergence of order 1.
+        nats = run.spent / accountant.order * _OUTWARD
+        if not mixed:
+            nats = min(nats, accountant.information(run.noise_multiplier, n_steps))
+        facts.append(
+            (
+                "information",
+                (
+                    f"Kullback-Leibler divergence between two secrets at most "
+                    f"{rounded_up(nats, 6)} nats{known}; so is the information on the secret"
+                ),
+            )
+        )
+    return tuple(facts)
+
+
+def _assumptions(run: PrivateRun, n_steps: int) -> tuple[str, ...]:
+    cap = run.accountant.cap
+    found = []
+    if cap.tail > 0 and run.accountant.accounting == "worst-case":
+        found.append(
+            f"in each of {n_steps:,} steps more than {cap.largest:,} rows differ with probability "
+            f"{cap.tail:g} at most"
+        )
+    if cap.failure > 0:
+        found.append(f"simulated counts bound the true ones, but for a chance of {cap.failure:g}")
+    if cap.mean_over_data:
+        found.append(
+            "data sets of two secrets are coupled as the cap assumes, and the adversary's beliefs "
+            "are those of the coupling"
+        )
+    return tuple(found)
+
+
+def _summed(prices: tuple[tuple[float, int, float], ...], costs: RenyiCosts) -> RenyiCosts:
+    """Costs of steps at several prices: converted at the order itself."""
+    total = math.fsum(price * count for price, count, _ in prices) * _OUTWARD
+    release = math.fsum(cost * count for _, count, cost in prices) * _OUTWARD
+    epsilon = release + math.log(1 / costs.delta) / (costs.order - 1) if release > 0 else 0.0
+    return RenyiCosts(
+        order=costs.order,
+        average=total,
+        joint=total,
+        worst_slice=total,
+        full=total,
+        delta=costs.delta,
+        average_epsilon=epsilon,
+        joint_epsilon=epsilon,
+        full_epsilon=epsilon,
+        full_is_exact=False,
+    )
