@@ -219,8 +219,8 @@ parameters named.
 * **none**: `fit` raises an error that gives the reason, the one in the last column.
 
 Hyper-parameters, public seeds and the number and names of features are always public. An estimator
-that is fitted already (`FrozenEstimator`) has nothing to be made private: what it holds was learned
-outside of any subset."""
+that is fitted already (`FrozenEstimator`) is refused: what it holds was learned outside of any
+subset."""
 
 
 def _family(estimator: Any) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, assert_all_finite, check_array, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
@@ -48,6 +49,7 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     X, y
         A DataFrame stays one; anything else becomes an array or a sparse matrix in CSR form.
     """
+    _refuse_fitted_before(estimator)
     tags = get_tags(estimator)
     name = type(estimator).__name__
     X = _checked_rows(estimator, X, at_least=2)
@@ -79,6 +81,21 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
             f"{y.shape}."
         )
     return X, y
+
+
+def _refuse_fitted_before(estimator: Any) -> None:
+    """Refuse parts that keep what they learned elsewhere: every candidate would publish it."""
+    parts = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    for path, part in [("estimator", estimator), *parts.items()]:
+        frozen = isinstance(part, FrozenEstimator)
+        if frozen or (path.split("__")[-1] == "cv" and isinstance(part, str) and part == "prefit"):
+            what = "a FrozenEstimator" if frozen else "cv='prefit'"
+            raise ValueError(
+                f"{path} is {what}: it keeps a model that was fitted outside the candidate "
+                "subsets, and whatever that model learned would be published as it is. Fit it "
+                "inside the estimator; if it was fitted on public data, say so by using its "
+                "function, as in FunctionTransformer(fitted.transform)."
+            )
 
 
 def check_queries(estimator: Any, X: Any) -> Any:

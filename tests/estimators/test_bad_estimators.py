@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from sklearn.cluster import DBSCAN
 from sklearn.decomposition import PCA
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, StackingClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SGDClassifier
 from sklearn.manifold import TSNE
 from sklearn.model_selection import GridSearchCV
@@ -268,3 +269,17 @@ def test_a_failing_first_fit_leaves_nothing() -> None:
     with pytest.raises(StructureMismatchError):
         estimator.fit(FRAME)
     assert [name for name in vars(estimator) if name.endswith("_")] == []
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        FrozenEstimator(LogisticRegression()),
+        make_pipeline(FrozenEstimator(PCA(1)), LinearSVC()),
+        StackingClassifier([("one", LogisticRegression())], LinearSVC(), cv="prefit"),
+    ],
+    ids=["alone", "in a pipeline", "prefit"],
+)
+def test_what_was_fitted_outside_the_subsets(model: Any) -> None:
+    words = ["fitted outside the candidate subsets", "FunctionTransformer(fitted.transform)"]
+    refused(ValueError, words, model)
