@@ -120,7 +120,7 @@ def test_a_plugins_fitter_is_used_checked_and_kept_quiet(fitter: Any) -> None:
         (GaussianNB(), load_iris),
         (StandardScaler(), load_iris),
     ],
-    ids=repr,
+    ids=lambda value: getattr(value, "__name__", repr(value)),
 )
 def test_the_release_is_the_same_with_and_without(estimator: Any, load: Any) -> None:
     X, y = load(return_X_y=True)
