@@ -18,6 +18,7 @@ The tree::
     │   ├── LedgerCorruptedError              its rows were altered
     │   ├── LedgerMismatchError (ValueError)  not the account, the unit or the event it should be
     │   └── SessionRolledBackError            a session went on after the state that is here
+    ├── AuditViolationError                   an attack did better than a guarantee allows
     ├── SessionFileError (ValueError)         not a session's file, or one that was altered
     └── PluginError
         ├── PluginClashError                  two plugins claim one name
@@ -32,6 +33,7 @@ No message ever quotes a data value, a fitted number or the secret.
 from __future__ import annotations
 
 __all__ = [
+    "AuditViolationError",
     "BudgetError",
     "BudgetExhaustedError",
     "CanonicalizationError",
@@ -163,6 +165,10 @@ class SessionRolledBackError(LedgerError):
 
 class SessionFileError(PacsklearnError, ValueError):
     """A file does not hold a session, or not the one that was saved in it."""
+
+
+class AuditViolationError(PacsklearnError):
+    """An attack did better than a guarantee allows: the mechanism does not keep its promise."""
 
 
 class PluginError(PacsklearnError):

@@ -7,7 +7,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-HEAVY = ("opendp", "matplotlib", "pandas", "torch", "xgboost", "rich", "dask", "fastapi", "polars")
+HEAVY = (
+    "opendp",
+    "matplotlib",
+    "pandas",
+    "torch",
+    "xgboost",
+    "rich",
+    "dask",
+    "fastapi",
+    "polars",
+    "typer",
+)
 SKLEARN = (
     "import sklearn.base, sklearn.linear_model, sklearn.decomposition, sklearn.pipeline\n"
     "import sklearn.discriminant_analysis, sklearn.feature_selection, sklearn.metrics\n"

@@ -6,19 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from pacsklearn.display.palette import COLOURS, MARKERS, NEUTRAL, below_axes, pyplot
 from pacsklearn.estimators.privacy_curve import privacy_utility_curve
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve, budget_label
 from pacsklearn.information.posterior_success import posterior_success
 
 __all__ = ["PrivacyUtilityDisplay"]
 
-# Okabe and Ito's colours, told apart by readers with any colour vision; markers for print.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_MARKERS = ("o", "s", "^", "D", "v", "P")
-_BOUND_COLOUR = "#595959"
 _MOST_TICKS = 10
 _STEP_ASIDE = 2**0.1
-_BELOW_AXIS_INCHES = 0.45
 
 
 class PrivacyUtilityDisplay:
@@ -97,7 +93,7 @@ class PrivacyUtilityDisplay:
         **options : dict
             Passed to :func:`pacsklearn.privacy_utility_curve`.
         """
-        _pyplot()
+        pyplot(cls.__name__)
         return cls(curve=privacy_utility_curve(estimator, X, y, **options)).plot(ax)
 
     def plot(
@@ -138,7 +134,7 @@ class PrivacyUtilityDisplay:
         if spread == "auto":
             spread = "band" if len(self.curve.noises) == 1 else "bars"
         if ax is None:
-            _, ax = _pyplot().subplots(figsize=(7, 4.5), layout="constrained")
+            _, ax = pyplot(type(self).__name__).subplots(figsize=(7, 4.5), layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
         self.lines_: list[Any] = []
         self.spreads_: list[Any] = []
@@ -160,8 +156,8 @@ class PrivacyUtilityDisplay:
     ) -> None:
         points = self.curve.of(noise)
         style = {
-            "color": _COLOURS[index % len(_COLOURS)],
-            "marker": _MARKERS[index % len(_MARKERS)],
+            "color": COLOURS[index % len(COLOURS)],
+            "marker": MARKERS[index % len(MARKERS)],
             "markersize": 4.5,
             "label": noise,
         }
@@ -184,12 +180,12 @@ class PrivacyUtilityDisplay:
         bound = [100 * posterior_success(b, self.curve.prior_membership) for b in dense]
         right = self.ax_.twinx()
         (line,) = right.plot(
-            dense, bound, linestyle=":", color=_BOUND_COLOUR, label="membership bound (right)"
+            dense, bound, linestyle=":", color=NEUTRAL, label="membership bound (right)"
         )
         low = 100 * self.curve.prior_membership
         right.set_ylim(low - 0.02 * (100 - low), 100 + 0.04 * (100 - low))
-        right.set_ylabel("membership bound (%)", color=_BOUND_COLOUR)
-        right.tick_params(axis="y", colors=_BOUND_COLOUR)
+        right.set_ylabel("membership bound (%)", color=NEUTRAL)
+        right.tick_params(axis="y", colors=NEUTRAL)
         # The scores stay in front of the bound.
         self.ax_.set_zorder(right.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
@@ -209,25 +205,7 @@ class PrivacyUtilityDisplay:
             handles=handles,
             loc="upper center",
             bbox_to_anchor=(0.5, 0),
-            bbox_transform=self._below_axis_label(),
+            bbox_transform=below_axes(self.ax_),
             ncols=min(len(handles), 3),
             frameon=False,
         )
-
-    def _below_axis_label(self) -> Any:
-        # In inches: a share of the axes' height would hide the label of small axes.
-        from matplotlib.transforms import ScaledTranslation
-
-        return self.ax_.transAxes + ScaledTranslation(
-            0, -_BELOW_AXIS_INCHES, self.figure_.dpi_scale_trans
-        )
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "PrivacyUtilityDisplay needs matplotlib: pip install pacsklearn[plot]"
-        ) from error
-    return plt

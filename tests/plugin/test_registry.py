@@ -126,7 +126,7 @@ class TestNames:
 
     def test_known_names(self, empty):
         assert empty.names("noise_backend") == BACKENDS
-        assert empty.names("scenario") == ("group", "prevalence")
+        assert empty.names("scenario") == ("differing_rows", "group", "prevalence")
 
     def test_an_unknown_name_lists_the_known_ones(self, empty):
         with pytest.raises(UnknownNameError, match=rf"'logdte'.* {', '.join(BACKENDS)}"):

@@ -1,0 +1,219 @@
+"""What attacks achieved against a guarantee."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+from pacsklearn.audit.roc_curve import AttackROC
+from pacsklearn.core.attack import AttackResult, Interval
+from pacsklearn.core.event import Provenance
+from pacsklearn.exceptions import AuditViolationError
+
+__all__ = ["CURATOR_ONLY", "Audit"]
+
+CURATOR_ONLY = (
+    "For the curator: attacks are played on models fitted without noise. No secret was read, and "
+    "nothing here is covered by a guarantee."
+)
+
+
+@final
+@dataclass(frozen=True)
+class Audit:
+    """Attacks on a mechanism beside what its guarantee allows. Round-trips JSON.
+
+    Made by :func:`run_audit`. Silence proves nothing: an attack's success is a lower bound on what
+    leaks, the guarantee is an upper one.
+
+    Parameters
+    ----------
+    subject : str
+        What was attacked.
+    results : tuple of AttackResult
+        One for each attack.
+    level : float
+        Least probability that all intervals cover, together.
+    information : float or None
+        Nats that the guarantee says are revealed at most; None where it speaks of something else.
+    n_subsets, n_units : int
+        Candidates, and units of privacy (0 when there are none).
+    seed : int
+        Public seed of the rounds.
+    curves : tuple of AttackROC, default=()
+        Of the attacks that judge one unit's membership.
+    provenance : tuple of Provenance, default=()
+        Attack plugins involved.
+    """
+
+    subject: str
+    results: tuple[AttackResult, ...]
+    level: float
+    information: float | None
+    n_subsets: int
+    n_units: int
+    seed: int
+    curves: tuple[AttackROC, ...] = ()
+    provenance: tuple[Provenance, ...] = ()
+
+    @property
+    def attack_level(self) -> float:
+        """Level of each interval, such that :attr:`level` holds for all together (Bonferroni)."""
+        return 1 - (1 - self.level) / max(len(self.results), 1)
+
+    def interval(self, result: AttackResult) -> Interval:
+        """Exact interval of one attack's success, at :attr:`attack_level`."""
+        return result.confidence_interval(self.attack_level)
+
+    @property
+    def violations(self) -> tuple[AttackResult, ...]:
+        """Attacks that refute the bound: their whole interval lies above it.
+
+        On a mechanism that keeps its promise there is one with a probability of at most
+        ``(1 - level) / 2``.
+        """
+        return tuple(result for result in self.results if result.violates(self.attack_level))
+
+    @property
+    def passed(self) -> bool:
+        """Whether no attack refutes the bound."""
+        return not self.violations
+
+    def raise_if_violated(self) -> None:
+        """Raise when an attack did better than the guarantee allows.
+
+        Raises
+        ------
+        AuditViolationError
+            Naming the attacks.
+        """
+        if not self.passed:
+            raise AuditViolationError(
+                f"{self.subject}: the guarantee is refuted by "
+                + "; ".join(
+                    f"{result.attack} ({_words(self, result)})" for result in self.violations
+                )
+                + ". Do not release anything made by it."
+            )
+
+    def __str__(self) -> str:
+        header = ("attack", "aim", "success", "interval", "blind", "allowed", "verdict")
+        rows = [header, *(_cells(self, result) for result in self.results)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        lines.insert(1, "-" * len(max(lines, key=len)))
+        return "\n".join([self._title, "", *lines, "", self._note])
+
+    @property
+    def _title(self) -> str:
+        verdict = "no attack refutes the guarantee" if self.passed else "GUARANTEE REFUTED"
+        return f"Audit of {self.subject}: {verdict}"
+
+    @property
+    def _note(self) -> str:
+        trials = max((result.n_trials for result in self.results), default=0)
+        return (
+            f"{trials:,} rounds an attack, intervals exact and {100 * self.level:g} % together. "
+            + CURATOR_ONLY
+        )
+
+    def _repr_html_(self) -> str:
+        cell = "<td style='text-align:left;padding-right:1em'>{}</td>"
+        head = "".join(
+            f"<th style='text-align:left;padding-right:1em'>{name}</th>"
+            for name in ("attack", "aim", "success", "interval", "blind", "allowed", "verdict")
+        )
+        body = "".join(
+            "<tr>"
+            + "".join(cell.format(html.escape(text)) for text in _cells(self, each))
+            + "</tr>"
+            for each in self.results
+        )
+        return (
+            "<div class='pacsklearn-audit' style='max-width:60em;border:1px solid #8889;"
+            "border-radius:4px;padding:.5em 1em;margin:.5em 0'>"
+            f"<p><strong>{html.escape(self._title)}</strong></p>"
+            f"<table><tr>{head}</tr>{body}</table><p>{html.escape(self._note)}</p></div>"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionary with the derived figures added, for JSON."""
+        data = asdict(self)
+        data["passed"] = self.passed
+        data["attack_level"] = self.attack_level
+        for plain, result in zip(data["results"], self.results, strict=True):
+            plain["success"] = result.success
+            plain["confidence_interval"] = list(self.interval(result))
+            plain["violated"] = result.violates(self.attack_level)
+        return data
+
+    def to_json(self, **options: Any) -> str:
+        """JSON text; :meth:`from_json` reads it back. ``options`` go to :func:`json.dumps`."""
+        return json.dumps(self.to_dict(), allow_nan=False, **options)
+
+    @classmethod
+    def from_json(cls, text: str) -> Audit:
+        """Audit written by :meth:`to_json`; derived figures are computed anew."""
+        data = json.loads(text)
+        return cls(
+            subject=data["subject"],
+            results=tuple(AttackResult.from_json(json.dumps(each)) for each in data["results"]),
+            level=data["level"],
+            information=data["information"],
+            n_subsets=data["n_subsets"],
+            n_units=data["n_units"],
+            seed=data["seed"],
+            curves=tuple(
+                AttackROC(
+                    each["attack"],
+                    tuple(each["false_positive_rate"]),
+                    tuple(each["true_positive_rate"]),
+                )
+                for each in data["curves"]
+            ),
+            provenance=tuple(Provenance(**each) for each in data["provenance"]),
+        )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw it; see :class:`~pacsklearn.display.audit.AuditDisplay`.
+
+        Parameters
+        ----------
+        ax : pair of matplotlib Axes, optional
+            A new figure is made when not given.
+        **options : dict
+            Passed to ``AuditDisplay.plot``.
+
+        Returns
+        -------
+        AuditDisplay
+        """
+        from pacsklearn.display.audit import AuditDisplay
+
+        return AuditDisplay.from_audit(self, ax=ax, **options)
+
+
+def _cells(audit: Audit, result: AttackResult) -> tuple[str, ...]:
+    low, high = audit.interval(result)
+    allowed = "-" if result.bound is None else f"{math.ceil(result.bound * 1e4) / 100:.2f} %"
+    if result.bound is None:
+        verdict = "nothing promised"
+    else:
+        verdict = "VIOLATED" if result.violates(audit.attack_level) else "not violated"
+    return (
+        result.attack,
+        result.criterion,
+        f"{100 * result.success:.2f} %",
+        f"{math.floor(low * 1e4) / 100:.2f} to {math.ceil(high * 1e4) / 100:.2f} %",
+        f"{100 * result.prior:.2f} %",
+        allowed,
+        verdict,
+    )
+
+
+def _words(audit: Audit, result: AttackResult) -> str:
+    _, criterion, success, interval, _, allowed, _ = _cells(audit, result)
+    return f"{criterion}: right in {success} of the rounds, interval {interval}, allowed {allowed}"

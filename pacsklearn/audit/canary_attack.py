@@ -1,0 +1,129 @@
+"""Rows that are put in to be found."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from pacsklearn._validation import check_integer
+from pacsklearn.audit.membership_attack import OptimalMembershipAttack
+from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.core.game import Game
+
+__all__ = ["CanaryAttack"]
+
+# Standard deviations from the mean, in every feature.
+_DISTANCE = 5.0
+
+
+@final
+class CanaryAttack(Attack):
+    """Was an outlier used that was put among the rows for this purpose.
+
+    An audit of real rows says how the rows at hand fare. A canary is as visible as a row can be:
+    far out in every feature, with a random label. The mechanism is replayed with canaries among
+    its rows, so that its noise is calibrated with them, and has to hide them as well.
+
+    Parameters
+    ----------
+    n_canaries : int, default=8
+        Rows that are put in; the least hidden of them is attacked.
+    n_pilot : int, default=200
+        Rounds played beforehand, to choose it.
+
+    Notes
+    -----
+    The attack on the chosen canary is :class:`OptimalMembershipAttack`. On a game without canaries
+    all units are attacked alike.
+    """
+
+    name = "canaries"
+
+    def __init__(self, n_canaries: int = 8, n_pilot: int = 200) -> None:
+        self.n_canaries = n_canaries
+        self.n_pilot = n_pilot
+
+    def insert(
+        self, estimator: Any, X: Any, y: Any, groups: Any, seed: int
+    ) -> tuple[Any, Any, Any, tuple[int, ...]]:
+        """Universe with canaries at its end.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Says whether ``y`` holds classes.
+        X, y, groups : array-likes
+            Checked; ``X`` dense numbers.
+        seed : int
+
+        Returns
+        -------
+        X, y, groups
+        units : tuple of int
+            Units of privacy that are canaries.
+
+        Raises
+        ------
+        ValueError
+            When ``X`` is not a dense table of numbers.
+        """
+        count = check_integer(name="n_canaries", value=self.n_canaries, minimum=1)
+        generator = np.random.default_rng(seed)
+        try:
+            table = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError):
+            table = np.empty(0)
+        if table.ndim != 2:
+            raise ValueError(
+                "Canaries are outliers among numbers, so X must be a dense table of numbers; leave "
+                "'canaries' out of the attacks."
+            )
+        signs = generator.choice([-1.0, 1.0], (count, table.shape[1]))
+        far = np.nanmean(table, axis=0) + _DISTANCE * np.nanstd(table, axis=0) * signs
+        inserted: Any = np.concatenate([table, far])
+        if hasattr(X, "iloc"):
+            inserted = type(X)(inserted, columns=X.columns)
+        first = len(table)
+        if groups is not None:
+            codes = np.unique(np.asarray(groups), return_inverse=True)[1]
+            first = int(codes.max()) + 1
+            groups = np.concatenate([codes, first + np.arange(count)])
+        units = tuple(range(first, first + count))
+        return inserted, _more_targets(estimator, y, count, generator), groups, units
+
+    def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
+        pilot = check_integer(name="n_pilot", value=self.n_pilot, minimum=1)
+        canaries = getattr(game, "canaries", ())
+        unit = None
+        choice, attack = np.random.SeedSequence(seed).generate_state(2)
+        if canaries and game.members is not None:
+            generator = np.random.default_rng(choice)
+            own = game.members[:, list(canaries)].astype(np.float64)
+            likely = np.stack([game.play(generator).posterior for _ in range(pilot)]) @ own
+            unit = int(canaries[int(np.argmax(np.maximum(likely, 1 - likely).mean(axis=0)))])
+        found = OptimalMembershipAttack(unit, pilot).run(game, n_trials, int(attack))
+        return AttackResult(
+            self.name,
+            found.criterion,
+            found.n_trials,
+            found.n_successes,
+            found.prior,
+            found.bound,
+            (("canaries", str(len(canaries))), *found.details),
+        )
+
+
+def _more_targets(estimator: Any, y: Any, count: int, generator: np.random.Generator) -> Any:
+    """Targets with those of the canaries: classes in turn, or numbers that are far off."""
+    if y is None:
+        return None
+    known = np.asarray(y)
+    if is_classifier(estimator) or known.dtype.kind not in "fiu":
+        classes = np.unique(known)
+        more = generator.permutation(classes[np.arange(count) % len(classes)])
+    else:
+        size = (count, *known.shape[1:])
+        more = known.mean(axis=0) + _DISTANCE * known.std(axis=0) * generator.choice([-1, 1], size)
+    return np.concatenate([known, more])

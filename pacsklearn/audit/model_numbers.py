@@ -1,0 +1,68 @@
+"""Every number that a fitted model publishes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+__all__ = ["model_numbers"]
+
+Floats = NDArray[np.float64]
+
+
+def model_numbers(model: Any) -> Floats:
+    """Numbers in the fitted attributes of a model and of the models inside it, in a fixed order.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted. Whatever sits in its ``__dict__`` under a name that ends with an underscore is
+        published, private names included.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+    """
+    found: list[Floats] = []
+    _collect(model, found, set())
+    return np.concatenate(found) if found else np.empty(0)
+
+
+def _collect(value: Any, found: list[Floats], seen: set[int]) -> None:
+    numbers = _as_numbers(value)
+    if numbers is not None:
+        found.append(numbers)
+    elif id(value) not in seen:
+        seen.add(id(value))
+        for part in _parts(value):
+            _collect(part, found, seen)
+
+
+def _as_numbers(value: Any) -> Floats | None:
+    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
+        return np.array([value], dtype=np.float64)
+    if sparse.issparse(value):
+        value = value.toarray()
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
+        return np.ravel(value).astype(np.float64)
+    return None
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """What a value that is no number holds, in an order of its own making."""
+    if isinstance(value, np.ndarray):
+        return value.flat if value.dtype == object else ()
+    if isinstance(value, dict):
+        return [value[name] for name in sorted(value, key=str)]
+    if isinstance(value, (list, tuple)):
+        return value
+    if not hasattr(value, "get_params") or isinstance(value, type):
+        return ()
+    state = vars(value)
+    fitted = sorted(name for name in state if name.endswith("_"))
+    inside = [name for name in ("steps", "transformers", "estimators") if name in state]
+    return [state[name] for name in [*fitted, *inside]]

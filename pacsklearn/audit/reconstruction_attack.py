@@ -1,0 +1,75 @@
+"""Naming many of the rows that were used, at once."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from pacsklearn._validation import check_integer
+from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.core.game import Game
+
+__all__ = ["ReconstructionAttack"]
+
+_RARE = 0.05
+
+
+@final
+class ReconstructionAttack(Attack):
+    """Names a whole candidate subset, and is right when enough of its units were used.
+
+    A weaker aim than naming the secret itself, and a harder one than telling one unit: the named
+    units are the reconstruction.
+
+    Parameters
+    ----------
+    k : int, optional
+        Units of the guess that must be in the secret subset. When not given, as many as only one
+        pair of candidates in twenty has in common.
+
+    Notes
+    -----
+    The guess is the candidate that shares ``k`` units with the secret with the largest posterior
+    probability, which is Bayes' rule for guesses that are candidates; nothing is chosen by looking
+    at rounds. Source of the aim: pac-private-algorithms, section 8.2.
+    """
+
+    name = "reconstruction"
+
+    def __init__(self, k: int | None = None) -> None:
+        self.k = k
+
+    def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
+        count = check_integer(name="n_trials", value=n_trials, minimum=1)
+        if game.members is None:
+            raise ValueError(
+                "game has no units of privacy, so there are no rows to reconstruct; name its "
+                "secret with IdentificationAttack."
+            )
+        members = game.members.astype(np.float64)
+        common = members @ members.T
+        size = int(members.sum(axis=1).min())
+        if self.k is None:
+            pairs = common[~np.eye(len(common), dtype=bool)]
+            k = min(int(np.quantile(pairs, 1 - _RARE)) + 1, size)
+        else:
+            k = check_integer(name="k", value=self.k, minimum=1)
+            if k > size:
+                raise ValueError(f"k must be at most the {size} units of a subset, got {k}.")
+        gains = (common >= k).astype(np.float64)
+        generator = np.random.default_rng(seed)
+        right = 0
+        for _ in range(count):
+            played = game.play(generator)
+            guess = int(np.argmax(gains @ played.posterior))
+            right += bool(gains[guess, list(played.used)].any())
+        blind = min(float((gains @ game.prior).max()), 1.0)
+        return AttackResult(
+            self.name,
+            f"naming a subset with {k} units right",
+            count,
+            right,
+            blind,
+            game.bound(blind),
+        )

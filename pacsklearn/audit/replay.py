@@ -1,0 +1,252 @@
+"""From something fitted to a game that plays its mechanism again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+
+from pacsklearn.audit.replayed_game import ReplayedGame, ReplayedRelease
+from pacsklearn.audit.transcript_game import TranscriptGame
+from pacsklearn.core.canonicalizer import Canonicalizer
+from pacsklearn.core.criterion import Criterion
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.noise_backend import NoiseBackend
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.support import Support
+from pacsklearn.core.target import Target
+from pacsklearn.estimators.pac_private import PACPrivate
+from pacsklearn.estimators.stabilized import stabilized
+from pacsklearn.plugin import registry
+from pacsklearn.session.calibration import output_metric
+from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.session.subset_training import candidate_outputs
+from pacsklearn.session.success_cap import as_criterion
+from pacsklearn.session.universe import check_universe, design_space
+
+__all__ = ["Insertion", "replay_fit", "replay_session"]
+
+Insertion = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, tuple[int, ...]]]
+"""``insert(estimator, X, y, groups)`` puts canaries among the rows."""
+
+
+def replay_fit(
+    model: PACPrivate,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    fit_params: Mapping[str, Any] | None = None,
+    queries: Any = None,
+    insert: Insertion | None = None,
+    n_jobs: int | None = None,
+) -> ReplayedGame | TranscriptGame:
+    """Game of a fitted :class:`PACPrivate`: its parameters, its rows, its public design.
+
+    What was drawn in secret when it was fitted is neither read nor needed.
+
+    Parameters
+    ----------
+    model : PACPrivate
+        Fitted.
+    X, y : array-likes
+        What it was fitted on.
+    groups, fit_params
+        As given to its ``fit``.
+    queries : array-like, optional
+        What an adversary asks, where answers are released; the rows themselves when not given.
+    insert : callable, optional
+        Puts canaries among the rows first.
+    n_jobs : int, optional
+        Workers that fit the candidates; the model's own when not given.
+
+    Raises
+    ------
+    NotFittedError, ValueError
+        When the model is not fitted, or not on so many rows.
+    """
+    if not model.__sklearn_is_fitted__():
+        raise NotFittedError("An audit replays what was fitted: call fit on the model first.")
+    guarantee, estimator = model.guarantee_, model.estimator
+    X, y = check_universe(estimator, X, y)
+    _check_same_data(guarantee, model, X, groups)
+    canaries: tuple[int, ...] = ()
+    if insert is not None:
+        X, y, groups, canaries = insert(estimator, X, y, groups)
+    space = design_space(
+        X,
+        y,
+        n_subsets=model.n_subsets,
+        rate=model.rate,
+        stratify=model.stratify,
+        groups=groups,
+        seed=model.subset_seed,
+        classifies=is_classifier(estimator),
+    )
+    jobs = model.n_jobs if n_jobs is None else n_jobs
+    if not hasattr(model, "released_estimator_"):
+        if canaries:
+            raise ValueError("Canaries are for released models; leave 'canaries' out.")
+        return TranscriptGame.rehearse(
+            stabilized(estimator, model.stabilize),
+            X,
+            y,
+            X if queries is None else queries,
+            space,
+            answers=model.answers,
+            value_range=model.value_range,
+            fit_params=fit_params,
+            n_jobs=jobs,
+            step_budget=model.responder().step_budget,
+            budget=float(model.budget),
+        )
+    criterion = as_criterion(model.criterion, space)
+    backend = _backend(model.noise, criterion)
+    chosen = registry().canonicalizer(model.canonicalizer, estimator)
+    release = _replayed(
+        estimator,
+        chosen,
+        X,
+        y,
+        space,
+        backend=backend,
+        target=Target(float(model.budget), criterion),
+        metric=model.metric,
+        fit_params=fit_params,
+        n_jobs=jobs,
+        fast_fit=model.fast_fit,
+        at_once=True,
+    )
+    return ReplayedGame(
+        [release], space, information=guarantee.information, X=X, y=y, canaries=canaries
+    )
+
+
+def replay_session(
+    session: PrivacySession,
+    estimators: Sequence[Any],
+    X: Any,
+    y: Any,
+    *,
+    fit_params: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+) -> ReplayedGame:
+    """Game of the models that a session has released, in the order of its ledger.
+
+    Parameters
+    ----------
+    session : PrivacySession
+        Its ledger, its candidates and its guarantee are read, its secret is not.
+    estimators : sequence of estimators
+        What was released, one for each event; with canonicalizer and metric by default.
+    X, y : array-likes
+        The session's universe.
+    fit_params : mapping, optional
+        As given to every ``release``.
+    n_jobs : int, optional
+
+    Raises
+    ------
+    ValueError
+        When the session has released something else than models, or another number of them.
+    """
+    space, events = session.space, session.ledger.events
+    if not isinstance(space, SecretSpace):
+        raise ValueError(
+            "The session's secret is no subset of rows; play its noise laws with ParameterGame."
+        )
+    kinds = {event.kind for event in events}
+    if kinds != {"parameters"} or len(events) != len(estimators):
+        raise ValueError(
+            f"estimator must be the models that the session released, in order: its ledger has "
+            f"{len(events)} event(s) of kind {', '.join(sorted(kinds)) or 'none'}, got "
+            f"{len(estimators)} estimator(s). Only released models can be replayed."
+        )
+    guarantee = session.guarantee_
+    releases = []
+    for estimator, event in zip(estimators, events, strict=True):
+        rows, targets = check_universe(estimator, X, y)
+        _check_rows(guarantee, rows)
+        releases.append(
+            _replayed(
+                estimator,
+                registry().canonicalizer("auto", estimator),
+                rows,
+                targets,
+                space,
+                backend=registry().noise_backend(event.backend),
+                target=Target(event.charge),
+                metric="auto",
+                fit_params=fit_params,
+                n_jobs=n_jobs,
+                fast_fit=True,
+                at_once=len(events) == 1,
+            )
+        )
+    return ReplayedGame(releases, space, information=guarantee.information, X=rows, y=targets)
+
+
+def _replayed(
+    estimator: Any,
+    canonicalizer: Canonicalizer,
+    X: Any,
+    y: Any,
+    space: SecretSpace,
+    *,
+    backend: NoiseBackend,
+    target: Target,
+    metric: Any,
+    fit_params: Mapping[str, Any] | None,
+    n_jobs: int | None,
+    fast_fit: bool,
+    at_once: bool,
+) -> ReplayedRelease:
+    outputs = candidate_outputs(
+        estimator,
+        canonicalizer,
+        X,
+        y,
+        space,
+        fit_params=fit_params,
+        n_jobs=n_jobs,
+        fast_fit=fast_fit,
+    )
+    cost = output_metric(metric, canonicalizer, outputs, X)
+
+    def law(belief: Any) -> Any:
+        return backend.calibrate(Support(outputs.vectors, belief), target, cost)
+
+    def decode(vector: Any) -> Any:
+        return canonicalizer.decode(vector, outputs.layout, clone(outputs.template))
+
+    return ReplayedRelease(law(space.weights) if at_once else law, outputs.vectors, decode)
+
+
+def _backend(noise: Any, criterion: Criterion | None) -> NoiseBackend:
+    if isinstance(noise, str) and noise == "auto":
+        noise = "logdet" if criterion is None else "criterion"
+    return registry().noise_backend(noise)
+
+
+def _check_same_data(guarantee: Guarantee, model: PACPrivate, X: Any, groups: Any) -> None:
+    _check_rows(guarantee, X)
+    if X.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"X must be what the model was fitted on, with {model.n_features_in_} features, got "
+            f"{X.shape[1]}."
+        )
+    if (guarantee.privacy_unit == "group") != (groups is not None):
+        raise ValueError(
+            "groups must be what the model was fitted with: its unit of privacy is a "
+            f"{guarantee.privacy_unit}."
+        )
+
+
+def _check_rows(guarantee: Guarantee, X: Any) -> None:
+    if X.shape[0] != guarantee.n_rows:
+        raise ValueError(
+            f"X must be what was fitted on: the guarantee is about {guarantee.n_rows} rows, got "
+            f"{X.shape[0]}."
+        )

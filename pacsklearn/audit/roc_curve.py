@@ -1,0 +1,95 @@
+"""True against false alarms of an attack that judges one unit's membership."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pacsklearn.core.game import Game, Round
+
+__all__ = ["AttackROC", "RecordingGame", "roc_of"]
+
+_MOST_POINTS = 201
+
+
+@final
+@dataclass(frozen=True)
+class AttackROC:
+    """Receiver operating characteristic of an attack's score.
+
+    Parameters
+    ----------
+    attack : str
+    false_positive_rate, true_positive_rate : tuple of float
+        At falling thresholds, from (0, 0) to (1, 1).
+    """
+
+    attack: str
+    false_positive_rate: tuple[float, ...]
+    true_positive_rate: tuple[float, ...]
+
+    @classmethod
+    def of(cls, attack: str, scores: ArrayLike, truth: ArrayLike) -> AttackROC:
+        """Curve of scores, larger for members, and of what is true."""
+        found, true = np.asarray(scores, dtype=np.float64), np.asarray(truth, dtype=bool)
+        order = np.argsort(-found, kind="stable")
+        ends = np.append(np.flatnonzero(np.diff(found[order])), len(found) - 1)
+        hits = np.append(0, np.cumsum(true[order])[ends]) / max(int(true.sum()), 1)
+        alarms = np.append(0, np.cumsum(~true[order])[ends]) / max(int((~true).sum()), 1)
+        if len(hits) > _MOST_POINTS:
+            kept = np.unique(np.linspace(0, len(hits) - 1, _MOST_POINTS).round().astype(int))
+            hits, alarms = hits[kept], alarms[kept]
+        return cls(attack, tuple(alarms.tolist()), tuple(hits.tolist()))
+
+
+@final
+class RecordingGame(Game):
+    """A game that remembers the last rounds that were played, for the curve afterwards.
+
+    Parameters
+    ----------
+    game : Game
+    n_rounds : int
+        How many.
+    shown : bool, default=True
+        Whether to remember what was released, which may be large.
+    """
+
+    def __init__(self, game: Game, n_rounds: int, *, shown: bool = True) -> None:
+        self._game, self._shown = game, shown
+        self.rounds: deque[Round] = deque(maxlen=n_rounds)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._game, name)
+
+    @property
+    def prior(self) -> Any:
+        return self._game.prior
+
+    @property
+    def members(self) -> Any:
+        return self._game.members
+
+    def bound(self, blind: float) -> float | None:
+        return self._game.bound(blind)
+
+    def play(self, generator: np.random.Generator) -> Round:
+        played = self._game.play(generator)
+        self.rounds.append(played if self._shown else replace(played, released=None))
+        return played
+
+
+def roc_of(attack: Any, game: RecordingGame, unit: int) -> AttackROC:
+    """Curve over the rounds remembered, by the attack's own score or by the posterior."""
+    assert game.members is not None
+    own = game.members[:, unit]
+    truth = [bool(own[list(played.used)].any()) for played in game.rounds]
+    if hasattr(attack, "membership_score"):
+        scores = [attack.membership_score(game, played, unit) for played in game.rounds]
+    else:
+        scores = [float(played.posterior @ own) for played in game.rounds]
+    return AttackROC.of(attack.name, scores, truth)

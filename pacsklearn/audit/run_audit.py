@@ -1,0 +1,265 @@
+"""Attacks run against a guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pacsklearn._validation import check_integer
+from pacsklearn.audit.audit_record import Audit
+from pacsklearn.audit.canary_attack import CanaryAttack
+from pacsklearn.audit.replay import replay_fit, replay_session
+from pacsklearn.audit.roc_curve import AttackROC, RecordingGame, roc_of
+from pacsklearn.audit.sliced_game import SlicedGame
+from pacsklearn.audit.sliced_replay import replay_sliced
+from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.core.game import Game
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.estimators.pac_private import PACPrivate
+from pacsklearn.estimators.srpp_private import SRPPPrivate
+from pacsklearn.plugin import registry
+from pacsklearn.session.privacy_session import PrivacySession
+
+__all__ = ["run_audit"]
+
+_ON_ANYTHING = ("optimal_membership", "identification")
+_ON_SECRETS = ("identification", "map")
+# What a game must offer for these, beside units of privacy.
+_NEEDS = {"lira": "confidences", "loss_threshold": "confidences", "low_order_bits": "numbers"}
+
+# What a criterion caps, by the name the attacks give it.
+_CAPPED = {"membership": "membership of one unit", "identification": "naming the subset"}
+
+
+def run_audit(
+    source: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    attacks: str | Iterable[str | Attack] = "auto",
+    n_trials: int = 1000,
+    level: float = 0.999,
+    strict: bool = False,
+    estimator: Any = None,
+    groups: Any = None,
+    secret: Any = None,
+    fit_params: Mapping[str, Any] | None = None,
+    queries: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Audit:
+    """Attack what was released, and hold the success against the guarantee.
+
+    The mechanism is replayed: candidates are fitted again by the public design that the fitted
+    estimator's parameters determine, the same law of noise is calibrated, and each round draws a
+    secret and noise of its own. The secret that was really drawn is never used, and nothing is
+    charged.
+
+    Parameters
+    ----------
+    source : PACPrivate, SRPPPrivate, PrivacySession or Game
+        Fitted; or a session that has released models, together with ``estimator``; or a game that
+        is there already (``TranscriptGame``, ``SlicedGame``, one of your own).
+    X, y : array-likes
+        What it was fitted on; not needed for a game.
+    attacks : "auto" or iterable of str or Attack, default="auto"
+        Registered names or instances: ``"optimal_membership"``, ``"identification"``, ``"lira"``,
+        ``"loss_threshold"``, ``"low_order_bits"``, ``"reconstruction"``, ``"canaries"`` and those
+        of plugins. "auto" takes those of the first five that can play; ``"identification"`` and
+        ``"map"`` where the secret is no subset of rows.
+    n_trials : int, default=1000
+        Rounds counted for each attack.
+    level : float, default=0.999
+        Least probability that the intervals of all attacks cover their success, together.
+    strict : bool, default=False
+        Raise when the bound is refuted.
+    estimator : estimator or sequence of them, optional
+        What a session released, in order.
+    groups, secret, fit_params
+        As given to ``fit``.
+    queries : array-like, optional
+        What an adversary asks where answers are released; the rows themselves when not given.
+    random_state : int, default=0
+        Public seed of the rounds.
+    n_jobs : int, optional
+        Workers that fit the candidates.
+    verbose : int, default=0
+        Show a progress bar.
+
+    Returns
+    -------
+    Audit
+        Prints as a table; ``to_json()`` and ``plot()`` give the rest.
+
+    Raises
+    ------
+    AuditViolationError
+        With ``strict``, when an attack did better than the guarantee allows.
+    UnknownNameError
+        When no attack has a name in ``attacks``.
+    ValueError
+        When an attack cannot play the game, or ``X`` is not what was fitted on.
+
+    Notes
+    -----
+    *What is replayed* is the mechanism of this version of pacsklearn with the parameters that the
+    estimator has now: an audit finds a wrong calibration, a plugin that leaks, a number that is
+    published without noise, noise that floating point betrays. It cannot tell whether somebody
+    altered the released file afterwards.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from pacsklearn import PACPrivate, run_audit
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = PACPrivate(RidgeClassifier(alpha=100), n_subsets=16).fit(X, y)
+    >>> audit = run_audit(model, X, y, attacks=["identification"], n_trials=200)
+    >>> audit.passed
+    True
+    """
+    count = check_integer(name="n_trials", value=n_trials, minimum=1)
+    seed = check_integer(name="random_state", value=random_state, minimum=0)
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")
+    named = None if isinstance(attacks, str) and attacks == "auto" else _listed(attacks)
+    chosen = None if named is None else [registry().attack(name) for name in named]
+    guarantee: Guarantee | PufferfishGuarantee | None = None
+    if isinstance(source, Game):
+        game, subject = source, type(source).__name__
+    else:
+        own = {"groups": groups, "secret": secret, "fit_params": fit_params, "n_jobs": n_jobs}
+        game, subject = _replayed(source, X, y, estimator=estimator, queries=queries, **own)
+        guarantee = source.guarantee_
+    if named is None or chosen is None:
+        named = list(_default(game))
+        chosen = [registry().attack(name) for name in named]
+    results, curves = [], []
+    seeds = np.random.SeedSequence(seed).generate_state(len(chosen)).tolist()
+    for attack, stream in _watched(list(zip(chosen, seeds, strict=True)), verbose):
+        played = game
+        if isinstance(attack, CanaryAttack) and isinstance(source, PACPrivate):
+            played = replay_fit(
+                source,
+                X,
+                y,
+                groups=groups,
+                fit_params=fit_params,
+                insert=partial(attack.insert, seed=seed),
+                n_jobs=n_jobs,
+            )
+        result, curve = _run(attack, played, count, int(stream))
+        results.append(_capped(result, guarantee))
+        curves += [curve] if curve is not None else []
+    audit = Audit(
+        subject=subject,
+        results=tuple(results),
+        level=float(level),
+        information=getattr(game, "information", None),
+        n_subsets=len(game.prior),
+        n_units=0 if game.members is None else int(game.members.shape[1]),
+        seed=seed,
+        curves=tuple(curves),
+        provenance=tuple(registry().provenance("attack", name) for name in named),
+    )
+    if strict:
+        audit.raise_if_violated()
+    return audit
+
+
+def _watched(work: list[Any], verbose: int) -> Iterable[Any]:
+    if not verbose:
+        return work
+    from rich.progress import track  # only a user who asks for progress needs it
+
+    return track(work, description="attacks")
+
+
+def _listed(attacks: Any) -> list[Any]:
+    listed = [attacks] if isinstance(attacks, (str, Attack)) else list(attacks)
+    if not listed:
+        raise ValueError(
+            f"attacks must name at least one attack, for instance {list(_ON_ANYTHING)}."
+        )
+    return listed
+
+
+def _default(game: Game) -> tuple[str, ...]:
+    if game.members is None:
+        return _ON_SECRETS
+    able = [name for name, offer in _NEEDS.items() if hasattr(game, offer)]
+    return (*_ON_ANYTHING, *able)
+
+
+def _replayed(
+    source: Any,
+    X: Any,
+    y: Any,
+    *,
+    estimator: Any,
+    groups: Any,
+    secret: Any,
+    fit_params: Mapping[str, Any] | None,
+    queries: Any,
+    n_jobs: int | None,
+) -> tuple[Game, str]:
+    if not isinstance(source, (PACPrivate, SRPPPrivate, PrivacySession)):
+        raise TypeError(
+            "source must be a fitted PACPrivate or SRPPPrivate, a PrivacySession or a Game, got "
+            f"{type(source).__name__}. What pacsklearn released some other way is audited as a "
+            "game: TranscriptGame for answers, ParameterGame for vectors, SlicedGame for sliced "
+            "releases."
+        )
+    if X is None:
+        raise ValueError("X is missing: an audit replays the fit, so give the rows it was on.")
+    if isinstance(source, PACPrivate):
+        game: Game = replay_fit(
+            source, X, y, groups=groups, fit_params=fit_params, queries=queries, n_jobs=n_jobs
+        )
+        released = "parameters" if hasattr(source, "released_estimator_") else "answers"
+        return game, f"{_title(source.estimator)} ({released}, {source.guarantee_.noise} noise)"
+    if isinstance(source, SRPPPrivate):
+        found = replay_sliced(source, X, y, secret=secret, fit_params=fit_params, n_jobs=n_jobs)
+        what = f"{_title(source.estimator)} (sliced, {source.guarantee_.aggregation})"
+        return SlicedGame(found.law, found.worlds), what
+    if estimator is None:
+        raise ValueError(
+            "estimator is missing: a session remembers what was charged, not what it was for; give "
+            "the estimators that it released, in order."
+        )
+    listed = list(estimator) if isinstance(estimator, (list, tuple)) else [estimator]
+    game = replay_session(source, listed, X, y, fit_params=fit_params, n_jobs=n_jobs)
+    return game, f"a session that released {', '.join(map(_title, listed))}"
+
+
+def _title(estimator: Any) -> str:
+    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
+    return " + ".join(type(step).__name__ for step in steps if step not in (None, "passthrough"))
+
+
+def _run(
+    attack: Attack, game: Game, n_trials: int, seed: int
+) -> tuple[AttackResult, AttackROC | None]:
+    recorded = RecordingGame(game, n_trials, shown=hasattr(attack, "membership_score"))
+    result = attack.run(recorded, n_trials, seed)
+    unit = dict(result.details).get("unit", "")
+    if not unit.isdigit() or len(recorded.rounds) < n_trials:
+        return result, None
+    return result, roc_of(attack, recorded, int(unit))
+
+
+def _capped(
+    result: AttackResult, guarantee: Guarantee | PufferfishGuarantee | None
+) -> AttackResult:
+    """Result held against the cap, where the guarantee caps just this success."""
+    if not isinstance(guarantee, Guarantee) or result.bound is None or guarantee.criterion is None:
+        return result
+    if _CAPPED.get(guarantee.criterion) != result.criterion:
+        return result
+    return replace(result, bound=min(result.bound, guarantee.spent))

@@ -1,0 +1,103 @@
+"""From a fitted sliced release to everything that was known before its draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
+from pacsklearn.core.sliced_law import AGGREGATIONS
+from pacsklearn.estimators.srpp_parameters import is_function, secret_column, sliced_options
+from pacsklearn.estimators.srpp_private import SRPPPrivate
+from pacsklearn.exceptions import ScenarioError
+from pacsklearn.plugin import registry
+from pacsklearn.session.srpp_release import CalibratedWorlds, calibrated_worlds
+from pacsklearn.session.srpp_worlds import FunctionQuery, ModelQuery, Query
+from pacsklearn.session.universe import check_universe
+
+__all__ = ["replay_sliced"]
+
+
+def replay_sliced(
+    model: SRPPPrivate,
+    X: Any,
+    y: Any = None,
+    *,
+    secret: Any = None,
+    fit_params: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+) -> CalibratedWorlds:
+    """Data sets, outputs and law of a fitted :class:`SRPPPrivate`; the draw is not repeated.
+
+    Which secret is true is not asked for: the law does not depend on it.
+
+    Parameters
+    ----------
+    model : SRPPPrivate
+        Fitted.
+    X, y, secret
+        As given to its ``fit``.
+    fit_params : mapping, optional
+        As given to its ``fit``.
+    n_jobs : int, optional
+        Workers that compute the outputs; the model's own when not given.
+
+    Returns
+    -------
+    CalibratedWorlds
+        Secret material, for the curator alone.
+
+    Raises
+    ------
+    NotFittedError
+    ValueError
+        When the rows do not give the guarantee that the model has.
+    """
+    if not model.__sklearn_is_fitted__():
+        raise NotFittedError("An audit replays what was fitted: call fit on the model first.")
+    named = "prevalence" if model.scenario is None else model.scenario
+    scenario = registry().scenario(named)
+    given = y
+    if is_function(model.estimator):
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        y = y if y is None or hasattr(y, "shape") else np.asarray(y)
+        query: Query = FunctionQuery(model.estimator)
+    else:
+        X, y = check_universe(model.estimator, X, y)
+        chosen = registry().canonicalizer(model.canonicalizer, model.estimator)
+        query = ModelQuery(model.estimator, chosen)
+    column = secret_column(model, X, y, given, secret)
+    worlds = _worlds(scenario, X, y, column)
+    found = calibrated_worlds(
+        query,
+        worlds,
+        X,
+        y,
+        sliced_options(model),
+        params=dict(fit_params or {}),
+        coupled=model.ledger is not None and not scenario.redrawn,
+        n_jobs=model.n_jobs if n_jobs is None else n_jobs,
+    )
+    promised, replayed = model.guarantee_.costs, found.law.costs
+    # The calibrated cost is the budget whatever the rows are; the others are not.
+    for view in (*AGGREGATIONS, "worst_slice"):
+        here, there = float(getattr(replayed, view)), float(getattr(promised, view))
+        if not abs(here - there) <= 1e-6 * max(here, there):
+            raise ValueError(
+                f"X, y and secret must be what the model was fitted on: its guarantee says "
+                f"{there:.6g} of {view.replace('_', ' ')}, here it is {here:.6g}."
+            )
+    return found
+
+
+def _worlds(scenario: Scenario, X: Any, y: Any, column: SecretColumn | None) -> Worlds:
+    try:
+        return scenario.worlds(X, y, column, None)
+    except ScenarioError:
+        if column is None:
+            raise
+    # A scenario that must be told which secret is true is told any: it only chooses the draw.
+    return scenario.worlds(X, y, column, np.unique(column.values)[0])

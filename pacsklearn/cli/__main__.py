@@ -1,0 +1,7 @@
+"""``python -m pacsklearn.cli``."""
+
+from __future__ import annotations
+
+from pacsklearn.cli import main
+
+main()

@@ -1,0 +1,90 @@
+"""``pacsklearn audit``: attacks against a released model's guarantee."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pacsklearn.audit.run_audit import run_audit
+from pacsklearn.cli.console import VIOLATED, guarded, say
+from pacsklearn.cli.options import Data, Jobs, Json, checked_output
+from pacsklearn.cli.recipe import model_of, read_statement, stated_guarantee
+from pacsklearn.cli.table import read_table
+from pacsklearn.core.guarantee import Guarantee
+
+__all__ = ["audit"]
+
+
+@guarded
+def audit(
+    data: Data,
+    statement: Annotated[Path, typer.Argument(help="What `pacsklearn release` wrote.")],
+    *,
+    attacks: Annotated[
+        str, typer.Option(help="Names separated by commas; see `pacsklearn plugins`.")
+    ] = "auto",
+    trials: Annotated[int, typer.Option(help="Rounds counted for each attack.")] = 1000,
+    level: Annotated[float, typer.Option(help="Confidence of all intervals together.")] = 0.999,
+    seed: Annotated[int, typer.Option(help="Public seed of the rounds.")] = 0,
+    output: Annotated[Path | None, typer.Option(help="Where the audit goes (JSON).")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Where a picture goes (PNG, SVG).")] = None,
+    jobs: Jobs = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Replay the mechanism of a statement on its rows and attack it. Exits with 1 if it leaks.
+
+    A model is fitted anew, with a secret of its own that is thrown away; nothing is charged.
+    """
+    for path in (output, plot):
+        if path is not None:
+            checked_output(path, force=force)
+    document = read_statement(statement)
+    recipe = document.get("recipe")
+    if not isinstance(recipe, dict):
+        raise ValueError(f"{statement.name} has no recipe; only what was released here has one.")
+    table = read_table(data, recipe.get("target"), recipe.get("groups"))
+    given = {} if table.groups is None else {"groups": table.groups}
+    model = model_of(recipe, n_jobs=jobs).fit(table.X, table.y, **given)
+    _same_promise(stated_guarantee(document), model.guarantee_)
+    named: Any = "auto"
+    if attacks != "auto":
+        named = [name.strip() for name in attacks.split(",")]
+    found = run_audit(
+        model,
+        table.X,
+        table.y,
+        attacks=named,
+        n_trials=trials,
+        level=level,
+        groups=table.groups,
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=0 if as_json else 1,
+    )
+    if output is not None:
+        output.write_text(found.to_json(indent=1), encoding="utf-8")
+    if plot is not None:
+        found.plot().figure_.savefig(plot, dpi=150)
+    say(json.loads(found.to_json()), str(found), as_json=as_json)
+    if not found.passed:
+        raise typer.Exit(VIOLATED)
+
+
+def _same_promise(stated: Any, replayed: Guarantee) -> None:
+    """Refuse an audit of something else than what the statement is about."""
+    names = ("n_rows", "n_units", "n_subsets", "privacy_unit", "criterion", "noise")
+    for name in names:
+        if getattr(stated, name, None) != getattr(replayed, name):
+            raise ValueError(
+                f"The rows do not give the statement's guarantee: its {name} is "
+                f"{getattr(stated, name, None)!r}, here it is {getattr(replayed, name)!r}."
+            )
+    if not abs(stated.spent - replayed.spent) <= 1e-3 * max(stated.spent, replayed.spent):
+        raise ValueError(
+            f"The rows do not give the statement's guarantee: it says {stated.spent:.6g}, here it "
+            f"is {replayed.spent:.6g}."
+        )

@@ -1,0 +1,86 @@
+"""``pacsklearn budget``: one number said in four ways."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import typer
+
+from pacsklearn.cli.console import guarded, say
+from pacsklearn.cli.options import Json, number
+from pacsklearn.information import (
+    answers_until,
+    dp_epsilon,
+    dp_success,
+    mutual_information_for_success,
+    posterior_success,
+)
+
+__all__ = ["budget"]
+
+
+@guarded
+def budget(
+    *,
+    nats: Annotated[str | None, typer.Option(help="Mutual information, such as 1/16.")] = None,
+    success: Annotated[
+        str | None, typer.Option(help="Most that an adversary's success may be, such as 0.6.")
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(help="Epsilon of DP with the same membership bound.")
+    ] = None,
+    delta: Annotated[str, typer.Option(help="Delta of that DP.")] = "0",
+    prior: Annotated[str, typer.Option(help="Success of guessing blindly.")] = "1/2",
+    answers: Annotated[
+        int | None, typer.Option(help="Share the nats among so many contested answers.")
+    ] = None,
+    per_answer: Annotated[
+        str | None, typer.Option(help="Nats an answer: how many until the bound is reached.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Convert between nats, success, an equivalent epsilon and a number of answers."""
+    given = {"nats": nats, "success": success, "epsilon": epsilon}
+    stated = [name for name, value in given.items() if value is not None]
+    if len(stated) != 1:
+        raise ValueError("Give exactly one of --nats, --success and --epsilon.")
+    blind, doubt = number(prior, "prior"), number(delta, "delta")
+    if nats is not None:
+        information = number(nats, "nats")
+        bound = posterior_success(information, blind)
+    else:
+        # An epsilon is compared at even odds or worse; its own prior is part of the question.
+        bound = (
+            number(success, "success")
+            if success is not None
+            else dp_success(number(epsilon, "epsilon"), doubt, blind)
+        )
+        information = mutual_information_for_success(bound, blind)
+    even = posterior_success(information, 0.5)
+    same = dp_epsilon(even, doubt)
+    found = {
+        "nats": information,
+        "prior": blind,
+        "success": bound,
+        "delta": doubt,
+        "epsilon": None if math.isinf(same) else same,
+    }
+    upper = math.ceil(1e4 * bound) / 100
+    epsilons = "no finite epsilon" if math.isinf(same) else f"epsilon {same:.4g}"
+    lines = [
+        f"mutual information    {information:.6g} nats",
+        f"any success           at most {upper:.2f} %, blindly {100 * blind:.4g} %",
+        f"same membership bound {epsilons} at delta {doubt:g} (a comparison, not a claim of DP)",
+    ]
+    if answers is not None:
+        if answers < 1:
+            raise ValueError(f"answers must be at least 1, got {answers}.")
+        found["answers"], found["nats_per_answer"] = answers, information / answers
+        lines.append(f"each of {answers:,} answers  {information / answers:.6g} nats")
+    if per_answer is not None:
+        each = number(per_answer, "per-answer")
+        count = answers_until(bound, each, blind)
+        found["nats_per_answer"], found["answers"] = each, count
+        lines.append(f"answers at {each:.6g}   {count:,} contested ones")
+    say(found, "\n".join(lines), as_json=as_json)

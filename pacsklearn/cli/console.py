@@ -1,0 +1,106 @@
+"""What a command prints, and how it ends."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import warnings
+from collections.abc import Callable
+from typing import Any, ParamSpec
+
+import typer
+
+from pacsklearn.exceptions import (
+    AuditViolationError,
+    LedgerCorruptedError,
+    PacsklearnError,
+    PluginWarning,
+)
+
+__all__ = ["BAD_USAGE", "DEFECT", "VIOLATED", "guarded", "note", "say"]
+
+P = ParamSpec("P")
+
+VIOLATED, BAD_USAGE, DEFECT = 1, 2, 3
+
+_TRACEBACK = "PACSKLEARN_TRACEBACK"
+
+
+def say(data: Any, text: str, *, as_json: bool) -> None:
+    """Print a result: its data as JSON, or a text for people."""
+    typer.echo(json.dumps(data, indent=1, allow_nan=False) if as_json else text)
+
+
+def note(text: str) -> None:
+    """Print what is no result to standard error."""
+    typer.echo(text, err=True)
+
+
+def guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """Command whose errors are one sentence and an exit code, without traceback or data.
+
+    A message of pacsklearn quotes no data; of other errors only the kind is shown, since their
+    words may.
+    """
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        as_json = bool(kwargs.get("as_json", False))
+        import rich
+
+        rich.reconfigure(stderr=True)  # progress bars leave standard output to the result
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = _show
+                command(*args, **kwargs)
+        except (AuditViolationError, LedgerCorruptedError) as error:
+            _fail(error, str(error), VIOLATED, as_json=as_json)
+        except (PacsklearnError, typer.BadParameter) as error:
+            _fail(error, str(error), BAD_USAGE, as_json=as_json)
+        except (TypeError, ValueError, OSError, ImportError) as error:
+            _fail(error, _own_words(error), BAD_USAGE, as_json=as_json)
+        except (typer.Exit, typer.Abort):
+            raise
+        except Exception as error:
+            if os.environ.get(_TRACEBACK):
+                raise
+            text = (
+                f"A defect: {type(error).__name__}. Its message is withheld, since it may quote "
+                f"data; {_TRACEBACK}=1 shows it."
+            )
+            _fail(error, text, DEFECT, as_json=as_json)
+
+    return run
+
+
+def _fail(error: BaseException, text: str, code: int, *, as_json: bool) -> None:
+    if os.environ.get(_TRACEBACK):
+        raise error
+    if as_json:
+        typer.echo(json.dumps({"error": type(error).__name__, "message": text, "exit_code": code}))
+    note(f"Error: {text}")
+    raise typer.Exit(code) from None
+
+
+def _own_words(error: BaseException) -> str:
+    """The message, if it was raised by pacsklearn itself."""
+    if isinstance(error, (FileNotFoundError, IsADirectoryError, PermissionError)):
+        return f"{error.strerror}: {error.filename}"
+    trace, module = error.__traceback__, ""
+    while trace is not None:
+        module = str(trace.tb_frame.f_globals.get("__name__", ""))
+        trace = trace.tb_next
+    if module.startswith("pacsklearn."):
+        return str(error)
+    return (
+        f"{type(error).__name__} in {module.partition('.')[0] or 'Python'}; its message is "
+        f"withheld, since it may quote data. {_TRACEBACK}=1 shows it."
+    )
+
+
+def _show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+    # A plugin that failed is told by its distribution; other words may quote data unless ours.
+    ours = category.__module__.startswith("pacsklearn") or issubclass(category, PluginWarning)
+    if ours or "the messages are withheld" in str(message):
+        note(f"Warning: {message}")

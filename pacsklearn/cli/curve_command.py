@@ -1,0 +1,76 @@
+"""``pacsklearn curve``: what a budget costs in utility."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pacsklearn.cli.console import guarded, say
+from pacsklearn.cli.named_estimator import named_estimator
+from pacsklearn.cli.options import (
+    Data,
+    EstimatorName,
+    Groups,
+    Jobs,
+    Json,
+    Params,
+    Subsets,
+    Target,
+    checked_output,
+    number,
+)
+from pacsklearn.cli.table import read_table
+from pacsklearn.estimators.privacy_curve import privacy_utility_curve
+
+__all__ = ["curve"]
+
+
+@guarded
+def curve(
+    data: Data,
+    *,
+    estimator: EstimatorName,
+    target: Target = None,
+    groups: Groups = None,
+    params: Params = None,
+    budgets: Annotated[str, typer.Option(help="Nats, separated by commas.")] = "1/64,1/16,1/4,1",
+    noise: Annotated[str, typer.Option(help="Backends, separated by commas.")] = "logdet",
+    releases: Annotated[int, typer.Option(help="Simulated releases a point.")] = 100,
+    scoring: Annotated[str | None, typer.Option(help="Scorer of scikit-learn.")] = None,
+    subsets: Subsets = 128,
+    seed: Annotated[int, typer.Option(help="Public seed of split and simulation.")] = 0,
+    output: Annotated[Path | None, typer.Option(help="Where the curve goes (JSON).")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Where a picture goes (PNG, SVG).")] = None,
+    jobs: Jobs = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Utility of released models at several budgets; for the curator's eyes."""
+    for path in (output, plot):
+        if path is not None:
+            checked_output(path, force=force)
+    asked = [number(text, "budgets") for text in budgets.split(",")]
+    model = named_estimator(estimator, params)
+    table = read_table(data, target, groups)
+    found = privacy_utility_curve(
+        model,
+        table.X,
+        table.y,
+        budgets=asked,
+        noise=[name.strip() for name in noise.split(",")],
+        n_releases=releases,
+        scoring=scoring,
+        groups=table.groups,
+        n_subsets=subsets,
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=0 if as_json else 1,
+    )
+    if output is not None:
+        output.write_text(found.to_json(indent=1), encoding="utf-8")
+    if plot is not None:
+        found.plot().figure_.savefig(plot, dpi=150)
+    say(json.loads(found.to_json()), str(found), as_json=as_json)

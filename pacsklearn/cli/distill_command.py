@@ -1,0 +1,101 @@
+"""``pacsklearn distill``: a student of private answers, to be published."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pacsklearn.cli.console import guarded, note, say
+from pacsklearn.cli.named_estimator import named_estimator
+from pacsklearn.cli.options import (
+    Data,
+    EstimatorName,
+    Groups,
+    Jobs,
+    Json,
+    Params,
+    Subsets,
+    checked_output,
+    number,
+)
+from pacsklearn.cli.table import read_table
+from pacsklearn.display.privacy_report import privacy_report
+from pacsklearn.estimators.distillation import distill as distilled
+from pacsklearn.estimators.pac_private import PACPrivate
+
+__all__ = ["distill"]
+
+
+@guarded
+def distill(
+    data: Data,
+    public: Annotated[Path, typer.Argument(help="CSV or Parquet file with public rows.")],
+    *,
+    estimator: EstimatorName,
+    student: Annotated[str, typer.Option(help="Qualified name of what learns the answers.")],
+    target: Annotated[str, typer.Option(help="Column with the targets.")],
+    output: Annotated[Path, typer.Option(help="Where the student goes (joblib).")],
+    groups: Groups = None,
+    params: Params = None,
+    student_params: Params = None,
+    budget: Annotated[str, typer.Option(help="Nats.")] = "1/16",
+    max_answers: Annotated[
+        int | None, typer.Option(help="Contested answers the budget lasts for.")
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="Chance of keeping a wrong label.")] = 0.01,
+    subsets: Subsets = 128,
+    ledger: Annotated[
+        str | None, typer.Option(help="Account to charge as well: sqlite:///clinic.db.")
+    ] = None,
+    statement: Annotated[
+        Path | None, typer.Option(help="Where the statement goes; beside the model by default.")
+    ] = None,
+    jobs: Jobs = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Label public rows privately with a black box, and publish a model that learnt the labels."""
+    import joblib
+
+    place = checked_output(output, force=force)
+    said = statement or place.with_suffix(".statement.json")
+    checked_output(said, force=force)
+    teacher = named_estimator(estimator, params)
+    learner = named_estimator(student, student_params)
+    table, asked = read_table(data, target, groups), read_table(public)
+    if target in asked.X:
+        note(f"Warning: the public rows' column {target!r} is not used.")
+        asked.X.drop(columns=target, inplace=True)
+    if groups is not None and groups in asked.X:
+        asked.X.drop(columns=groups, inplace=True)
+    source = PACPrivate(
+        teacher,
+        budget=number(budget, "budget"),
+        release="responses",
+        max_answers=len(asked.X) if max_answers is None else max_answers,
+        ledger=ledger,
+        n_subsets=subsets,
+        n_jobs=jobs,
+        verbose=0 if as_json else 1,
+    )
+    given = {} if table.groups is None else {"groups": table.groups}
+    source.fit(table.X, table.y, **given)
+    found = distilled(source, learner, asked.X, alpha=alpha)
+    title = f"{type(learner).__name__}, taught by private answers of {type(teacher).__name__}"
+    document = {
+        **privacy_report(found, title=title).statement,
+        "model": place.name,
+        "n_public": found.n_public,
+        "n_kept": found.n_kept,
+    }
+    joblib.dump(found.estimator, place)
+    said.write_text(json.dumps(document, indent=1, allow_nan=False), encoding="utf-8")
+    say(
+        document,
+        f"{found.guarantee}\n\n{found.n_kept} of {found.n_public} public rows were kept\n"
+        f"student    {place}\nstatement  {said}",
+        as_json=as_json,
+    )

@@ -1,0 +1,108 @@
+"""``pacsklearn ledger``: what was charged, and whether it is still what was written."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from pacsklearn.accounting.entry import Position
+from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+from pacsklearn.cli.console import VIOLATED, guarded, say
+from pacsklearn.cli.options import Json
+
+__all__ = ["ledger_app"]
+
+ledger_app = typer.Typer(
+    help="Look at a ledger and verify it.", no_args_is_help=True, pretty_exceptions_enable=False
+)
+
+Address: TypeAlias = Annotated[str, typer.Argument(help="sqlite:///clinic.db, or the file.")]
+Dataset: TypeAlias = Annotated[str, typer.Option(help="Data set within the database.")]
+Unit: TypeAlias = Annotated[str, typer.Option(help="What it counts.")]
+
+
+@ledger_app.command()
+@guarded
+def show(
+    address: Address,
+    *,
+    dataset: Dataset = "default",
+    unit: Unit = "nats",
+    as_json: Json = False,
+) -> None:
+    """Ceiling, what was charged, and every event."""
+    ledger = _opened(address, dataset, unit)
+    events = ledger.events
+    position, spent = ledger.position, ledger.spent
+    found = {
+        "address": ledger.uri,
+        "dataset": ledger.dataset,
+        "unit": ledger.unit,
+        "ceiling": ledger.ceiling,
+        "spent": spent,
+        "remaining": ledger.remaining,
+        "position": f"{position.sequence}:{position.hash}",
+        "reservations": [
+            {"note": each.note, "spent": each.spent, "remaining": each.remaining}
+            for each in ledger.reservations
+        ],
+        "events": [event.to_dict() for event in events],
+    }
+    lines = [
+        f"{ledger.uri}, data set {ledger.dataset!r}",
+        f"spent {spent:.6g} of {ledger.ceiling:.6g} {ledger.unit}, {ledger.remaining:.6g} left",
+        f"position {found['position']}",
+        "",
+        *(
+            f"{number:>5}  {event.kind:<18} {event.charge:>12.6g}  {event.backend}"
+            for number, event in enumerate(events, start=1)
+        ),
+    ]
+    say(found, "\n".join(lines), as_json=as_json)
+
+
+@ledger_app.command()
+@guarded
+def verify(
+    address: Address,
+    *,
+    dataset: Dataset = "default",
+    unit: Unit = "nats",
+    position: Annotated[
+        str | None, typer.Option(help="What `show` printed then: finds an older copy put back.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Recompute every hash and sum. Exits with 1 if a row was altered or rows are missing."""
+    expected = _position(position)
+    ledger = _opened(address, dataset, unit)
+    last = ledger.verify()
+    ahead = expected is None or ledger.is_ahead_of(expected)
+    found = {
+        "address": ledger.uri,
+        "dataset": ledger.dataset,
+        "verified": ahead,
+        "rows": last.sequence,
+        "position": f"{last.sequence}:{last.hash}",
+    }
+    text = f"{last.sequence} rows are as they were written; position {found['position']}"
+    if not ahead:
+        text = "Rows are missing: the ledger is behind the position, or it is another ledger."
+    say(found, text, as_json=as_json)
+    if not ahead:
+        raise typer.Exit(VIOLATED)
+
+
+def _opened(address: str, dataset: str, unit: str) -> Any:
+    uri = address if "://" in address else f"sqlite:///{address}"
+    return SQLiteLedger(uri, dataset=dataset, unit=unit)
+
+
+def _position(text: str | None) -> Position | None:
+    if text is None:
+        return None
+    sequence, _, digest = text.partition(":")
+    if not sequence.isdigit() or not digest:
+        raise ValueError("position must be <rows>:<hash>, as `pacsklearn ledger show` prints it.")
+    return Position(int(sequence), digest)

@@ -1,0 +1,80 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+__all__ = [
+    "Data",
+    "EstimatorName",
+    "Groups",
+    "Jobs",
+    "Json",
+    "Params",
+    "Rate",
+    "Subsets",
+    "Target",
+    "checked_output",
+    "number",
+]
+
+Data: TypeAlias = Annotated[Path, typer.Argument(help="CSV or Parquet file with the rows.")]
+Target: TypeAlias = Annotated[str | None, typer.Option(help="Column with the targets.")]
+Groups: TypeAlias = Annotated[
+    str | None, typer.Option(help="Column with the unit of privacy (a person with several rows).")
+]
+EstimatorName: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help="Qualified name, such as sklearn.svm.LinearSVC; join the steps of a pipeline by +."
+    ),
+]
+Params: TypeAlias = Annotated[
+    str | None, typer.Option(help="JSON object of the estimator's parameters.")
+]
+Subsets: TypeAlias = Annotated[int, typer.Option(help="Candidate subsets.")]
+Rate: TypeAlias = Annotated[float, typer.Option(help="Share of the subsets each row is in.")]
+Jobs: TypeAlias = Annotated[int | None, typer.Option(help="Worker processes.")]
+Json: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")
+]
+
+
+def number(text: Any, name: str) -> float:
+    """Number that a user wrote as 0.25, 1/4, 1e-3 or 2^-8.
+
+    Raises
+    ------
+    ValueError
+    """
+    written = str(text)
+    try:
+        if re.fullmatch(r"\d+\^-?\d+", written):
+            base, _, exponent = written.partition("^")
+            return float(base) ** int(exponent)
+        if re.fullmatch(r"[\d.]+/[\d.]+", written):
+            above, _, below = written.partition("/")
+            return float(above) / float(below)
+        return float(written)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise ValueError(
+            f"{name} must be a number such as 0.25, 1/4 or 2^-8, got {written!r}."
+        ) from None
+
+
+def checked_output(path: Path, *, force: bool = False) -> Path:
+    """File that can be written: what is released cannot be taken back, so look before.
+
+    Raises
+    ------
+    ValueError
+    """
+    if not path.parent.is_dir():
+        raise ValueError(f"There is no folder {path.parent} for {path.name}; create it first.")
+    if path.exists() and not force:
+        raise ValueError(f"{path} is there already; give another name, or --force.")
+    return path

@@ -1,0 +1,47 @@
+"""``pacsklearn plugins``: what is there, what failed and why."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict
+from typing import Any
+
+from pacsklearn.cli.console import guarded, say
+from pacsklearn.cli.options import Json
+from pacsklearn.exceptions import PluginWarning
+from pacsklearn.plugin import registry
+from pacsklearn.plugin.registration import KINDS
+
+__all__ = ["plugins"]
+
+
+@guarded
+def plugins(*, as_json: Json = False) -> None:
+    """List canonicalizers, noise backends, scenarios, attacks; and the plugins that failed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PluginWarning)  # they are listed below
+        known = registry()
+        failures = known.failures
+    found: dict[str, list[dict[str, Any]]] = {}
+    lines: list[str] = []
+    for kind in KINDS.values():
+        records = known.records(kind)
+        lines += [f"{kind.replace('_', ' ')} ({len(records)})"]
+        found[kind] = []
+        for record in records:
+            source = known.provenance(kind, record.name)
+            made_by = f"{source.distribution} {source.version}"
+            lines.append(f"  {record.name:<24} {made_by:<26} {record.description}")
+            found[kind].append(
+                {
+                    "name": record.name,
+                    "target": source.target,
+                    "distribution": source.distribution,
+                    "version": source.version,
+                    "description": record.description,
+                    "estimators": [str(each) for each in getattr(record, "estimators", ())],
+                }
+            )
+    lines += [f"failed ({len(failures)})", *(f"  {failure}" for failure in failures)]
+    data = {"plugins": found, "failures": [asdict(failure) for failure in failures]}
+    say(data, "\n".join(lines), as_json=as_json)

@@ -1,0 +1,59 @@
+"""How a release was made, as public facts in its statement: enough to make it again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pacsklearn.cli.named_estimator import named_estimator
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.display.privacy_statement import SCHEMA
+from pacsklearn.estimators.pac_private import PACPrivate
+
+__all__ = ["model_of", "read_statement", "stated_guarantee"]
+
+
+def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
+    """Unfitted estimator of a recipe; ``options`` add what is no part of the mechanism."""
+    try:
+        return PACPrivate(
+            named_estimator(recipe["estimator"], recipe["params"]),
+            budget=recipe["budget"],
+            criterion=recipe["criterion"],
+            noise=recipe["noise"],
+            release=recipe["release"],
+            n_subsets=recipe["n_subsets"],
+            rate=recipe["rate"],
+            subset_seed=recipe["subset_seed"],
+            **options,
+        )
+    except KeyError as error:
+        raise ValueError(f"The statement's recipe has no {error}; it was altered.") from None
+
+
+def read_statement(path: Path) -> dict[str, Any]:
+    """Statement that ``pacsklearn release`` or a report wrote.
+
+    Raises
+    ------
+    ValueError
+        When the file is something else.
+    """
+    if not path.is_file():
+        raise ValueError(f"There is no file {path}.")
+    try:
+        statement = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        statement = None
+    if not isinstance(statement, dict) or statement.get("schema") != SCHEMA:
+        raise ValueError(f"{path.name} is no privacy statement ({SCHEMA}).")
+    return statement
+
+
+def stated_guarantee(statement: dict[str, Any]) -> Guarantee | PufferfishGuarantee:
+    """Guarantee inside a statement."""
+    text = json.dumps(statement["guarantee"])
+    sliced = "aggregation" in statement["guarantee"]
+    return PufferfishGuarantee.from_json(text) if sliced else Guarantee.from_json(text)

@@ -1,0 +1,89 @@
+"""``pacsklearn release``: rows in, private model and statement out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pacsklearn.cli.console import guarded, say
+from pacsklearn.cli.options import (
+    Data,
+    EstimatorName,
+    Groups,
+    Jobs,
+    Json,
+    Params,
+    Rate,
+    Subsets,
+    Target,
+    checked_output,
+    number,
+)
+from pacsklearn.cli.recipe import model_of
+from pacsklearn.cli.table import read_table
+from pacsklearn.display.privacy_report import privacy_report
+
+__all__ = ["release"]
+
+
+@guarded
+def release(
+    data: Data,
+    *,
+    estimator: EstimatorName,
+    output: Annotated[Path, typer.Option(help="Where the model goes (joblib).")],
+    target: Target = None,
+    groups: Groups = None,
+    params: Params = None,
+    budget: Annotated[str, typer.Option(help="Nats, or the cap of a criterion; 1/16.")] = "1/16",
+    criterion: Annotated[
+        str | None, typer.Option(help="membership, identification or 35_of_n.")
+    ] = None,
+    noise: Annotated[str, typer.Option(help="Noise backend.")] = "auto",
+    subsets: Subsets = 128,
+    rate: Rate = 0.5,
+    subset_seed: Annotated[int, typer.Option(help="Public seed of the subsets.")] = 0,
+    ledger: Annotated[
+        str | None, typer.Option(help="Account to charge as well: sqlite:///clinic.db.")
+    ] = None,
+    statement: Annotated[
+        Path | None, typer.Option(help="Where the statement goes; beside the model by default.")
+    ] = None,
+    jobs: Jobs = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Release a private model: fit on a secret half of the rows, add noise, write it down."""
+    import joblib
+
+    place = checked_output(output, force=force)
+    said = statement or place.with_suffix(".statement.json")
+    checked_output(said, force=force)
+    recipe = {
+        "estimator": estimator,
+        "params": params,
+        "budget": number(budget, "budget"),
+        "criterion": criterion,
+        "noise": noise,
+        "release": "parameters",
+        "n_subsets": subsets,
+        "rate": rate,
+        "subset_seed": subset_seed,
+        "target": target,
+        "groups": groups,
+    }
+    model = model_of(recipe, ledger=ledger, n_jobs=jobs, verbose=0 if as_json else 1)
+    table = read_table(data, target, groups)
+    given = {} if table.groups is None else {"groups": table.groups}
+    model.fit(table.X, table.y, **given)
+    document = {**privacy_report(model).statement, "recipe": recipe, "model": place.name}
+    joblib.dump(model.released_estimator_, place)
+    said.write_text(json.dumps(document, indent=1, allow_nan=False), encoding="utf-8")
+    say(
+        document,
+        f"{model.guarantee_}\n\nmodel      {place}\nstatement  {said}",
+        as_json=as_json,
+    )

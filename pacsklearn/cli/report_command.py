@@ -1,0 +1,55 @@
+"""``pacsklearn report``: a page from a statement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pacsklearn.audit.audit_record import Audit
+from pacsklearn.cli.console import guarded, say
+from pacsklearn.cli.options import Json, checked_output
+from pacsklearn.cli.recipe import read_statement, stated_guarantee
+from pacsklearn.display.privacy_report import privacy_report
+from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
+
+__all__ = ["report"]
+
+
+@guarded
+def report(
+    statement: Annotated[Path, typer.Argument(help="What `pacsklearn release` wrote.")],
+    *,
+    output: Annotated[Path, typer.Option(help="Where the page goes (.html, or .json).")],
+    audit: Annotated[Path | None, typer.Option(help="What `pacsklearn audit` wrote.")] = None,
+    curve: Annotated[Path | None, typer.Option(help="What `pacsklearn curve` wrote.")] = None,
+    for_publication: Annotated[
+        bool, typer.Option("--for-publication", help="Leave out what is for the curator only.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """One self-contained page about a release: what, how private, against whom, how good."""
+    checked_output(output, force=force)
+    document = read_statement(statement)
+    made = privacy_report(
+        stated_guarantee(document),
+        audit=None if audit is None else _read(audit, Audit),
+        curve=None if curve is None else _read(curve, PrivacyUtilityCurve),
+        title=str(document["title"]),
+        for_publication=for_publication,
+    )
+    full = replace(made, statement={**made.statement, "recipe": document.get("recipe")})
+    place = full.save(output)
+    say({"report": str(place), "statement": full.statement}, f"report  {place}", as_json=as_json)
+
+
+def _read(path: Path, kind: type[Any]) -> Any:
+    if not path.is_file():
+        raise ValueError(f"There is no file {path}.")
+    try:
+        return kind.from_json(path.read_text(encoding="utf-8"))
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"{path.name} holds no {kind.__name__}.") from None

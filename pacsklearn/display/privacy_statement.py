@@ -1,0 +1,183 @@
+"""What was released and what was promised about it, as plain data."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterable
+from importlib import metadata
+from typing import Any
+
+from pacsklearn.audit.audit_record import CURATOR_ONLY as AUDIT_CAVEAT
+from pacsklearn.audit.audit_record import Audit
+from pacsklearn.core.event import Event, Provenance
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.display.noise_spectrum import NoiseSpectrum
+from pacsklearn.estimators.privacy_utility_curve import CURATOR_ONLY as CURVE_CAVEAT
+from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
+
+__all__ = ["SCHEMA", "guarantee_of", "privacy_statement"]
+
+SCHEMA = "pacsklearn-privacy-statement/1"
+
+_PACKAGES = ("pacsklearn", "scikit-learn", "numpy", "scipy", "opendp")
+
+_MEMBERSHIP_THREATS = (
+    "The adversary has unlimited computing power.",
+    (
+        "The adversary knows every row of the universe, the list of candidate subsets, how likely "
+        "each is, the estimator with its parameters, all public seeds and the law of the noise."
+    ),
+    "The adversary sees everything that was released, and may have chosen what to ask.",
+    "Hidden is which candidate subset was drawn, once, by the operating system's generator.",
+)
+_CANDIDATE_THREATS = (
+    "The adversary has unlimited computing power.",
+    "The adversary knows all candidates, how likely each is, the functions and the noise's law.",
+    "The adversary sees everything that was released.",
+    "Hidden is which candidate is in use.",
+)
+_PUFFERFISH_THREATS = (
+    "The adversary has unlimited computing power.",
+    "The adversary knows every data set of the scenario, the estimator and the law of the noise.",
+    "The adversary may hold any belief about how likely which secret is beforehand.",
+    "Hidden is which of the scenario's secrets is true.",
+)
+
+
+def guarantee_of(source: Any) -> Guarantee | PufferfishGuarantee:
+    """Guarantee of something fitted or released, or the guarantee itself.
+
+    Raises
+    ------
+    TypeError
+        When there is none.
+    """
+    for found in (source, getattr(source, "guarantee_", None), getattr(source, "guarantee", None)):
+        if isinstance(found, (Guarantee, PufferfishGuarantee)):
+            return found
+    raise TypeError(
+        "source must be fitted by pacsklearn, a session, a release or a guarantee, got "
+        f"{type(source).__name__}, which has no guarantee. Fit it first."
+    )
+
+
+def privacy_statement(
+    source: Any,
+    *,
+    title: str,
+    audit: Audit | None = None,
+    curve: PrivacyUtilityCurve | None = None,
+    spectrum: NoiseSpectrum | None = None,
+) -> dict[str, Any]:
+    """Machine-readable privacy statement; what it holds is said in :func:`privacy_report`."""
+    guarantee = guarantee_of(source)
+    statement: dict[str, Any] = {
+        "schema": SCHEMA,
+        "title": title,
+        "released": {
+            "what": title,
+            "with_noise": list(guarantee.released),
+            "public": list(guarantee.public),
+            "releases": list(map(_event, _events(source))),
+        },
+        "guarantee": guarantee.to_dict(),
+        "status": guarantee.status,
+        "promise": guarantee.promise,
+        "threat_model": list(_threats(guarantee)),
+        "not_covered": list(guarantee.not_covered),
+        "software": _software(guarantee, audit),
+        "curator_only": {},
+    }
+    private = statement["curator_only"]
+    if curve is not None:
+        private["utility"] = {
+            "caveat": CURVE_CAVEAT,
+            "estimator": curve.estimator,
+            "scoring": curve.scoring,
+            "noiseless_score": curve.noiseless_score,
+            "all_rows_score": curve.all_rows_score,
+            "points": [_finite(point.to_dict()) for point in curve.points],
+        }
+    if spectrum is not None:
+        private["noise_spectrum"] = {
+            "caveat": "For the curator: a function of the rows without noise.",
+            "budget": spectrum.budget,
+            "variances": list(spectrum.variances),
+            "noise": {
+                name: {"power": power, "variances": list(variances)}
+                for name, power, variances in zip(
+                    spectrum.noises, spectrum.powers, spectrum.noise_variances, strict=True
+                )
+            },
+        }
+    if audit is not None:
+        private["audit"] = {"caveat": AUDIT_CAVEAT, **audit.to_dict()}
+        # A curve is a picture; the counted successes are the finding.
+        del private["audit"]["curves"]
+    plain: dict[str, Any] = json.loads(json.dumps(statement, allow_nan=False))
+    return plain
+
+
+def _threats(guarantee: Guarantee | PufferfishGuarantee) -> tuple[str, ...]:
+    if isinstance(guarantee, PufferfishGuarantee):
+        return _PUFFERFISH_THREATS
+    return _MEMBERSHIP_THREATS if guarantee.n_rows else _CANDIDATE_THREATS
+
+
+def _events(source: Any) -> tuple[Event, ...]:
+    if isinstance(getattr(source, "event", None), Event):
+        return (source.event,)
+    ledger = getattr(source, "ledger", None)
+    return tuple(getattr(ledger, "events", ()))
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {
+        "kind": event.kind,
+        "charge": event.charge,
+        "unit": event.unit,
+        "noise": event.backend,
+        "numbers": event.n_outputs,
+        "confidence": event.confidence,
+    }
+
+
+def _software(
+    guarantee: Guarantee | PufferfishGuarantee, audit: Audit | None
+) -> list[dict[str, str]]:
+    found = [{"name": "python", "version": platform.python_version(), "role": "interpreter"}]
+    found += [{"name": name, "version": _version(name), "role": "library"} for name in _PACKAGES]
+    used: Iterable[Provenance] = guarantee.provenance
+    found += [_plugin(each, "plugin") for each in dict.fromkeys(used)]
+    if audit is not None:
+        found += [_plugin(each, "attack") for each in dict.fromkeys(audit.provenance)]
+    return found
+
+
+def _plugin(provenance: Provenance, role: str) -> dict[str, str]:
+    return {
+        "name": provenance.name,
+        "version": f"{provenance.distribution} {provenance.version}",
+        "role": role,
+        "target": provenance.target,
+    }
+
+
+def _version(name: str) -> str:
+    if name == "pacsklearn":
+        import pacsklearn
+
+        return pacsklearn.__version__
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _finite(point: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: None if isinstance(value, float) and value == float("inf") else value
+        for name, value in point.items()
+    }

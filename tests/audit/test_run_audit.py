@@ -1,0 +1,288 @@
+"""Audits: sound mechanisms pass, broken ones are caught, nothing secret is read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from pacsklearn import GroupScenario, PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn.audit.audit_record import Audit
+from pacsklearn.audit.canary_attack import CanaryAttack
+from pacsklearn.audit.identification_attack import IdentificationAttack
+from pacsklearn.audit.replay import replay_fit
+from pacsklearn.audit.run_audit import run_audit
+from pacsklearn.core.metric import IdentityMetric
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.support import Support
+from pacsklearn.core.target import Target
+from pacsklearn.exceptions import AuditViolationError, UnknownNameError
+from pacsklearn.noise.eigen import EigenBackend
+from pacsklearn.testing import example_games
+from tests.audit.broken import InFloatingPoint, OneExactNumber, Redrawing, TooQuiet
+
+X, y = load_iris(return_X_y=True)
+M = 16
+
+
+def fitted(noise="auto", estimator=None, **options):
+    model = PACPrivate(
+        estimator or RidgeClassifier(), budget=1 / 16, noise=noise, n_subsets=M, **options
+    )
+    return model.fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def sound():
+    return fitted()
+
+
+ALL = [
+    "optimal_membership",
+    "identification",
+    "lira",
+    "loss_threshold",
+    "low_order_bits",
+    "reconstruction",
+    "canaries",
+]
+
+
+def test_a_sound_release_passes_every_attack(sound):
+    audit = run_audit(sound, X, y, attacks=ALL, n_trials=400, strict=True)
+    assert audit.passed
+    assert [result.attack for result in audit.results] == ALL
+    assert all(result.n_trials == 400 for result in audit.results)
+    assert audit.information == pytest.approx(1 / 16)
+    assert (audit.n_subsets, audit.n_units) == (M, 150)
+    assert all(result.success <= result.bound + 0.1 for result in audit.results)
+    membership = audit.results[0]
+    assert membership.bound == pytest.approx(sound.guarantee_.posterior_membership)
+    assert {each.name for each in audit.provenance} == set(ALL)
+
+
+@pytest.mark.parametrize("estimator", [GaussianNB(), Ridge()])
+def test_other_models_can_be_attacked_by_their_confidence(estimator):
+    model = fitted(estimator=estimator)
+    assert run_audit(model, X, y, n_trials=100).passed
+
+
+@pytest.mark.parametrize("estimator", [KMeans(3, n_init=1), PCA(2)])
+def test_models_without_targets_can_too(estimator):
+    model = PACPrivate(estimator, n_subsets=M).fit(X)
+    assert len(run_audit(model, X, n_trials=100, strict=True).curves) == 3
+
+
+@pytest.mark.parametrize(
+    ("noise", "found_by"),
+    [
+        (TooQuiet(), "optimal_membership"),
+        (TooQuiet(), "identification"),
+        (TooQuiet(), "lira"),
+        (TooQuiet(), "loss_threshold"),
+        (TooQuiet(), "reconstruction"),
+        (TooQuiet(), "canaries"),
+        (OneExactNumber(), "identification"),
+        (OneExactNumber(), "optimal_membership"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_a_broken_mechanism_is_caught(noise, found_by):
+    model = fitted(noise, Ridge())
+    with pytest.raises(AuditViolationError, match=found_by):
+        run_audit(model, X, y, attacks=[found_by], n_trials=300, strict=True)
+    audit = run_audit(model, X, y, attacks=[found_by], n_trials=300)
+    assert not audit.passed
+    assert "VIOLATED" in str(audit)
+    assert "REFUTED" in audit._repr_html_()
+
+
+def test_floating_point_noise_is_caught_though_invisible_on_paper():
+    """The posterior by the law says nothing here; the digits of thirty numbers name the secret."""
+    rows, targets = load_breast_cancer(return_X_y=True)
+    model = PACPrivate(Ridge(), noise=InFloatingPoint(), n_subsets=M).fit(rows, targets)
+    attacks = ["identification", "low_order_bits"]
+    audit = run_audit(model, rows, targets, attacks=attacks, n_trials=300)
+    assert [result.attack for result in audit.violations] == ["low_order_bits"]
+    assert audit.results[1].success > 0.5
+    sound = PACPrivate(Ridge(), noise="eigen", n_subsets=M).fit(rows, targets)
+    assert run_audit(sound, rows, targets, attacks=attacks, n_trials=300).passed
+
+
+def test_a_leaf_that_bypasses_the_noise_is_caught(sound, monkeypatch):
+    """A number that comes out of decode, past the law, is seen by what reads the model."""
+    game = replay_fit(sound, X, y)
+    own = game.candidate_numbers.copy()
+    honest = type(game).numbers
+
+    def leaking(self, released):
+        numbers = honest(self, released)
+        if self is game and leaking.secret is not None:
+            numbers[3] = own[leaking.secret, 3]
+        return numbers
+
+    class Watching(type(game).__mro__[1]):  # a Game that tells the leak which secret was drawn
+        prior, members = property(lambda s: game.prior), property(lambda s: game.members)
+        candidate_numbers = property(lambda s: own)
+
+        def bound(self, blind):
+            return game.bound(blind)
+
+        def play(self, generator):
+            played = game.play(generator)
+            leaking.secret = played.secret
+            return played
+
+        def numbers(self, released):
+            return leaking(game, released)
+
+    leaking.secret = None
+    audit = run_audit(Watching(), attacks=["low_order_bits"], n_trials=200)
+    assert not audit.passed
+
+
+def test_a_secret_drawn_anew_is_caught():
+    space = SecretSpace.balanced(60, n_subsets=M)
+    outputs = np.random.default_rng(0).normal(size=(M, 4))
+    law = EigenBackend().calibrate(Support(outputs), Target(1 / 64), IdentityMetric())
+    audit = run_audit(Redrawing([law] * 8, space), attacks=["optimal_membership"], n_trials=300)
+    assert not audit.passed
+    games = example_games()
+    assert run_audit(games.sound, n_trials=300).passed
+    for name, leak in games.leaks.items():
+        assert not run_audit(leak, n_trials=400).passed, name
+
+
+def test_answers_are_audited_by_their_transcript():
+    model = PACPrivate(KNeighborsClassifier(3), budget=1 / 16, max_answers=50, n_subsets=M)
+    audit = run_audit(model.fit(X, y), X, y, queries=X[::5], n_trials=100, strict=True)
+    assert [result.attack for result in audit.results] == ["optimal_membership", "identification"]
+    with pytest.raises(ValueError, match="game must release models"):
+        run_audit(model, X, y, attacks="lira", queries=X[::5], n_trials=20)
+
+
+def test_a_capped_success_is_the_bound():
+    model = PACPrivate(RidgeClassifier(), criterion="membership", budget=0.55, n_subsets=M).fit(
+        X, y
+    )
+    audit = run_audit(model, X, y, attacks=["optimal_membership", "identification"], n_trials=300)
+    assert audit.results[0].bound <= 0.55
+    assert audit.passed
+
+
+def test_a_session_is_replayed_from_its_ledger():
+    with PrivacySession(X, y, budget=1 / 4, n_subsets=M) as session:
+        session.release(RidgeClassifier(), budget=1 / 16)
+        session.release(GaussianNB(), budget=1 / 8)
+        spent = session.ledger.spent
+        audit = run_audit(session, X, y, estimator=[RidgeClassifier(), GaussianNB()], n_trials=60)
+        assert session.ledger.spent == spent
+        assert audit.information == session.guarantee_.information
+        assert audit.passed
+        with pytest.raises(ValueError, match="2 event"):
+            run_audit(session, X, y, estimator=Ridge())
+        with pytest.raises(ValueError, match="estimator is missing"):
+            run_audit(session, X, y)
+
+
+def test_nothing_is_charged_and_the_secret_is_not_read(sound, tmp_path):
+    model = fitted(ledger=f"sqlite:///{tmp_path / 'clinic.db'}")
+    from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+
+    ledger = SQLiteLedger(f"sqlite:///{tmp_path / 'clinic.db'}")
+    before = ledger.events
+    run_audit(model, X, y, attacks="identification", n_trials=20)
+    assert ledger.events == before
+    text = run_audit(sound, X, y, n_trials=20).to_json()
+    assert "secret" not in text.replace("naming the secret", "")
+
+
+@pytest.mark.parametrize("scenario", [None, GroupScenario(n_draws=4)])
+def test_a_sliced_release_is_replayed(scenario):
+    model = SRPPPrivate(Ridge(), epsilon=1.0, scenario=scenario)
+    model.fit(X[:, :3], X[:, 3], secret=y, realized=None if scenario is None else 1)
+    audit = run_audit(model, X[:, :3], X[:, 3], secret=y, n_trials=150)
+    assert [result.attack for result in audit.results] == ["identification", "map"]
+    assert audit.passed
+    with pytest.raises(ValueError, match="must be what the model was fitted on"):
+        run_audit(model, X[:, :3] + y[:, None], X[:, 3] * y, secret=y, n_trials=10)
+    with pytest.raises(NotFittedError, match="call fit"):
+        run_audit(SRPPPrivate(Ridge()), X, y)
+
+
+def test_groups_are_replayed():
+    groups = np.arange(150) // 3
+    model = PACPrivate(RidgeClassifier(), n_subsets=M, stratify=False).fit(X, y, groups=groups)
+    audit = run_audit(model, X, y, groups=groups, attacks=["lira", "canaries"], n_trials=100)
+    assert audit.n_units == 50
+    with pytest.raises(ValueError, match="groups must be"):
+        run_audit(model, X, y)
+
+
+def test_a_result_round_trips(sound):
+    audit = run_audit(sound, X, y, n_trials=50)
+    again = Audit.from_json(audit.to_json())
+    assert again == audit
+    assert again.results[0].details == audit.results[0].details
+
+
+def test_the_same_seed_gives_the_same_audit(sound):
+    first, second = (run_audit(sound, X, y, n_trials=40) for _ in range(2))
+    assert first == second
+    assert first != run_audit(sound, X, y, n_trials=40, random_state=1)
+
+
+def test_intervals_cover_together(sound):
+    audit = run_audit(sound, X, y, n_trials=50, level=0.9, attacks=ALL[:4])
+    assert audit.attack_level == pytest.approx(0.975)
+    low, high = audit.interval(audit.results[0])
+    assert (low, high) == audit.results[0].confidence_interval(0.975)
+
+
+def test_curves_start_and_end_in_the_corners(sound):
+    audit = run_audit(sound, X, y, n_trials=300)
+    attacks = [curve.attack for curve in audit.curves]
+    assert attacks == ["optimal_membership", "lira", "loss_threshold"]
+    for curve in audit.curves:
+        assert (curve.false_positive_rate[0], curve.true_positive_rate[0]) == (0, 0)
+        assert (curve.false_positive_rate[-1], curve.true_positive_rate[-1]) == (1, 1)
+        assert np.all(np.diff(curve.false_positive_rate) >= 0)
+        assert np.all(np.diff(curve.true_positive_rate) >= 0)
+        assert len(curve.true_positive_rate) <= 201
+
+
+def test_bad_arguments_are_named(sound):
+    with pytest.raises(ValueError, match="about 150 rows, got 100"):
+        run_audit(sound, X[:100], y[:100])
+    with pytest.raises(ValueError, match="X is missing"):
+        run_audit(sound)
+    with pytest.raises(TypeError, match="PrivacySession or a Game, got Ridge"):
+        run_audit(Ridge(), X, y)
+    with pytest.raises(NotFittedError, match="call fit"):
+        run_audit(PACPrivate(Ridge()), X, y)
+    with pytest.raises(UnknownNameError, match="'nonsense'"):
+        run_audit(sound, X, y, attacks=["nonsense"])
+    with pytest.raises(ValueError, match="at least one attack"):
+        run_audit(sound, X, y, attacks=[])
+    with pytest.raises(ValueError, match="level must lie"):
+        run_audit(sound, X, y, level=1.0)
+    with pytest.raises(ValueError, match="dense table of numbers"):
+        run_audit(fitted(), X, y, attacks=[OnWords()], n_trials=5)
+
+
+class OnWords(CanaryAttack):
+    """Canaries among words."""
+
+    def insert(self, estimator, X, y, groups, seed):
+        return super().insert(estimator, np.full(X.shape, "a", dtype=object), y, groups, seed)
+
+
+def test_an_instance_is_taken_as_it_is(sound):
+    audit = run_audit(sound, X, y, attacks=IdentificationAttack(), n_trials=20)
+    assert audit.provenance[0].name == "identification"

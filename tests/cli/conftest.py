@@ -1,0 +1,50 @@
+"""A folder with a table, and a way to call commands."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from sklearn.datasets import load_iris
+from typer.testing import CliRunner
+
+from pacsklearn.cli.app import app
+
+
+@pytest.fixture(scope="session")
+def table():
+    frame = load_iris(as_frame=True).frame
+    frame.columns = ["a", "b", "c", "d", "kind"]
+    return frame
+
+
+@pytest.fixture
+def folder(tmp_path, table):
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    table.drop(columns="kind").to_csv(tmp_path / "public.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def call(folder, monkeypatch):
+    """Result of a command in the folder."""
+    monkeypatch.chdir(folder)
+    runner = CliRunner()
+
+    def run(*words, code=0):
+        result = runner.invoke(app, [str(word) for word in words])
+        assert result.exit_code == code, (result.output, result.exception)
+        assert "Traceback" not in result.output
+        return result
+
+    return run
+
+
+@pytest.fixture
+def released(call, folder):
+    """Statement of a small release."""
+    call(
+        "release", "rows.csv", "--target", "kind", "--estimator", "RidgeClassifier",
+        "--subsets", 16, "--budget", "1/16", "--output", "model.joblib", "--json",
+    )  # fmt: skip
+    return json.loads((folder / "model.statement.json").read_text())

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import joblib
+import pytest
+
+from pacsklearn import __version__
+from pacsklearn.audit.audit_record import Audit
+from pacsklearn.cli import audit_command
+from pacsklearn.core.attack import AttackResult
+from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
+from pacsklearn.plugin import AttackRecord, register, unregister
+from pacsklearn.plugin.failure import PluginFailure
+from pacsklearn.plugin.registry import Registry
+
+
+def test_curve_prints_saves_and_draws(call, folder):
+    base = ("curve", "rows.csv", "--target", "kind", "--estimator", "RidgeClassifier")
+    small = ("--subsets", 16, "--releases", 5, "--budgets", "1/16,1", "--noise", "logdet,eigen")
+    result = call(*base, *small, "--output", "c.json", "--plot", "c.png")
+    assert "logdet" in result.stdout
+    assert (folder / "c.png").read_bytes().startswith(b"\x89PNG")
+    curve = PrivacyUtilityCurve.from_json((folder / "c.json").read_text())
+    assert curve.budgets == (1 / 16, 1)
+    assert len(json.loads(call(*base, *small, "--json").stdout)["points"]) == 4
+
+
+def test_an_audit_of_a_sound_release_passes(call, released, folder):
+    base = ("audit", "rows.csv", "model.statement.json", "--trials", 60)
+    result = call(*base, "--output", "a.json", "--plot", "a.png")
+    assert "no attack refutes" in result.stdout
+    audit = Audit.from_json((folder / "a.json").read_text())
+    assert audit.passed
+    assert (folder / "a.png").exists()
+    again = call(*base, "--attacks", "identification,lira", "--json")
+    assert [each["attack"] for each in json.loads(again.stdout)["results"]] == [
+        "identification",
+        "lira",
+    ]
+
+
+def test_a_violated_audit_exits_with_one(call, released, monkeypatch):
+    leaky = AttackResult("lira", "membership of one unit", 1000, 990, 0.5, 0.7)
+    found = Audit("a broken model", (leaky,), 0.999, 0.1, 16, 150, 0)
+    monkeypatch.setattr(audit_command, "run_audit", lambda *_, **__: found)
+    result = call("audit", "rows.csv", "model.statement.json", code=1)
+    assert "GUARANTEE REFUTED" in result.stdout
+    result = call("audit", "rows.csv", "model.statement.json", "--json", code=1)
+    assert json.loads(result.stdout)["passed"] is False
+
+
+def test_an_audit_of_other_rows_is_refused(call, released, folder, table):
+    table[:100].to_csv(folder / "fewer.csv", index=False)
+    result = call("audit", "fewer.csv", "model.statement.json", code=2)
+    assert "do not give the statement's guarantee" in result.stderr
+    assert "no privacy statement" in call("audit", "rows.csv", "rows.csv", code=2).stderr
+
+
+def test_a_report_is_one_page(call, released, folder):
+    call("audit", "rows.csv", "model.statement.json", "--trials", 20, "--output", "a.json")
+    call("report", "model.statement.json", "--audit", "a.json", "--output", "r.html")
+    page = (folder / "r.html").read_text()
+    assert "Audit (curator only)" in page
+    call(
+        "report", "model.statement.json", "--audit", "a.json", "--for-publication", "--output",
+        "p.html",
+    )  # fmt: skip
+    assert "curator only" not in (folder / "p.html").read_text()
+    printed = call("report", "model.statement.json", "--output", "r.json", "--json").stdout
+    assert json.loads(printed)["statement"] == json.loads((folder / "r.json").read_text())
+    assert "no Audit" in call(
+        "report", "model.statement.json", "--audit", "rows.csv", "--output", "x.html", code=2
+    ).stderr  # fmt: skip
+    assert "end in .html" in call(
+        "report", "model.statement.json", "--output", "x.pdf", code=2
+    ).stderr  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "value"),
+    [
+        (("--nats", "1/64"), "success", 0.58815),
+        (("--nats", "2^-6"), "success", 0.58815),
+        (("--nats", "1/64", "--prior", "1/100"), "success", 0.03213),
+        (("--success", "0.58815"), "nats", 1 / 64),
+        (("--nats", "1/64"), "epsilon", 0.356),
+        (("--epsilon", "1"), "success", 0.73106),
+        (("--nats", "1/4", "--answers", "100"), "nats_per_answer", 0.0025),
+        (("--epsilon", "1", "--delta", "1e-5", "--per-answer", "2^-8"), "answers", 28),
+    ],
+)
+def test_budgets_are_converted(call, words, name, value):
+    found = json.loads(call("budget", *words, "--json").stdout)
+    assert found[name] == pytest.approx(value, rel=2e-3)
+    assert "nats" in call("budget", *words).stdout
+
+
+def test_a_budget_is_given_once(call):
+    assert "exactly one" in call("budget", code=2).stderr
+    assert "exactly one" in call("budget", "--nats", "1", "--success", "0.6", code=2).stderr
+    assert "must be a number" in call("budget", "--nats", "1/0", code=2).stderr
+    assert call("budget", "--nats", "4", "--json").stdout.count("null") == 1
+
+
+def test_a_ledger_is_shown_and_verified(call, folder):
+    base = ("release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16)
+    call(*base, "--ledger", "sqlite:///l.db", "--output", "m.joblib")
+    shown = json.loads(call("ledger", "show", "l.db", "--json").stdout)
+    assert shown["spent"] == pytest.approx(1 / 16)
+    assert shown["events"][0]["kind"] == "parameters"
+    assert "parameters" in call("ledger", "show", "sqlite:///l.db").stdout
+    assert "as they were written" in call("ledger", "verify", "l.db").stdout
+    call("ledger", "verify", "l.db", "--position", shown["position"])
+    call("ledger", "verify", "l.db", "--position", "9:abc", code=1)
+    assert "rows>:<hash" in call("ledger", "verify", "l.db", "--position", "x", code=2).stderr
+    with sqlite3.connect(folder / "l.db") as database:
+        master = "SELECT name FROM sqlite_master WHERE type='trigger'"
+        triggers = [name for (name,) in database.execute(master)]
+        database.executescript("".join(f"DROP TRIGGER {name};" for name in triggers))
+        tables = [
+            name
+            for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'")
+            if "charge" in [row[1] for row in database.execute(f"PRAGMA table_info({name})")]
+        ]
+        database.execute(f"UPDATE {tables[0]} SET charge = charge / 2")  # noqa: S608 - our own
+    database.close()
+    result = call("ledger", "verify", "l.db", "--json", code=1)
+    assert json.loads(result.stdout)["error"] == "LedgerCorruptedError"
+    assert "was altered" in result.stderr
+    assert "give its ceiling" in call("ledger", "show", "none.db", code=2).stderr
+
+
+def test_plugins_are_listed_with_what_failed(call, monkeypatch):
+    record = register(AttackRecord("mine", "clinic.attacks:Mine", "of my own"))
+    failure = PluginFailure("pacsklearn-broken", "1.2", "ImportError", "no module named torch")
+    monkeypatch.setattr(Registry, "failures", property(lambda _: (failure,)))
+    try:
+        text = call("plugins").stdout
+        found = json.loads(call("plugins", "--json").stdout)
+    finally:
+        unregister(record)
+    assert "pacsklearn-broken 1.2 (ImportError: no module named torch)" in text
+    assert "mine" in text
+    assert "mine" in [each["name"] for each in found["plugins"]["attack"]]
+    assert found["failures"][0]["distribution"] == "pacsklearn-broken"
+
+
+def test_a_student_is_published(call, folder):
+    base = (
+        "distill", "rows.csv", "public.csv", "--target", "kind", "--estimator",
+        "sklearn.neighbors.KNeighborsClassifier", "--student", "LogisticRegression",
+        "--student-params", '{"max_iter": 500}', "--budget", "2", "--subsets", 16,
+    )  # fmt: skip
+    result = call(*base, "--output", "s.joblib", "--json")
+    statement = json.loads(result.stdout)
+    assert statement["n_kept"] <= statement["n_public"] == 150
+    assert joblib.load(folder / "s.joblib").n_features_in_ == 4
+    assert json.loads((folder / "s.statement.json").read_text())["title"].startswith("Logistic")
+
+
+def test_a_defect_is_one_line(call, monkeypatch):
+    from pacsklearn.cli import budget_command
+
+    def broken(*_):
+        raise RuntimeError("a row: 1, 2, 3")
+
+    monkeypatch.setattr(budget_command, "posterior_success", broken)
+    result = call("budget", "--nats", "1", code=3)
+    assert "a row" not in result.output
+    assert "RuntimeError" in result.stderr
+
+
+def test_the_version_is_printed(call):
+    assert call("--version").stdout.strip() == __version__
+    assert "release" in call("--help").stdout

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import json
+
+import joblib
+import numpy as np
+import pytest
+
+from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+from pacsklearn.core.guarantee import Guarantee
+
+
+def test_a_model_and_its_statement_come_out(released, folder, table):
+    model = joblib.load(folder / "model.joblib")
+    assert model.predict(table[["a", "b", "c", "d"]]).shape == (150,)
+    assert released["schema"] == "pacsklearn-privacy-statement/1"
+    guarantee = Guarantee.from_json(json.dumps(released["guarantee"]))
+    assert guarantee.budget == 1 / 16
+    assert guarantee.for_release
+    assert released["recipe"]["estimator"] == "RidgeClassifier"
+
+
+def test_json_is_all_that_is_printed(call):
+    result = call(
+        "release", "rows.csv", "--target", "kind", "--estimator",
+        "sklearn.preprocessing.StandardScaler + sklearn.linear_model.RidgeClassifier",
+        "--params", '{"ridgeclassifier__alpha": 10}', "--subsets", 16, "--output", "m.joblib",
+        "--json",
+    )  # fmt: skip
+    assert json.loads(result.stdout)["guarantee"]["n_subsets"] == 16
+
+
+def test_parquet_groups_and_a_ledger(call, folder, table):
+    pytest.importorskip("pyarrow")
+    table.assign(person=np.arange(150) // 2).to_parquet(folder / "rows.parquet")
+    call(
+        "release", "rows.parquet", "--target", "kind", "--groups", "person", "--estimator",
+        "Ridge", "--subsets", 16, "--output", "m.joblib", "--ledger", "sqlite:///l.db",
+    )  # fmt: skip
+    ledger = SQLiteLedger("sqlite:///l.db")
+    assert len(ledger.events) == 1
+    statement = json.loads((folder / "m.statement.json").read_text())
+    assert statement["guarantee"]["privacy_unit"] == "group"
+    assert statement["guarantee"]["n_units"] == 75
+
+
+BASE = ("release", "rows.csv", "--output", "m.joblib", "--subsets", "16")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--target", "nothing", "--estimator", "Ridge"), "no column 'nothing'"),
+        (("--target", "kind", "--estimator", "os.system"), "must be a scikit-learn estimator"),
+        (("--target", "kind", "--estimator", "sklearn.svm._base.BaseSVC"), "must be a scikit"),
+        (("--target", "kind", "--estimator", "sklearn.svm.Nothing"), "no estimator"),
+        (("--target", "kind", "--estimator", "sklearn.utils.check_array"), "is not an estimator"),
+        (("--target", "kind", "--estimator", "Nothing"), "give the qualified name"),
+        (("--target", "kind", "--estimator", "Ridge", "--params", "{"), "no JSON"),
+        (("--target", "kind", "--estimator", "Ridge", "--params", "[1]"), "JSON object"),
+        (("--target", "kind", "--estimator", "Ridge", "--params", '{"x": 1}'), "no parameter 'x'"),
+        (
+            ("--target", "kind", "--estimator", "Ridge + Ridge", "--params", '{"memory": "/tmp"}'),
+            "disk cache",
+        ),
+        (("--target", "kind", "--estimator", "Ridge", "--budget", "much"), "budget must be"),
+        (("--target", "kind", "--estimator", "Ridge", "--budget", "0"), "positive"),
+        (("--target", "kind", "--estimator", "Ridge", "--noise", "loud"), "No noise backend"),
+        (
+            ("--target", "kind", "--estimator", "sklearn.neighbors.KNeighborsClassifier"),
+            "No canonicalizer supports",
+        ),
+    ],
+)
+def test_mistakes_are_said_in_one_line_and_leave_nothing(call, folder, words, message):
+    result = call(*BASE, *words, code=2)
+    assert message in result.stderr
+    assert not (folder / "m.joblib").exists()
+    failed = call(*BASE, *words, "--json", code=2)
+    assert json.loads(failed.stdout)["exit_code"] == 2
+
+
+def test_nothing_is_replaced_unasked(call, released):
+    again = ("release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16)
+    assert "is there already" in call(*again, "--output", "model.joblib", code=2).stderr
+    call(*again, "--output", "model.joblib", "--force")
+    assert "There is no folder" in call(*again, "--output", "no/m.joblib", code=2).stderr
+
+
+def test_no_cell_is_quoted(call, folder):
+    (folder / "words.csv").write_text("a,kind\nunique-patient-name,0\n1,1\n" * 8)
+    result = call(
+        "release", "words.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 4,
+        "--output", "m.joblib", code=2,
+    )  # fmt: skip
+    assert "unique-patient-name" not in result.output
+    (folder / "bad.csv").write_text('a,kind\n"unique-patient-name,0\n')
+    result = call(
+        "release", "bad.csv", "--target", "kind", "--estimator", "Ridge", "--output", "m.joblib",
+        code=2,
+    )  # fmt: skip
+    assert "unique-patient-name" not in result.output
+
+
+def test_a_budget_that_is_spent_is_refused(call, folder):
+    base = (
+        "release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16,
+        "--ledger", "sqlite:///l.db",
+    )  # fmt: skip
+    call(*base, "--output", "one.joblib")
+    result = call(*base, "--output", "two.joblib", code=2)
+    assert "exhausted" in result.stderr
+    assert not (folder / "two.joblib").exists()
