@@ -30,7 +30,8 @@ class SQLiteLedger(SQLiteAccount):
         named and cannot be changed; None reads what was stored.
     dataset : str, default="default"
         One database holds the ledgers of several data sets.
-    unit : str, default="nats"
+    unit : str or None, default="nats"
+        What is counted; None reads what was stored.
 
     Raises
     ------
@@ -65,7 +66,7 @@ class SQLiteLedger(SQLiteAccount):
         ceiling: float | None = None,
         *,
         dataset: str = "default",
-        unit: str = "nats",
+        unit: str | None = "nats",
     ) -> None:
         if ceiling is not None:
             ceiling = check_budget(budget=ceiling, name="ceiling")
@@ -95,7 +96,7 @@ def _path(uri: str) -> Path:
     return path
 
 
-def _founding(path: Path, dataset: str, ceiling: float | None, unit: str) -> Founding:
+def _founding(path: Path, dataset: str, ceiling: float | None, unit: str | None) -> Founding:
     from pacsklearn.accounting.database import transaction
     from pacsklearn.accounting.tables import create_tables
 
@@ -113,13 +114,13 @@ def _founding(path: Path, dataset: str, ceiling: float | None, unit: str) -> Fou
         if founding is None:
             if ceiling is None:
                 raise unknown
-            return book.found(ceiling, unit)
+            return book.found(ceiling, "nats" if unit is None else unit)
     if ceiling is not None and ceiling != founding.ceiling:
         raise LedgerMismatchError(
             f"The dataset {dataset!r} has the ceiling {founding.ceiling!r}, not {ceiling!r}; a "
             "ceiling is never changed. Leave it out to use the stored one."
         )
-    if unit != founding.unit:
+    if unit is not None and unit != founding.unit:
         raise LedgerMismatchError(
             f"The dataset {dataset!r} is counted in {founding.unit}, not in {unit}."
         )

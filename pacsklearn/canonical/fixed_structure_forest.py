@@ -15,6 +15,7 @@ from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.forests.feature_scale import FeatureScale, public_scale
+from pacsklearn.forests.leaves import repaired_votes
 from pacsklearn.forests.structure import ForestStructure, descend, forest_structure
 
 __all__ = ["FixedStructureForestCanonicalizer"]
@@ -23,8 +24,9 @@ Floats = NDArray[np.float64]
 
 # Rows on which noise is weighed; more cost time and change little.
 _MOST_ROWS = 1000
-# What a threshold's noise costs is tried at this fraction of the feature's standard deviation.
-_TRIED = 0.5
+# What a threshold's noise costs is tried at these fractions of the feature's standard deviation,
+# and the most counts: where no row is near, a small change costs nothing and a large one much.
+_TRIED = (0.25, 0.5, 1.0, 2.0)
 # A relative error of the scale changes no decision, only how sure the probabilities look.
 _SCALE_WEIGHT = 0.01
 _LEAST_LOG_SCALE = -30.0
@@ -58,11 +60,12 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
         if is_classifier(estimator):
             facts["classes_"] = estimator.classes_
             values = values - values.mean(axis=0)
-            # How sure the forest is depends on every row, even where a leaf says the same for all.
-            average = estimator.average(X) - 1 / values.shape[0]
-            scale = float(np.sqrt(np.mean(np.square(average)))) or 1.0
-            values = values / scale
-            arrays["log_scale"] = np.array([np.log(scale)])
+            if estimator.leaves != "votes":
+                # How sure a forest is depends on every row, even where a leaf is the same for all.
+                average = estimator.average(X) - 1 / values.shape[0]
+                scale = float(np.sqrt(np.mean(np.square(average)))) or 1.0
+                values = values / scale
+                arrays["log_scale"] = np.array([np.log(scale)])
         arrays["leaves"] = values
         layout = Layout.of(arrays, **facts, **feature_facts(estimator))
         return Encoding(layout.pack(arrays), layout)
@@ -76,9 +79,11 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
         values = np.moveaxis(arrays["leaves"], 0, -1)
         if is_classifier(template):
             template.classes_ = np.array(layout.fact("classes_"))
-            # Distances of probabilities from equal ones are below one.
-            values = values * np.exp(np.clip(arrays["log_scale"], _LEAST_LOG_SCALE, 0.0))
+            if "log_scale" in arrays:  # distances of probabilities from equal ones are below one
+                values = values * np.exp(np.clip(arrays["log_scale"], _LEAST_LOG_SCALE, 0.0))
             values = values - values.mean(axis=-1, keepdims=True) + 1 / values.shape[-1]
+            if template.leaves == "votes":
+                values = repaired_votes(values)
         template.leaf_values_ = np.ascontiguousarray(values)
         return template
 
@@ -155,7 +160,7 @@ def _threshold_costs(
     structure: ForestStructure,
     leaves: NDArray[np.intp],
 ) -> Floats:
-    """Mean squared change of the average for a unit of change of each number, tried both ways."""
+    """Mean squared change of the average for a unit of change of each number, at its largest."""
     spread = rows.std(axis=0)
     spread[spread == 0] = 1.0
     values, features = arrays["leaves"], structure.features
@@ -168,13 +173,14 @@ def _threshold_costs(
             trees = np.flatnonzero((features == feature).any(axis=1))
             if name == "thresholds":
                 trees = np.array([index // features.shape[1]])
-            change, tried = 0.0, _TRIED * spread[feature]
-            for sign in (-1, 1):
+            worst = 0.0
+            for tried in (sign * size * spread[feature] for size in _TRIED for sign in (-1, 1)):
                 moved = arrays | {name: arrays[name].copy()}
-                moved[name].flat[index] += sign * tried
+                moved[name].flat[index] += tried
                 placed = _thresholds(moved, template, structure)[trees]
                 there = descend(rows, features[trees], placed)
                 difference = values[:, trees, there] - values[:, trees, leaves[:, trees]]
-                change += float(np.mean(np.sum(np.sum(difference, axis=-1) ** 2, axis=0)))
-            costs.append(change / (2 * tried**2 * values.shape[1] ** 2))
+                change = np.mean(np.sum(np.sum(difference, axis=-1) ** 2, axis=0))
+                worst = max(worst, float(change) / tried**2)
+            costs.append(worst / values.shape[1] ** 2)
     return np.array(costs)

@@ -146,7 +146,7 @@ class DiscrepancyCap:
         a run; the tail counts in every step.
         """
         families = np.atleast_2d(np.asarray(draws))
-        most = n_rows if sampling == "poisson" else batch_size
+        most = counts.largest_batch(n_rows, batch_size, sampling)
         share = gamma / (2 * families.shape[0])
         return cls(
             n_rows=n_rows,

@@ -16,6 +16,8 @@ from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import AGGREGATIONS, RenyiCosts
 from pacsklearn.information import step_divergence as divergence
+from pacsklearn.information.discrepancy import largest_batch
+from pacsklearn.information.group_divergence import group_divergence, sampled_gaussian_divergence
 from pacsklearn.information.lattice_smoothing import smoothing_excess
 from pacsklearn.information.renyi_conversion import approximate_epsilon, gaussian_epsilon
 
@@ -26,7 +28,10 @@ Floats = NDArray[np.float64]
 ACCOUNTINGS: Final = ("worst-case", "subsampling-aware", "secret-batches")
 """How the draw of the batches counts: worst batch, mean over known ones, or never learnt."""
 
-_OUTWARD = 1 + 1e-12
+# Covers rounding here, and chances of batches that are off by 2^-53.
+_OUTWARD = 1 + 1e-9
+# Beyond this order a sum of as many terms gains nothing.
+_LARGEST_ORDER = 2**13
 
 
 @final
@@ -48,7 +53,7 @@ class SRPPSGDAccountant:
         ``"worst-case"`` (HUC): no draw of the batches costs more. ``"subsampling-aware"``
         (sa-HUC): what is bounded is a mean over the draws, which the adversary may know.
         ``"secret-batches"``: a divergence of the release itself, when nobody learns the draws
-        (srpp, Lemma J.1).
+        (srpp, Lemma J.1; for Poisson batches DP-SGD's bound for groups where it is lower).
     aggregation : {"full", "average", "joint"}, default="full"
         Of the whole gradient, or along the slices of ``profile`` as published. When the whole
         gradient is clipped at once they are the same.
@@ -215,7 +220,7 @@ class SRPPSGDAccountant:
     @property
     def _rows(self) -> int:
         """Most rows that a batch can have."""
-        return self.cap.n_rows if self.cap.sampling == "poisson" else self.cap.batch_size
+        return largest_batch(self.cap.n_rows, self.cap.batch_size, self.cap.sampling)
 
     def _epsilon(self, noise_multiplier: float, n_steps: int, delta: float) -> float:
         secret = self.accounting != "worst-case" and self.cap.law is not None
@@ -239,4 +244,18 @@ class SRPPSGDAccountant:
             return divergence.moment_divergence(order, cap.second_moment, reach, slack)
         if accounting == "subsampling-aware":
             return divergence.mean_divergence(order, cap.law, reach, slack)
-        return divergence.secret_batch_divergence(order, cap.law, reach, slack)
+        found = divergence.secret_batch_divergence(order, cap.law, reach, slack)
+        return min(found, self._amplified(order, reach / 2 + slack))
+
+    def _amplified(self, order: float, reach: float) -> float:
+        """DP-SGD's bound for Poisson batches: a row that differs leaves, and another one joins."""
+        cap = self.cap
+        if cap.sampling != "poisson" or cap.largest == 0:
+            return math.inf
+        whole, rows = math.ceil(order), 2 * cap.largest
+        if whole < 2 or 2 * rows * whole > _LARGEST_ORDER:
+            return math.inf
+        rate = cap.batch_size / cap.n_rows
+        return group_divergence(
+            lambda each: sampled_gaussian_divergence(each, rate, 1 / reach), whole, rows
+        )

@@ -18,6 +18,7 @@ from pacsklearn.core.renyi_unit import check_unit, renyi_unit
 from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.exceptions import LedgerMismatchError
+from pacsklearn.information.discrepancy import largest_batch
 from pacsklearn.noise.batch_sampler import BatchSampler
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.session.account import Account
@@ -128,7 +129,7 @@ class PrivateRun:
         self.sampler, self.provenance = sampler, provenance
         cap = accountant.cap
         self._batch_size = cap.batch_size
-        most = cap.n_rows if cap.sampling == "poisson" else cap.batch_size
+        most = largest_batch(cap.n_rows, cap.batch_size, cap.sampling)
         self._grid = accountant.clipping.grid(noise_multiplier, most)
         self._batches = BatchSampler.beside(sampler, cap.n_rows, cap.batch_size, cap.sampling)
         self._at_once = check_integer(name="steps_per_charge", value=steps_per_charge, minimum=1)

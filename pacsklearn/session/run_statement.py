@@ -21,7 +21,7 @@ _PROOFS = {
     "subsampling-aware": "mean square number of differing rows in a batch, whatever all earlier "
     "steps (srpp, Proposition 5.2, Theorem 5.7)",
     "secret-batches": "log-moment over the number of differing rows in a batch, whatever all "
-    "earlier steps (srpp, Lemma J.1)",
+    "earlier steps (srpp, Lemma J.1), or for Poisson batches DP-SGD's bound for groups",
 }
 _DEFINITIONS = {
     "worst-case": "RPP: Renyi divergence of everything released, for every draw of the batches",
@@ -125,11 +125,13 @@ def run_guarantee(
         averaged_over=(
             "draws of the batches, which may be known" if accounting == "subsampling-aware" else ""
         ),
-        facts=_facts(run, n_steps, mixed=mixed),
+        facts=_facts(run, differences, n_steps, mixed=mixed),
     )
 
 
-def _facts(run: PrivateRun, n_steps: int, *, mixed: bool) -> tuple[tuple[str, str], ...]:
+def _facts(
+    run: PrivateRun, differences: WorldDifferences, n_steps: int, *, mixed: bool
+) -> tuple[tuple[str, str], ...]:
     accountant, cap = run.accountant, run.accountant.cap
     facts = [
         (
@@ -156,6 +158,9 @@ def _facts(run: PrivateRun, n_steps: int, *, mixed: bool) -> tuple[tuple[str, st
     ]
     if n_steps > 0:
         known = "" if accountant.accounting == "worst-case" else ", on average over the batches"
+        n_secrets = differences.n_secrets
+        every = differences.n_pairs == n_secrets * (n_secrets - 1) // 2
+        secret = "; so is the information on the secret" if every else ""
         # The price is never below the order times the divergence of order 1.
         nats = run.spent / accountant.order * _OUTWARD
         if not mixed:
@@ -164,8 +169,8 @@ def _facts(run: PrivateRun, n_steps: int, *, mixed: bool) -> tuple[tuple[str, st
             (
                 "information",
                 (
-                    f"Kullback-Leibler divergence between two secrets at most "
-                    f"{rounded_up(nats, 6)} nats{known}; so is the information on the secret"
+                    f"Kullback-Leibler divergence between protected secrets at most "
+                    f"{rounded_up(nats, 6)} nats{known}{secret}"
                 ),
             )
         )

@@ -57,7 +57,8 @@ def world_differences(
     Raises
     ------
     ScenarioError
-        When data sets have different numbers of rows, or none differ.
+        When data sets have different numbers of rows, none differ, or the true secret stands for
+        other rows than the ones given.
 
     Notes
     -----
@@ -78,6 +79,12 @@ def world_differences(
         raise ScenarioError(
             "The scenario's data sets have different numbers of rows. Gradient descent compares "
             "them row by row; use a scenario that edits rows in their places."
+        )
+    realized_world = worlds.law(worlds.realized, 0).members[0]
+    if np.any(digests[realized_world] != _digests(X, y)):
+        raise ScenarioError(
+            "The true secret of the scenario does not stand for the rows given, and gradient "
+            "descent runs on those; give the rows of the true secret."
         )
     most = max(int(np.sum(digests[i] != digests[j])) for i, j in _compared(worlds))
     if most == 0:

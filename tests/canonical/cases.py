@@ -611,6 +611,7 @@ FORESTS = [
         "forest",
         "breast cancer",
         binary=lambda: FixedStructureForestClassifier(2, 2, temperature=0.05),
+        votes=lambda: FixedStructureForestClassifier(2, 2, leaves="votes"),
         balanced=lambda: FixedStructureForestClassifier(3, 1, class_weight="balanced"),
     ),
     *_of(

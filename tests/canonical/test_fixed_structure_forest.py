@@ -118,3 +118,16 @@ def test_the_metric_helps() -> None:
         ]
         scores[name] = np.mean([model.score(X, y) for model in released])
     assert scores["shaped"] > scores["plain"] + 0.05
+
+
+def test_a_threshold_in_a_gap_costs_what_lies_beyond() -> None:
+    """No row is near it, so a small change costs nothing: larger ones have to be tried."""
+    generator = np.random.default_rng(0)
+    X = np.sort(generator.normal(scale=0.05, size=60) + np.repeat([-1.0, 1.0], 30))[:, None]
+    y = np.repeat([0, 1], 30)
+    forest = FixedStructureForestClassifier(1, 1, step=0.5)
+    models, vectors, layout = encoded(forest, X, y, m=4)
+    metric = CANONICALIZER.metric(layout, models[0], X, vectors)
+    threshold = np.eye(vectors.shape[1])[[0]]
+    # A change of two standard deviations sends half of the rows to the other leaf.
+    assert np.sum(metric.root(2 * X.std() * threshold) ** 2) > 0.5

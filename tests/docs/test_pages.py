@@ -14,7 +14,11 @@ import pytest
 from pacsklearn.plugin import registry
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "guarantees").glob("*.md")),
+]
 BLOCK = re.compile(
     r"^(?P<indent>[ ]*)```python[ ]*\n(?P<code>.*?)^(?P=indent)```[ ]*$", re.MULTILINE | re.DOTALL
 )
@@ -31,9 +35,10 @@ def blocks(page: Path) -> Iterator[tuple[int, str]]:
 @pytest.fixture
 def namespace(request, monkeypatch, tmp_path):
     """Module the blocks of a page run in, so that its classes can be pickled."""
-    module = types.ModuleType(f"docs_page_{request.node.callspec.id}")
+    module = types.ModuleType(f"page_{request.node.callspec.id}".replace("/", "_"))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
     known = {kind: registry().records(kind) for kind in KINDS}
     yield vars(module)
     for kind in KINDS:
@@ -41,7 +46,9 @@ def namespace(request, monkeypatch, tmp_path):
             registry().unregister(record)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+@pytest.mark.parametrize(
+    "page", PAGES, ids=[page.relative_to(ROOT).with_suffix("").as_posix() for page in PAGES]
+)
 def test_a_page_runs(page, namespace, monkeypatch, request):
     if any("pacsklearn.datasets" in code for _, code in blocks(page)):
         monkeypatch.setenv("PACSKLEARN_DATA", str(request.getfixturevalue("shared_data")))

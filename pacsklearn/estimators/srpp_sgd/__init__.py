@@ -1,0 +1,1 @@
+"""Linear models trained by private stochastic gradient descent."""

@@ -1,0 +1,262 @@
+"""What private classifiers and regressors by gradient descent have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from pacsklearn.core.gradient_clipping import GradientClipping
+from pacsklearn.core.scenario import SecretColumn
+from pacsklearn.estimators.srpp_sgd.checked import check_parameters, checked_cap
+from pacsklearn.estimators.srpp_sgd.clipped_gradient import clipped_sum
+from pacsklearn.estimators.srpp_sgd.descent import Descent
+from pacsklearn.estimators.srpp_sgd.losses import LinearLoss, loss_named
+from pacsklearn.estimators.srpp_sgd.penalty import Penalty
+from pacsklearn.estimators.srpp_sgd.step_size import StepSize
+from pacsklearn.exceptions import ScenarioError
+from pacsklearn.session.private_sgd import PlainRun, PrivateSGD, opened_run
+
+__all__ = ["LinearSGD", "secret_column"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows and targets of one call, checked."""
+
+    X: Floats
+    targets: Floats
+    weights: Floats | None
+
+
+class LinearSGD(BaseEstimator):
+    """Parameters and training loop of the private linear models."""
+
+    _losses: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def _targets(self, y: Any, classes: Any) -> tuple[Floats, Floats | None]:
+        """Targets of shape (n, k) and weights of the rows; learns what is public about them."""
+
+    @abstractmethod
+    def _publish(self, parameters: Floats) -> None:
+        """Set coefficients and intercepts."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        secret: Any = None,
+        realized: Any = None,
+        public_validation: Any = None,
+    ) -> Any:
+        """Train a new model; a run of its own.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Scaled by constants that are public: nothing is scaled here.
+        y : array-like of shape (n_rows,)
+        secret : array-like of shape (n_rows,) or str, optional
+            What the scenario is about, a value for each row or the name of a column of ``X``; the
+            labels, for classifiers, when not given.
+        realized : object, optional
+            The true secret, for scenarios that must be told.
+        public_validation : tuple (X, y), optional
+            Rows that are nobody's secret, for ``early_stopping``.
+
+        Returns
+        -------
+        estimator
+            Fitted.
+        """
+        check_parameters(self, self._losses)
+        self._forget()
+        return self._train(
+            X, y, secret, realized, epochs=self.max_iter, validation=public_validation
+        )
+
+    def _train(
+        self,
+        X: Any,
+        y: Any,
+        secret: Any,
+        realized: Any,
+        *,
+        epochs: int,
+        validation: Any = None,
+        classes: Any = None,
+    ) -> Any:
+        names = getattr(X, "columns", None)
+        first = not hasattr(self, "_descent")
+        given = y
+        X, y = validate_data(
+            self, X, y, reset=first, dtype=np.float64, order="C", y_numeric=self._numeric
+        )
+        targets, weights = self._targets(y, classes)
+        held_out = self._checked_validation(validation)
+        column = secret_column(self, X, y, given, secret, names)
+        n_rows = X.shape[0]
+        batch = min(self.batch_size, n_rows)
+        k, width = targets.shape[1], X.shape[1] + 1
+        cap = checked_cap(self, n_rows, batch)
+        planned = self.max_iter * -(-n_rows // batch)
+        run = opened_run(
+            self,
+            X,
+            y,
+            column,
+            realized,
+            cap=cap,
+            batch_size=batch,
+            clipping=GradientClipping((float(self.clip_norm),), (k * width,)),
+            n_steps=planned,
+            record=getattr(self, "_record", None),
+        )
+        if first:
+            self._descent = Descent(
+                parameters=np.zeros((k, width)),
+                step_size=StepSize(
+                    self.learning_rate, self.eta0, self.power_t, planned, self.warmup
+                ),
+                penalty=Penalty(self.penalty, self.alpha, self.l1_ratio),
+                momentum=self.momentum,
+                average_from=(None if self.average is False else int(self.average)),
+                fits_intercept=self.fit_intercept,
+            )
+            self.n_iter_ = 0
+        problem = Problem(X, targets, weights)
+        loss = loss_named(self.loss, self.huber_width)
+        before = self._descent.n_steps
+        try:
+            self._descend(run, problem, loss, epochs, -(-n_rows // batch), held_out)
+        finally:
+            run.close()
+            if self._descent.n_steps > before:
+                self._record = run.record
+                self.n_steps_ = self._descent.n_steps
+                self._publish(self._descent.result)
+                self.guarantee_ = run.guarantee(
+                    self.delta,
+                    f"{k * width} coefficients and intercepts, at every step",
+                    self._public(),
+                )
+        return self
+
+    def _descend(
+        self,
+        run: PrivateSGD | PlainRun,
+        problem: Problem,
+        loss: LinearLoss,
+        epochs: int,
+        steps: int,
+        held_out: tuple[Any, Any] | None,
+    ) -> None:
+        descent = self._descent
+        best, stale = -np.inf, 0
+        for _ in range(epochs):
+            for _ in range(steps):
+                rows = run.next_batch()
+                total = clipped_sum(
+                    problem.X[rows],
+                    problem.targets[rows],
+                    descent.parameters,
+                    loss,
+                    self.clip_norm,
+                    None if problem.weights is None else problem.weights[rows],
+                    intercept=self.fit_intercept,
+                )
+                mean = run.noised_mean(total.ravel()).reshape(total.shape)
+                if not self.fit_intercept:
+                    mean[:, -1] = 0.0
+                descent.step(mean)
+            self.n_iter_ += 1
+            if held_out is None:
+                continue
+            self._publish(descent.result)
+            score = self.score(*held_out)
+            stale = 0 if score > best + self.tol else stale + 1
+            best = max(best, score)
+            if stale >= self.n_iter_no_change:
+                return
+
+    def _checked_validation(self, validation: Any) -> tuple[Any, Any] | None:
+        if not self.early_stopping:
+            if validation is not None:
+                raise ValueError("public_validation is for early_stopping=True; leave it out.")
+            return None
+        if validation is None:
+            raise ValueError(
+                "early_stopping=True needs rows that are nobody's secret, "
+                "fit(X, y, public_validation=(X_public, y_public)): a part of the training rows "
+                "held out would decide, without noise, when to stop."
+            )
+        if not isinstance(validation, tuple | list) or len(validation) != 2:
+            raise TypeError(
+                "public_validation must be a pair (X, y), got an object of type "
+                f"{type(validation).__name__}."
+            )
+        X = check_array(validation[0], dtype=np.float64, input_name="public_validation")
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"public_validation must have {self.n_features_in_} columns like X, got "
+                f"{X.shape[1]}."
+            )
+        if hasattr(self, "feature_names_in_") and hasattr(validation[0], "columns"):
+            return validation[0], np.asarray(validation[1])
+        return X, np.asarray(validation[1])
+
+    def _decisions(self, X: Any) -> Floats:
+        check_is_fitted(self, "coef_")
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return np.asarray(X @ np.atleast_2d(self.coef_).T + self.intercept_)
+
+    def _public(self) -> tuple[str, ...]:
+        return (
+            "number of rows and of columns",
+            "batch size, number of steps and every parameter of the estimator",
+        )
+
+    def _forget(self) -> None:
+        for name in [name for name in vars(self) if name.endswith("_") or name in _PRIVATE]:
+            delattr(self, name)
+
+    @property
+    def _numeric(self) -> bool:
+        return False
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+
+_PRIVATE = ("_descent", "_record")
+
+
+def secret_column(
+    model: Any, X: Floats, y: Any, given: Any, secret: Any, names: Any
+) -> SecretColumn | None:
+    """Column that the scenario is about, with its place in validated data."""
+    if secret is None:
+        return SecretColumn(np.asarray(y), "y") if is_classifier(model) else None
+    if secret is given:
+        return SecretColumn(np.asarray(y), "y")
+    if isinstance(secret, str):
+        if names is None or secret not in names:
+            raise ScenarioError(
+                f"secret={secret!r} is not a column of X; give a column's name of a DataFrame, or "
+                "one value a row."
+            )
+        place = int(names.get_loc(secret))
+        return SecretColumn(X[:, place], place)
+    return SecretColumn(np.asarray(secret))

@@ -1,0 +1,138 @@
+"""How far one step of clipped gradient descent can move when some rows of its batch differ."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "layered_update_caps",
+    "linear_update_lipschitz",
+    "published_noise_scale",
+    "update_cap",
+]
+
+Floats = NDArray[np.float64]
+
+
+def update_cap(
+    square_count: float, clip: float, batch_size: float, lipschitz: float = 1.0
+) -> float:
+    """Bound on the squared displacement of an update along any direction.
+
+    Parameters
+    ----------
+    square_count : float
+        Square of the number of differing rows in a batch: of the largest for a history-uniform
+        cap, its mean for a subsampling-aware one.
+    clip : float
+        Norm to which every row's gradient is clipped.
+    batch_size : float
+        What the sum of the gradients is divided by.
+    lipschitz : float, default=1.0
+        Lipschitz constant of the update map in the averaged gradient; 1 for the gradient itself.
+
+    Notes
+    -----
+    Source: srpp, Propositions 5.1 and 5.2.
+
+    Examples
+    --------
+    >>> update_cap(20**2, 4.0, 512)
+    0.09765625
+    """
+    return square_count * (2 * lipschitz * clip / batch_size) ** 2
+
+
+def layered_update_caps(
+    square_count: float,
+    clips: ArrayLike,
+    batch_size: float,
+    block_norms: ArrayLike,
+    lipschitz: ArrayLike = 1.0,
+) -> Floats:
+    """Bounds on the squared displacement along each slice when every layer is clipped by itself.
+
+    Parameters
+    ----------
+    square_count, batch_size : float
+        As in :func:`update_cap`.
+    clips : array-like of shape (n_layers,)
+        Norm of each layer's gradient.
+    block_norms : array-like of shape (n_slices, n_layers)
+        Norm of each slice's part in each layer.
+    lipschitz : float or array-like of shape (n_layers,), default=1.0
+        Step size of each layer, say.
+
+    Returns
+    -------
+    ndarray of shape (n_slices,)
+
+    Notes
+    -----
+    Source: srpp, appendix F.3.
+    """
+    reach = np.asarray(clips, dtype=np.float64) * np.asarray(lipschitz, dtype=np.float64)
+    along = np.asarray(block_norms, dtype=np.float64) @ reach
+    return np.asarray(square_count * (2 / batch_size) ** 2 * along**2)
+
+
+def linear_update_lipschitz(preconditioner: float | ArrayLike) -> float:
+    """Lipschitz constant of ``prox(parameters - A gradient)`` in the gradient.
+
+    Parameters
+    ----------
+    preconditioner : float or array-like of shape (d, d)
+        ``A``: the step size, or a matrix.
+
+    Notes
+    -----
+    The largest singular value of ``A``. Momentum and a penalty's gradient add what does not depend
+    on the batch, and proximal maps and projections onto convex sets have constant 1, so none of
+    them changes it. Source: srpp, appendices C and W.2.
+    """
+    matrix = np.asarray(preconditioner, dtype=np.float64)
+    if matrix.ndim == 0:
+        return abs(float(matrix))
+    return float(np.linalg.norm(matrix, ord=2))
+
+
+def published_noise_scale(
+    caps: ArrayLike,
+    order: float,
+    epsilon: float,
+    *,
+    weights: ArrayLike | None = None,
+    aggregation: str = "joint",
+) -> float:
+    """Standard deviation of noise, the same at every step, for caps on what the noise is added to.
+
+    Parameters
+    ----------
+    caps : array-like of shape (n_steps,) or (n_steps, n_slices)
+        Squared displacement of every step, along every slice.
+    order, epsilon : float
+        Renyi order, and what is allowed in nats.
+    weights : array-like of shape (n_slices,), optional
+        Of the slices; needed for ``aggregation="average"``.
+    aggregation : {"average", "joint"}, default="joint"
+
+    Notes
+    -----
+    Source: srpp, Theorems 5.6 and 5.7. Caps with the step size as Lipschitz constant are for noise
+    on the update; noise on the gradient, before the step size, needs the caps of the gradient.
+
+    Examples
+    --------
+    >>> caps = [update_cap(20**2, 4.0, 512)] * 1000
+    >>> round(published_noise_scale(caps, order=16, epsilon=8), 4)
+    9.8821
+    """
+    squared = np.asarray(caps, dtype=np.float64)
+    if squared.ndim == 2 and aggregation == "average":
+        steps = squared @ np.asarray(weights, dtype=np.float64)
+    else:
+        steps = squared if squared.ndim == 1 else squared.max(axis=1)
+    return math.sqrt(order / (2 * epsilon) * float(np.sum(steps)))

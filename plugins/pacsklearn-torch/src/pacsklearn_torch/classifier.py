@@ -1,0 +1,344 @@
+"""A scikit-learn classifier around a torch module, trained privately."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pacsklearn.core.discrepancy_cap import DiscrepancyCap
+from pacsklearn.core.gradient_clipping import GradientClipping
+from pacsklearn.core.scenario import SecretColumn
+from pacsklearn.estimators.srpp_sgd.checked import check_run, checked_cap
+from pacsklearn.estimators.srpp_sgd.step_size import StepSize
+from pacsklearn.session.private_sgd import opened_run, planned_unit
+
+__all__ = ["SRPPTorchClassifier"]
+
+Floats = NDArray[np.float64]
+
+
+class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
+    """Torch module trained by noised gradient steps, so that a secret about the data stays hidden.
+
+    Parameters
+    ----------
+    module : callable or torch.nn.Module
+        A function without arguments that makes the module, or a module to be copied. It gives one
+        score for each class, and its first parameters are public.
+    epsilon, order, noise_multiplier, accounting, scenario, discrepancy, batch_size, sampling, \
+max_iter, learning_rate, eta0, power_t, warmup, momentum, delta, ledger, steps_per_charge, \
+random_state
+        As in :class:`pacsklearn.SRPPSGDClassifier`.
+    clip_norm : float, default=1.0
+        To which the gradient of every row is clipped.
+    per_layer : bool, default=False
+        Clip every parameter tensor by itself, to ``clip_norm`` times the root of its share of the
+        parameters.
+    weight_decay : float, default=0.0
+        Strength of a squared penalty, added after the noise.
+    chunk_size : int, default=64
+        Rows whose gradients are in memory at once.
+    init_seed : int, default=0
+        Public seed under which ``module`` is called.
+    device : str, default="cpu"
+        Where the module runs.
+
+    Attributes
+    ----------
+    module_ : torch.nn.Module
+        Holds only noised numbers and what it was made with.
+    classes_ : ndarray of shape (n_classes,)
+    guarantee_ : PufferfishGuarantee or None
+        What is promised about all steps so far; None without noise.
+    n_iter_, n_steps_ : int
+        Epochs and steps taken.
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        *,
+        epsilon: float = 1.0,
+        order: float = 4.0,
+        noise_multiplier: float | None = None,
+        accounting: str = "secret-batches",
+        scenario: Any = None,
+        discrepancy: DiscrepancyCap | None = None,
+        clip_norm: float = 1.0,
+        per_layer: bool = False,
+        batch_size: int = 64,
+        sampling: str = "poisson",
+        max_iter: int = 20,
+        learning_rate: str = "cosine",
+        eta0: float = 0.5,
+        power_t: float = 0.25,
+        warmup: float = 0.0,
+        momentum: float = 0.0,
+        weight_decay: float = 0.0,
+        chunk_size: int = 64,
+        init_seed: int = 0,
+        device: str = "cpu",
+        delta: float = 1e-5,
+        ledger: Any = None,
+        steps_per_charge: int = 1,
+        random_state: Any = None,
+    ) -> None:
+        self.module = module
+        self.epsilon = epsilon
+        self.order = order
+        self.noise_multiplier = noise_multiplier
+        self.accounting = accounting
+        self.scenario = scenario
+        self.discrepancy = discrepancy
+        self.clip_norm = clip_norm
+        self.per_layer = per_layer
+        self.batch_size = batch_size
+        self.sampling = sampling
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.warmup = warmup
+        self.momentum = momentum
+        self.weight_decay = weight_decay
+        self.chunk_size = chunk_size
+        self.init_seed = init_seed
+        self.device = device
+        self.delta = delta
+        self.ledger = ledger
+        self.steps_per_charge = steps_per_charge
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, secret: Any = None, realized: Any = None) -> Any:
+        """Train a new module; a run of its own.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, ...)
+            Scaled by public constants.
+        y : array-like of shape (n_rows,)
+        secret : array-like of shape (n_rows,), optional
+            What the scenario is about; the labels when not given.
+        realized : object, optional
+            The true secret, for scenarios that must be told.
+        """
+        check_run(self)
+        for name in [name for name in vars(self) if name.endswith("_") or name in _PRIVATE]:
+            delattr(self, name)
+        return self._train(X, y, secret, realized, self.max_iter, None)
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, *, secret: Any = None, realized: Any = None
+    ) -> Any:
+        """One more epoch, on the account of the run so far; parameters as in ``fit``."""
+        check_run(self)
+        return self._train(X, y, secret, realized, 1, classes)
+
+    @property
+    def ledger_unit(self) -> str:
+        """Unit of a ledger that can bear runs like this one."""
+        return planned_unit(self)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores of the classes; with two classes, of the second minus the first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, ...)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes) or (n_rows,)
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes, of shape (n_rows, n_classes)."""
+        scores = self._scores(X)
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels."""
+        return np.asarray(self.classes_[self._scores(X).argmax(axis=1)])
+
+    def _train(self, X: Any, y: Any, secret: Any, realized: Any, epochs: int, classes: Any) -> Any:
+        torch = _torch()
+        from pacsklearn_torch.row_gradients import ClippedGradients, layer_norms
+
+        first = not hasattr(self, "module_")
+        X, y = validate_data(self, X, y, reset=first, dtype=np.float32, allow_nd=True)
+        check_classification_targets(y)
+        if not hasattr(self, "classes_"):
+            self.classes_ = np.unique(y if classes is None else classes)
+        codes = self._codes(y)
+        if first:
+            self.module_ = self._made(torch)
+            self.n_iter_ = self.n_steps_ = 0
+            self._velocity = None
+        module = self.module_.to(self._device(torch)).train()
+        sizes = tuple(p.numel() for p in module.parameters())
+        norms = layer_norms(sizes, self.clip_norm) if self.per_layer else (float(self.clip_norm),)
+        clipping = GradientClipping(norms, sizes if self.per_layer else (sum(sizes),))
+        n_rows = X.shape[0]
+        batch = min(self.batch_size, n_rows)
+        steps = -(-n_rows // batch)
+        column = SecretColumn(*((y, "y") if secret is None else (np.asarray(secret),)))
+        run = opened_run(
+            self,
+            X,
+            y,
+            column,
+            realized,
+            cap=checked_cap(self, n_rows, batch),
+            batch_size=batch,
+            clipping=clipping,
+            n_steps=self.max_iter * steps,
+            record=getattr(self, "_record", None),
+        )
+        gradients = ClippedGradients(module, norms, self.chunk_size)
+        size_of = StepSize(
+            self.learning_rate, self.eta0, self.power_t, self.max_iter * steps, self.warmup
+        )
+        before = self.n_steps_
+        try:
+            for _ in range(epochs):
+                for _ in range(steps):
+                    rows = run.next_batch()
+                    images = torch.from_numpy(X[rows]).to(module_device(module))
+                    labels = torch.from_numpy(codes[rows]).to(module_device(module))
+                    mean = run.noised_mean(gradients.total(images, labels))
+                    self._step(torch, mean, size_of(self.n_steps_))
+                    self.n_steps_ += 1
+                self.n_iter_ += 1
+        finally:
+            run.close()
+            module.eval()
+            if self.n_steps_ > before:
+                self._record = run.record
+                self.guarantee_ = run.guarantee(
+                    self.delta, f"{sum(sizes):,} parameters, at every step", _PUBLIC
+                )
+        return self
+
+    def _step(self, torch: Any, mean: Floats, size: float) -> None:
+        """Everything here is a function of what was noised."""
+        parameters = list(self.module_.parameters())
+        with torch.no_grad():
+            vector = torch.cat([p.detach().flatten().to("cpu", torch.float64) for p in parameters])
+            direction = torch.from_numpy(mean) + self.weight_decay * vector
+            if self.momentum > 0:
+                if self._velocity is not None:
+                    direction = direction + self.momentum * self._velocity
+                self._velocity = direction
+            vector = vector - size * direction
+            start = 0
+            for p in parameters:
+                p.copy_(vector[start : start + p.numel()].reshape(p.shape).to(p))
+                start += p.numel()
+
+    def _made(self, torch: Any) -> Any:
+        if isinstance(self.module, torch.nn.Module):
+            made = copy.deepcopy(self.module)
+        elif callable(self.module):
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(self.init_seed)
+                made = self.module()
+        else:
+            made = None
+        if not isinstance(made, torch.nn.Module):
+            raise TypeError(
+                "module must be a torch module or a function that makes one, got an object of type "
+                f"{type(self.module).__name__}."
+            )
+        mixing = torch.nn.modules.batchnorm._BatchNorm
+        names = [name for name, part in made.named_modules() if isinstance(part, mixing)]
+        if names:
+            raise ValueError(
+                f"module has layers that mix the rows of a batch ({', '.join(names)}): clipping "
+                "one row would not bound what it changes. Use GroupNorm or LayerNorm."
+            )
+        if not any(p.requires_grad for p in made.parameters()):
+            raise ValueError("module has no parameters to train.")
+        if not all(p.requires_grad for p in made.parameters()):
+            raise ValueError(
+                "module has parameters that are frozen; leave them out of the parameters, as "
+                "buffers, so that they get no noise."
+            )
+        return made
+
+    def _device(self, torch: Any) -> Any:
+        device = torch.device(self.device)
+        if device.type == "cuda" and not torch.cuda.is_available():
+            raise ValueError(
+                f"device={self.device!r} needs a GPU, and torch finds none here; use device='cpu'."
+            )
+        return device
+
+    def _codes(self, y: Any) -> NDArray[np.int64]:
+        if self.classes_.size < 2:
+            raise ValueError(
+                f"y must have at least two classes, got {self.classes_.size} class; there is "
+                "nothing to tell apart."
+            )
+        codes = np.searchsorted(self.classes_, y)
+        if np.any(codes == self.classes_.size) or np.any(self.classes_[codes] != y):
+            raise ValueError(
+                "y has labels that are not among the classes of the first call; name all classes "
+                "there, partial_fit(X, y, classes=...)."
+            )
+        return np.asarray(codes, dtype=np.int64)
+
+    def _scores(self, X: Any) -> Floats:
+        check_is_fitted(self, "module_")
+        torch = _torch()
+        X = validate_data(self, X, reset=False, dtype=np.float32, allow_nd=True)
+        device, found = module_device(self.module_), []
+        with torch.no_grad():
+            for start in range(0, len(X), 1024):
+                part = torch.from_numpy(X[start : start + 1024]).to(device)
+                found.append(self.module_(part).to("cpu", torch.float64).numpy())
+        scores = np.concatenate(found)
+        if scores.ndim != 2 or scores.shape[1] < self.classes_.size:
+            raise ValueError(
+                f"module must give one score for each of {self.classes_.size} classes, got an "
+                f"array of shape {scores.shape}."
+            )
+        return np.asarray(scores[:, : self.classes_.size])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+
+_PRIVATE = ("_record", "_velocity")
+_PUBLIC = (
+    "the module as it was made",
+    "number and shape of the rows",
+    "classes_",
+    "batch size, number of steps and every parameter of the estimator",
+)
+
+
+def module_device(module: Any) -> Any:
+    """Where a module's parameters are."""
+    return next(module.parameters()).device
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            "SRPPTorchClassifier needs torch, which is not installed: pip install torch."
+        ) from error
+    return torch

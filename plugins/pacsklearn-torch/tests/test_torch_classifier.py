@@ -1,0 +1,191 @@
+"""Training of torch modules: gradients against loops, the account, and a network on digits."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+
+from pacsklearn import DifferingRows, PrevalenceScenario, SRPPSGDClassifier
+from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.exceptions import BudgetExhaustedError, PrivacyLeakWarning
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install torch")
+
+from pacsklearn_torch import SRPPTorchClassifier  # noqa: E402
+from pacsklearn_torch.row_gradients import ClippedGradients, layer_norms  # noqa: E402
+from torch import nn  # noqa: E402
+
+QUIET = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return (X / 16).reshape(-1, 1, 8, 8).astype(np.float32), y
+
+
+def network():
+    return nn.Sequential(
+        nn.Conv2d(1, 8, 3, padding=1), nn.GroupNorm(2, 8), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(128, 10),
+    )  # fmt: skip
+
+
+def classifier(**options):
+    return SRPPTorchClassifier(network, **{"batch_size": 128, "max_iter": 2, **options})
+
+
+@pytest.mark.parametrize("per_layer", [False, True])
+def test_a_loop_over_rows_agrees(digits, per_layer):
+    X, y = (torch.from_numpy(part[:9]) for part in digits)
+    torch.manual_seed(1)
+    module = network()
+    sizes = tuple(p.numel() for p in module.parameters())
+    norms = layer_norms(sizes, 0.5) if per_layer else (0.5,)
+    assert np.linalg.norm(norms) == pytest.approx(0.5)
+    expected = np.zeros(sum(sizes))
+    for i in range(9):
+        module.zero_grad()
+        nn.functional.cross_entropy(module(X[i : i + 1]), y[i : i + 1]).backward()
+        blocks = [p.grad.flatten().double().numpy() for p in module.parameters()]
+        blocks = blocks if per_layer else [np.concatenate(blocks)]
+        cut = [
+            block * min(1, norm / np.linalg.norm(block))
+            for block, norm in zip(blocks, norms, strict=True)
+        ]
+        expected += np.concatenate(cut)
+    for chunk in (4, 64):
+        found = ClippedGradients(module, norms, chunk).total(X, y)
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert np.all(ClippedGradients(module, norms, 4).total(X[:0], y[:0]) == 0)
+    broken = X.clone()
+    broken[0] = np.inf
+    assert np.all(np.isfinite(ClippedGradients(module, norms, 4).total(broken, y)))
+
+
+@QUIET
+def test_a_linear_module_is_the_linear_model(digits):
+    """Softmax over two classes, without noise, on the same batches."""
+    X, y = digits[0].reshape(-1, 64)[:200], (digits[1][:200] > 4).astype(int)
+
+    def zero():
+        layer = nn.Linear(64, 2)
+        nn.init.zeros_(layer.weight)
+        nn.init.zeros_(layer.bias)
+        return layer
+
+    options = {"noise_multiplier": 0, "batch_size": 200, "max_iter": 30, "clip_norm": 1e6}
+    deep = SRPPTorchClassifier(zero, eta0=0.25, **options).fit(X, y)
+    line = SRPPSGDClassifier(eta0=0.5, penalty=None, **options).fit(X, y)
+    # Both scores move, so their difference moves twice as far.
+    np.testing.assert_allclose(deep.decision_function(X), line.decision_function(X), atol=1e-4)
+    assert deep.guarantee_ is None
+
+
+@pytest.mark.parametrize("per_layer", [False, True])
+def test_a_small_network_on_digits(digits, per_layer):
+    X, y = digits
+    train, test = np.arange(len(y)) % 4 > 0, np.arange(len(y)) % 4 == 0
+    model = classifier(
+        epsilon=1e4, order=16.0, per_layer=per_layer, max_iter=8, momentum=0.9, eta0=0.2,
+        batch_size=64, random_state=0,
+    )  # fmt: skip
+    with pytest.warns(PrivacyLeakWarning):
+        model.fit(X[train], y[train])
+    assert model.score(X[test], y[test]) > 0.8
+    assert model.guarantee_.spent <= 1e4
+    text = " ".join(str(model.guarantee_).split())
+    assert "1,386 parameters" in text
+    assert text.count("norm ") >= 1
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
+
+
+def test_the_account(digits):
+    X, y = (part[:256] for part in digits)
+    model = classifier(epsilon=3.0, max_iter=3, scenario=DifferingRows(2))
+    ledger = MemoryLedger(4.0, unit=model.ledger_unit)
+    model.set_params(ledger=ledger).partial_fit(X, y, classes=np.arange(10))
+    assert ledger.spent == pytest.approx(1.0) == pytest.approx(model.guarantee_.spent)
+    assert len(ledger.events) == model.n_steps_ == 2
+    model.partial_fit(X, y).partial_fit(X, y)
+    with pytest.raises(BudgetExhaustedError):
+        model.partial_fit(X, y)
+    assert model.n_steps_ == 6
+    fresh = clone(model).set_params(ledger=None).fit(X, y)
+    assert model.guarantee_.for_release
+    first = next(fresh.module_.parameters()).detach().numpy()
+    assert not np.array_equal(first, next(model.module_.parameters()).detach().numpy())
+
+
+def test_layers_cost_what_their_number_says(digits):
+    """Every layer moves by its own norm, so 6 of them cost 6 times as much at equal noise."""
+    X, y = (part[:256] for part in digits)
+    spent = [
+        classifier(noise_multiplier=9.0, accounting="worst-case", per_layer=each, max_iter=1)
+        .fit(X, y)
+        .guarantee_.spent
+        for each in (False, True)
+    ]
+    assert spent[0] == pytest.approx(2 * 4 / 2 * (2 / 9.0) ** 2, rel=1e-2)
+    assert spent[1] == pytest.approx(6 * spent[0], rel=1e-2)
+
+
+def test_prevalence(digits):
+    X, y = (part[:300] for part in digits)
+    scenario = PrevalenceScenario(shift=0.01, value=3, n_draws=1, edit="overwrite")
+    model = classifier(epsilon=5.0, scenario=scenario, max_iter=1).fit(X, y)
+    assert "at most 6 of 300 rows differ" in " ".join(str(model.guarantee_).split())
+
+
+def test_bad_arguments(digits):
+    X, y = (part[:64] for part in digits)
+
+    def mixing():
+        return nn.Sequential(nn.Flatten(), nn.BatchNorm1d(64), nn.Linear(64, 10))
+
+    with pytest.raises(ValueError, match="mix the rows of a batch"):
+        SRPPTorchClassifier(mixing).fit(X, y)
+    with pytest.raises(TypeError, match="module must be a torch module"):
+        SRPPTorchClassifier(3).fit(X, y)
+    with pytest.raises(ValueError, match="at least two classes"):
+        classifier().fit(X, np.zeros(64))
+    with pytest.raises(ValueError, match="clip_norm must lie in"):
+        classifier(clip_norm=0).fit(X, y)
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="finds none here"):
+            classifier(device="cuda").fit(X, y)
+
+
+def test_an_instance_is_copied_and_the_same_module_is_made_each_time(digits):
+    X, y = (part[:64] for part in digits)
+    module = network()
+    before = [p.detach().clone() for p in module.parameters()]
+    model = SRPPTorchClassifier(module, max_iter=1).fit(X, y)
+    assert all(torch.equal(p, q) for p, q in zip(module.parameters(), before, strict=True))
+    assert model.module_ is not module
+    state = torch.random.get_rng_state()
+    one, two = (classifier()._made(torch) for _ in range(2))
+    assert torch.equal(next(one.parameters()), next(two.parameters()))
+    assert torch.equal(state, torch.random.get_rng_state())
+
+
+def test_importing_the_package_does_not_import_torch():
+    import subprocess
+    import sys
+
+    code = "import sys, pacsklearn_torch; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)  # noqa: S603

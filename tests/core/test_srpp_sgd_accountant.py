@@ -1,0 +1,185 @@
+"""Prices of steps and the noise of runs, by hand."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from scipy import integrate
+from scipy.special import logsumexp
+
+from pacsklearn import SliceProfile
+from pacsklearn.core.discrepancy_cap import DiscrepancyCap
+from pacsklearn.core.gradient_clipping import GradientClipping
+from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.core.srpp_sgd_accountant import ACCOUNTINGS, SRPPSGDAccountant
+from pacsklearn.information.discrepancy import SAMPLINGS
+from pacsklearn.information.group_divergence import sampled_gaussian_divergence
+from pacsklearn.information.step_divergence import mean_divergence, secret_batch_divergence
+
+CAP = DiscrepancyCap.differing(50_000, 20, 512)
+CLIPPING = GradientClipping((4.0,), (100,))
+EPSILONS = [80, 70, 65, 60, 55, 50, 45, 40, 35, 30, 25, 20, 18, 14, 12, 10, 8, 4, 2, 1, 0.5]
+
+
+def accountant(accounting="worst-case", cap=CAP, clipping=CLIPPING, order=16.0, **options):
+    return SRPPSGDAccountant(cap, clipping, order, accounting, **options)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_noise_scales_of_the_paper_without_the_step_size(epsilon):
+    """sigma^2 = alpha / (2 eps) T (2 K C / B)^2 on the mean gradient, up to the lattice."""
+    n_steps, clip, b = 3880, 4.0, 512
+    mean = b * 20 / 50_000
+    square = mean * (1 - 20 / 50_000) * (50_000 - b) / 49_999 + mean**2
+    for accounting, squares in (("worst-case", 20**2), ("subsampling-aware", square)):
+        sigma = math.sqrt(16 / (2 * epsilon) * n_steps * squares * (2 * clip / b) ** 2)
+        found = accountant(accounting).noise_multiplier(epsilon, n_steps) * clip / b
+        # Rounding 100 numbers adds 1e-5 of the noise a step.
+        assert sigma <= found * (1 + 1e-9)
+        assert found == pytest.approx(sigma, rel=0.02)
+
+
+@pytest.mark.parametrize("accounting", ACCOUNTINGS)
+@pytest.mark.parametrize("epsilon", [0.1, 8.0, 1e4])
+def test_a_run_costs_what_it_may_and_hardly_less(accounting, epsilon):
+    found = accountant(accounting)
+    noise = found.noise_multiplier(epsilon, 300)
+    assert math.fsum([found.cost(noise)] * 300) <= epsilon
+    assert 300 * found.cost(noise) >= epsilon * (1 - 1e-9)
+
+
+def test_order_of_the_accountings():
+    price = {each: accountant(each).cost(300.0) for each in ACCOUNTINGS}
+    assert price["subsampling-aware"] < price["secret-batches"] < price["worst-case"]
+    # One batch in which everything differs: nothing is random.
+    everything = DiscrepancyCap.differing(32, 32, 32)
+    prices = [accountant(each, everything).cost(300.0) for each in ACCOUNTINGS]
+    np.testing.assert_allclose(prices, prices[0], rtol=1e-9)
+
+
+def test_by_hand():
+    cap = DiscrepancyCap.differing(100, 1, 10)
+    reach, slack = 2 / 5.0, math.sqrt(100) / LATTICE_SCALE
+    square = (reach + slack) ** 2
+    assert accountant(cap=cap).cost(5.0) == pytest.approx(8 * square)
+    assert accountant("subsampling-aware", cap).cost(5.0) == pytest.approx(0.1 * 8 * square)
+    expected = math.log(0.9 + 0.1 * math.exp(15 * 8 * square)) / 15
+    assert accountant("secret-batches", cap).cost(5.0) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("order", "rate", "noise"), [(4.0, 0.1, 3.0), (2.5, 0.3, 2.0)])
+def test_poisson_batches_are_amplified(order, rate, noise):
+    """Both mixtures of the worst row, integrated; and well below the log-moment."""
+    cap = DiscrepancyCap.differing(100, 1, int(100 * rate), "poisson")
+    found = accountant("secret-batches", cap, order=order)
+
+    def mixture(x, sign):
+        terms = [np.log(1 - rate) - x**2 / 2, np.log(rate) - (x - sign / noise) ** 2 / 2]
+        return logsumexp(terms) - np.log(2 * np.pi) / 2
+
+    value, _ = integrate.quad(
+        lambda x: np.exp(order * mixture(x, 1) + (1 - order) * mixture(x, -1)), -30, 30, limit=400
+    )
+    exact = np.log(value) / (order - 1)
+    moment = secret_batch_divergence(order, cap.law, 2 / noise)
+    assert exact <= found.cost(noise) < moment
+    # Mean over known batches is the larger one here: secrecy of the batches is worth something.
+    assert found.cost(noise) < 3 * mean_divergence(order, cap.law, 2 / noise)
+    everything = DiscrepancyCap.differing(100, 1, 100, "poisson")
+    certain = accountant("secret-batches", everything, order=order).cost(noise)
+    assert certain == pytest.approx(accountant(cap=everything, order=order).cost(noise))
+
+
+def test_amplification_of_groups():
+    cap = DiscrepancyCap.differing(50_000, 20, 512, "poisson")
+    found = accountant("secret-batches", cap)
+    for noise in (35.0, 200.0):
+        amplified = 3**6 * sampled_gaussian_divergence(64 * 16, 512 / 50_000, noise)
+        moment = secret_batch_divergence(16.0, cap.law, 2 / noise)
+        assert (amplified < moment) == (noise == 35.0)
+        assert found.cost(noise) == pytest.approx(min(amplified, moment), rel=1e-2)
+
+
+def test_moments_alone():
+    cap = DiscrepancyCap.of_variation(0.01, 1000, 50)
+    assert cap.law is None
+    found = accountant("subsampling-aware", cap)
+    square = 50 * 0.01 * 0.99 + 0.25
+    assert found.cost(5.0) == pytest.approx(8 * square * 0.16, rel=1e-4)
+    with pytest.raises(ValueError, match="needs the law of the number"):
+        accountant("secret-batches", cap)
+
+
+def test_views_and_conversions():
+    found = accountant("secret-batches")
+    costs = found.costs(300.0, 100, 1e-5)
+    assert costs.full == costs.average == costs.joint == pytest.approx(100 * found.cost(300.0))
+    assert costs.full_epsilon <= costs.full + math.log(1e5) / 15
+    grid = [1.5, 2, 4, 8, 16, 32, 64, 128]
+    best = min(
+        100 * accountant("secret-batches", order=order).cost(300.0) + math.log(1e5) / (order - 1)
+        for order in grid
+    )
+    assert costs.full_epsilon <= best
+    assert found.information(300.0, 100) <= costs.full / 16
+    aware = accountant("subsampling-aware")
+    assert aware.costs(300.0, 100, 1e-5).full_epsilon == pytest.approx(costs.full_epsilon)
+    assert aware.release_cost(300.0) == pytest.approx(found.cost(300.0))
+    assert accountant().release_cost(300.0) == accountant().cost(300.0)
+
+
+def test_layers_cost_as_published_along_slices():
+    clipping = GradientClipping((1.0, 3.0), (4, 2))
+    profile = SliceProfile.uniform(6, n_slices=7)
+    found = accountant(clipping=clipping, aggregation="joint", profile=profile)
+    parts = [profile.directions[:, :4], profile.directions[:, 4:]]
+    lengths = np.stack([np.linalg.norm(part, axis=1) for part in parts], axis=1) * [1.0, 3.0]
+    ratios = (2 * 20 / 50.0) ** 2 * lengths.sum(axis=1) ** 2 / (lengths**2).sum(axis=1)
+    slack = 1e-4
+    assert found.cost(50.0) == pytest.approx(8 * ratios.max(), rel=slack)
+    assert found.cost(50.0, "average") == pytest.approx(8 * ratios.mean(), rel=slack)
+    # The whole vector moves by two clipping norms in every layer.
+    assert found.cost(50.0, "full") == pytest.approx(8 * 2 * (2 * 20 / 50.0) ** 2, rel=slack)
+    assert found.cost(50.0) <= found.cost(50.0, "full")
+    with pytest.raises(ValueError, match="needs a slice profile"):
+        accountant(aggregation="joint")
+    with pytest.raises(ValueError, match="6 dimensions"):
+        accountant(aggregation="joint", profile=profile).cost(5.0)
+
+
+def test_labels_keep_means_apart():
+    assert accountant().label == accountant("secret-batches").label == "full"
+    assert "mean over batches" in accountant("subsampling-aware").label
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_caps(sampling):
+    cap = DiscrepancyCap.differing(1000, 5, 50, sampling)
+    assert cap.law.sum() == pytest.approx(1)
+    assert cap.second_moment == pytest.approx(cap.law @ np.arange(cap.law.size) ** 2)
+    assert pickle.loads(pickle.dumps(cap)) == cap != DiscrepancyCap.differing(1000, 6, 50, sampling)
+    assert cap.run_failure(100, tails=True) == 0
+    generator = np.random.default_rng(0)
+    draws = generator.binomial(50, 0.005, (3, 20_000))
+    sampled = DiscrepancyCap.sampled(draws, 1000, 50, sampling, delta=0.02, gamma=1e-3)
+    assert sampled.second_moment > np.mean(draws**2, axis=1).max()
+    assert sampled.run_failure(10, tails=True) == pytest.approx(0.201)
+    assert sampled.run_failure(10, tails=False) == pytest.approx(1e-3)
+
+
+def test_bad_arguments():
+    with pytest.raises(ValueError, match="accounting must be one of"):
+        accountant("moments")
+    with pytest.raises(ValueError, match="order must be above 1"):
+        accountant(order=1.0)
+    with pytest.raises(ValueError, match="clip_norm must be positive"):
+        GradientClipping((0.0,), (3,))
+    with pytest.raises(ValueError, match="noise_multiplier must be at least"):
+        CLIPPING.grid(1e-9, 512)
+    with pytest.raises(ValueError, match="too small for"):
+        accountant().noise_multiplier(1e-9, 10**6)
+    with pytest.raises(ValueError, match="nothing to hide"):
+        accountant(cap=DiscrepancyCap.differing(10, 0, 5)).noise_multiplier(1.0, 10)

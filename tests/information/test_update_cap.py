@@ -1,0 +1,130 @@
+"""Caps on the displacement of an update, checked on updates; noise scales of the paper."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pacsklearn.information.discrepancy import second_moment
+from pacsklearn.information.update_cap import (
+    layered_update_caps,
+    linear_update_lipschitz,
+    published_noise_scale,
+    update_cap,
+)
+
+EPSILONS = [80, 70, 65, 60, 55, 50, 45, 40, 35, 30, 25, 20, 18, 14, 12, 10, 8, 4, 2, 1, 0.5]
+
+
+def clipped(gradients, norm):
+    lengths = np.linalg.norm(gradients, axis=1, keepdims=True)
+    return gradients * np.minimum(1, norm / lengths)
+
+
+def test_no_batch_moves_further_than_the_cap():
+    generator = np.random.default_rng(0)
+    d, b, clip, step = 6, 10, 0.7, 0.3
+    directions = generator.standard_normal((20, d))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    largest = 0.0
+    for k in (1, 3, 10):
+        cap = update_cap(k**2, clip, b, step)
+        for _ in range(100):
+            one = generator.standard_normal((b, d)) * 10
+            other = one.copy()
+            other[:k] = -one[:k]
+            moved = step * (clipped(one, clip) - clipped(other, clip)).mean(axis=0)
+            along = (directions @ moved) ** 2
+            assert np.all(along <= cap * (1 + 1e-12))
+        towards = np.outer(np.ones(k), directions[0]) * 5
+        moved = step * 2 * clipped(towards, clip).sum(axis=0) / b
+        largest = max(largest, abs((directions[0] @ moved) ** 2 / cap - 1))
+    assert largest < 1e-12  # it is attained
+
+
+def test_layers():
+    generator = np.random.default_rng(1)
+    sizes, clips, b, k = (2, 5, 3), np.array([0.5, 2.0, 1.0]), 8, 3
+    steps = np.array([0.1, 0.2, 0.3])
+    directions = generator.standard_normal((9, 10))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    parts = np.split(directions, np.cumsum(sizes)[:-1], axis=1)
+    norms = np.stack([np.linalg.norm(part, axis=1) for part in parts], axis=1)
+    caps = layered_update_caps(k**2, clips, b, norms, steps)
+    for slice_, cap, own in zip(directions, caps, norms, strict=True):
+        # The worst rows: every layer's gradient along the slice, at its clipping norm.
+        blocks = np.split(slice_, np.cumsum(sizes)[:-1])
+        worst = [2 * c * s * p / n for c, s, p, n in zip(clips, steps, blocks, own, strict=True)]
+        assert (slice_ @ np.concatenate(worst) * k / b) ** 2 == pytest.approx(cap)
+    alone = layered_update_caps(k**2, [0.7], b, np.ones((4, 1)))
+    np.testing.assert_allclose(alone, update_cap(k**2, 0.7, b))
+
+
+@pytest.mark.parametrize("kind", ["plain", "preconditioned", "momentum", "prox", "projected"])
+def test_lipschitz_constants_of_update_maps(kind):
+    """Appendix C: no pair of gradients is moved further apart, and some pair that far."""
+    generator = np.random.default_rng(2)
+    d, step = 5, 0.4
+    A = step * np.eye(d)
+    if kind == "preconditioned":
+        A = generator.standard_normal((d, d))
+    before, velocity = generator.standard_normal((2, d))
+
+    def update(gradient):
+        moved = before - A @ gradient
+        if kind == "momentum":
+            return before - step * (0.9 * velocity + gradient)
+        if kind == "prox":
+            return np.sign(moved) * np.maximum(np.abs(moved) - 0.05, 0)
+        if kind == "projected":
+            return moved / max(1.0, np.linalg.norm(moved) / 2)
+        return moved
+
+    constant = linear_update_lipschitz(A if kind == "preconditioned" else step)
+    ratios = []
+    for _ in range(2000):
+        one = generator.standard_normal(d) * 3
+        other = one + generator.standard_normal(d) * 10.0 ** generator.integers(-3, 2)
+        ratios.append(np.linalg.norm(update(one) - update(other)) / np.linalg.norm(one - other))
+    top = np.linalg.svd(A)[2][0]
+    ratios.append(np.linalg.norm(update(1e-6 * top) - update(0 * top)) / 1e-6)
+    assert max(ratios) <= constant * (1 + 1e-9)
+    if kind != "projected":
+        assert max(ratios) >= constant * 0.999
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_noise_scales_of_the_papers_run(epsilon):
+    """CIFAR-10's run: cosine from 0.2 with 5 % warm-up, 40 epochs of batches of 512, C = 4."""
+    n, b, clip, order = 50_000, 512, 4.0, 16
+    n_steps = 40 * (n // b)
+    warm = int(0.05 * n_steps)
+    sizes = [
+        0.2 * (t + 1) / warm
+        if t < warm
+        else 0.1 * (1 + math.cos(math.pi * (t - warm) / (n_steps - warm)))
+        for t in range(n_steps)
+    ]
+    worst = [update_cap(20**2, clip, b, size) for size in sizes]
+    square = second_moment(n, 20, b, "without-replacement")
+    aware = [update_cap(square, clip, b, size) for size in sizes]
+    found = [published_noise_scale(caps, order, epsilon) for caps in (worst, aware)]
+    # Written out once more, from W.3: H_total and sigma^2 = alpha / (2 eps) H_total.
+    mean = b * 20 / n
+    variance = mean * (1 - 20 / n) * (n - b) / (n - 1)
+    squares = math.fsum(size**2 for size in sizes)
+    expected = [
+        math.sqrt(order / (2 * epsilon) * squares * (2 * clip * 20 / b) ** 2),
+        math.sqrt(order / (2 * epsilon) * squares * 4 * clip**2 * (variance + mean**2) / b**2),
+    ]
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert found[0] / found[1] == pytest.approx(20 / math.sqrt(variance + mean**2))
+
+
+def test_average_and_joint():
+    caps = np.array([[1.0, 4.0], [2.0, 2.0]])
+    average = published_noise_scale(caps, 4, 2, weights=[0.75, 0.25], aggregation="average")
+    assert average == pytest.approx(math.sqrt(1.75 + 2))
+    assert published_noise_scale(caps, 4, 2) == pytest.approx(math.sqrt(4 + 2))
