@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
+
+from numpydoc.docscrape import NumpyDocString
 
 with (Path(__file__).parents[1] / "pyproject.toml").open("rb") as file:
     release = tomllib.load(file)["project"]["version"]
@@ -18,8 +21,9 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "sg_execution_times.rst"]
 nitpicky = False
 
 autodoc_typehints = "none"
@@ -29,6 +33,46 @@ myst_heading_anchors = 3
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 
+# A figure is what these pages are for, and an example that fails is an error.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": "plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
+
 html_theme = "furo"
 html_title = f"pacsklearn {release}"
 html_show_sourcelink = False
+
+
+# A section of ours: known to the parser, shown by the function below.
+NumpyDocString.sections["Guarantee"] = ""
+
+
+def keep_guarantees(*event: Any) -> None:
+    """Show the "Guarantee" section of a mechanism, which numpydoc would drop, before its notes."""
+    lines: list[str] = event[-1]
+    if "Guarantee" not in lines:
+        return
+    start = lines.index("Guarantee")
+    end = start + 2
+    while end + 1 < len(lines) and not (lines[end] and set(lines[end + 1]) == {"-"}):
+        end += 1
+    end = len(lines) if end + 1 >= len(lines) else end
+    promise = ["", "*Guarantee.*", "", *lines[start + 2 : end], ""]
+    del lines[start:end]
+    notes = lines.index("Notes") + 2 if "Notes" in lines else None
+    if notes is None:
+        lines += ["", "Notes", "-----", *promise]
+    else:
+        lines[notes:notes] = promise
+
+
+def setup(app: Any) -> None:
+    """Run before numpydoc, which listens at 500."""
+    app.connect("autodoc-process-docstring", keep_guarantees, priority=400)

@@ -70,6 +70,8 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
                 f"data; {_TRACEBACK}=1 shows it."
             )
             _fail(error, text, DEFECT, as_json=as_json)
+        finally:
+            rich.reconfigure()  # whoever calls a command in a program of their own keeps theirs
 
     return run
 

@@ -172,7 +172,8 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities: the mean of the trees', on the simplex; (n_rows, n_classes)."""
-        return on_simplex(self.average(X))
+        average = self.average(X)
+        return average if average.min() >= 0 else on_simplex(average)  # rows sum to one
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class of each row."""

@@ -84,8 +84,10 @@ class FixedStructureForest(BaseEstimator):
     def average(self, X: Any) -> Floats:
         """Mean over the trees of the values of the leaves that each row reaches."""
         leaves = self.apply(X)
-        trees = np.arange(leaves.shape[1])
-        return np.asarray(self.leaf_values_[trees, leaves].mean(axis=1))
+        total = self.leaf_values_[0][leaves[:, 0]]
+        for values, reached in zip(self.leaf_values_[1:], leaves.T[1:], strict=True):
+            total += values[reached]
+        return np.asarray(total / leaves.shape[1])
 
 
 def checked_weights(sample_weight: Any, n_rows: int) -> Floats:

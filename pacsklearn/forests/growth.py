@@ -168,7 +168,7 @@ def _cells(X: Floats, scale: FeatureScale, grid: Floats) -> Integers:
     cells = np.clip(np.ceil(place), 0, grid.size).astype(np.intp)
     # Rounding must not decide about numbers that are thresholds themselves.
     close = np.abs(place - np.rint(place)) < _CLOSE
-    for feature in np.flatnonzero(close.any(axis=0)):
+    for feature in np.flatnonzero(close.any(axis=0)) if close.any() else ():
         rows = close[:, feature]
         cells[rows, feature] = np.searchsorted(scale.raw(grid, feature), X[rows, feature])
     return cells

@@ -81,12 +81,12 @@ def descend(X: Floats, features: Integers, thresholds: Floats) -> Integers:
     n_trees, n_nodes = features.shape
     trees = np.arange(n_trees)
     node = np.zeros((X.shape[0], n_trees), dtype=np.intp)
-    rows = np.arange(X.shape[0])[:, None]
-    while n_nodes > 0:
-        asked = X[rows, features[trees, node]]
-        node = 2 * node + 1 + (asked > thresholds[trees, node])
-        n_nodes //= 2
-    return np.asarray(node - features.shape[1])
+    first = 0
+    while first < n_nodes:  # all nodes of a level ask about the feature of its first
+        above = X[:, features[:, first]] > thresholds[trees, node]
+        node = 2 * node + 1 + above
+        first = 2 * first + 1
+    return np.asarray(node - n_nodes)
 
 
 def _random_order(

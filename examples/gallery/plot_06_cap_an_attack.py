@@ -1,0 +1,45 @@
+"""
+Capping one attack instead of all information
+=============================================
+
+Both curves promise the same: nobody can tell better than so whether a row was used. ``logdet`` does
+it by bounding all information about the secret, ``criterion`` by bounding that success alone. The
+second promises less, and takes less noise.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_iris
+
+from pacsklearn import SecretSpace
+from pacsklearn.core.membership_criterion import MembershipCriterion
+from pacsklearn.core.metric import IdentityMetric
+from pacsklearn.core.support import Support
+from pacsklearn.core.target import Target
+from pacsklearn.information import mutual_information_for_success
+from pacsklearn.noise.criterion import CriterionBackend
+from pacsklearn.noise.logdet import LogdetBackend
+
+X = load_iris().data[::2]
+space = SecretSpace.balanced(len(X), n_subsets=32)
+support = Support(np.stack([X[space.rows(i)].mean(axis=0) for i in range(32)]))
+
+caps = [0.55, 0.65, 0.8]
+power = {"logdet": [], "criterion": []}
+backends = {"logdet": LogdetBackend(), "criterion": CriterionBackend(n_certificate=2**11)}
+for cap in caps:
+    information = Target(mutual_information_for_success(cap))
+    membership = Target(cap, MembershipCriterion(space))
+    for name, target in (("logdet", information), ("criterion", membership)):
+        law = backends[name].calibrate(support, target, IdentityMetric())
+        power[name].append(law.noise_power)
+    print(f"{cap:.0%}: {power['logdet'][-1] / power['criterion'][-1]:.1f} times less noise power")
+
+figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+for (name, values), style in zip(power.items(), ("o-", "s--"), strict=True):
+    ax.plot(caps, values, style, label=name)
+ax.set(yscale="log", xlabel="membership success, at most", ylabel="noise power on four means (cm²)")
+ax.xaxis.set_major_formatter("{x:.0%}")
+ax.grid(alpha=0.3)
+ax.legend()
+plt.show()
