@@ -13,13 +13,16 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # The folder the tests read, where it exists; the loaders ignore an empty name.
 demo bench: export PACSKLEARN_DATA := $(or $(PACSKLEARN_DATA),$(abspath $(wildcard ../shared/data)))
 
-.PHONY: help demo test test-range docs bench lint clean
+TORCH ?= torch
+
+.PHONY: help demo test test-torch test-range docs bench lint clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo        private models on real data, beside the non-private ones"
 	@echo "make test        lint, then all tests"
+	@echo "make test-torch  the tests of plugins/pacsklearn-torch, with TORCH=torch==2.13.0"
 	@echo "make test-range  all tests on the oldest and the newest supported scikit-learn"
 	@echo "make docs        docs/_build/html"
 	@echo "make bench       the tables of benchmarks/"
@@ -41,6 +44,11 @@ lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Not part of `make test`: torch alone weighs more than everything else together.
+test-torch: $(VENV)/.test
+	$(PIP) "$(TORCH)" && $(PIP) -e "plugins/pacsklearn-torch[test]"
+	$(ONE_THREAD) $(PY) -m pytest plugins/pacsklearn-torch/tests
 
 test-range:
 	scripts/test_sklearn_range.sh

@@ -6,6 +6,7 @@ diffprivlib cannot be imported beside a recent scikit-learn. Give it an interpre
     python benchmarks/against_diffprivlib.py --dp-python /tmp/dpvenv/bin/python
 
 Without one, figures that were measured elsewhere (20 seeds, bounds given) stand in its place.
+Our hyper-parameters were chosen on these data after a few trials; diffprivlib runs at its defaults.
 PAC and DP protect different things: an average over the secret half of a known table, and the
 worst case over neighbouring tables. They are compared at equal membership success only.
 """

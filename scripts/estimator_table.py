@@ -21,6 +21,7 @@ import numpy as np
 import sklearn
 from sklearn.base import is_classifier, is_clusterer, is_regressor
 from sklearn.datasets import load_iris
+from sklearn.experimental import enable_halving_search_cv, enable_iterative_imputer  # noqa: F401
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import all_estimators, get_tags

@@ -139,6 +139,7 @@ _REASONS = {
         "sklearn.ensemble.BaggingRegressor",
         "sklearn.ensemble.StackingClassifier",
         "sklearn.ensemble.StackingRegressor",
+        "sklearn.impute.IterativeImputer",
     ),
     _NOT_YET: (
         "sklearn.calibration.CalibratedClassifierCV",
