@@ -309,7 +309,7 @@ def draw(study: Study, found: dict[tuple[int, str], list[tuple[float, ...]]], fo
         axes[row, 1].set_ylabel("test accuracy (%)")
     for axis in axes[1]:
         axis.set_xlabel("epsilon (order 16)")
-    axes[0, 0].legend(fontsize="small")
+    axes[0, 0].legend(fontsize="small", loc="lower left")
     figure.suptitle(f"{study.name}: {study.n_differing} rows differ")
     save(figure, folder / f"srpp_sgd_{study.name.split(',')[0].lower()}.png")
 
