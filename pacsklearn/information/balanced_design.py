@@ -236,7 +236,7 @@ def _deal(generator: np.random.Generator, n_units: int, n_subsets: int, included
     run_starts = (np.arange(block) * included % n_subsets)[:, None]
     in_run = ((np.arange(n_subsets) - run_starts) % n_subsets < included).astype(np.uint8)
     places = _shuffles(generator, -(-n_units // block), n_subsets)
-    dealt = in_run.take(places, axis=1, mode="clip").transpose(1, 0, 2)
+    dealt = in_run.take(places.astype(np.intp, copy=False), axis=1, mode="clip").transpose(1, 0, 2)
     return dealt.reshape(-1, n_subsets)[:n_units]
 
 

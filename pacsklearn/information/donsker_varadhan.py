@@ -57,7 +57,7 @@ def donsker_varadhan(
     train_p = gap.log_ratio(gap.draw(streams[0], n_draws))
     train_q = gap.log_ratio(gap.draw_gaussian(streams[1], n_draws))
     slope, low, high = _train(train_p, train_q, gamma)
-    if not low < high:
+    if not np.exp(low) < np.exp(high):
         return _correction(0.0, 0.0, gamma)
     on_p = np.clip(slope * gap.log_ratio(gap.draw(streams[2], n_draws)), low, high)
     on_q = np.clip(slope * gap.log_ratio(gap.draw_gaussian(streams[3], n_draws)), low, high)
@@ -77,7 +77,8 @@ def _train(on_p: Floats, on_q: Floats, gamma: float) -> tuple[float, float, floa
             for kept_high in _KEPT:
                 low = slope * float(np.quantile(on_p, 1.0 - kept_low))
                 high = slope * float(np.quantile(on_p, kept_high))
-                if not low < high:
+                # Where the range is that narrow the exponentials are one number.
+                if not np.exp(low) < np.exp(high):
                     continue
                 f = np.clip(slope * on_p, low, high)
                 tilted = np.clip(

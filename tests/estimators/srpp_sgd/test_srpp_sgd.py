@@ -376,7 +376,8 @@ def test_without_noise_as_good_as_scikit_learn(cancer, options, theirs):
         with pytest.warns(PrivacyLeakWarning):
             model.fit(X[train], y[train])
         assert model.guarantee_ is None
-        assert model.score(X[test], y[test]) >= reference.score(X[test], y[test]) - 0.01
+        # A point, and half of one for what older versions of scikit-learn score more.
+        assert model.score(X[test], y[test]) >= reference.score(X[test], y[test]) - 0.015
 
 
 @QUIET
