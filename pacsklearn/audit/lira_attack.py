@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
+from pacsklearn.audit.secret_units import secret_units, told_unit
 from pacsklearn.core.attack import Attack, AttackResult
 from pacsklearn.core.game import Game, Round
 
@@ -93,19 +94,10 @@ class LiRAAttack(Attack):
     def _choose(
         self, game: Game, members: NDArray[np.bool_], shown: Floats, inside: NDArray[np.bool_]
     ) -> int:
-        likely = members[game.prior > 0]
-        hidden = np.asarray(likely.any(axis=0) & ~likely.all(axis=0))
-        chosen = self.unit if self.unit is not None else getattr(game, "target", None)
-        if chosen is not None:
-            unit = check_integer(name="unit", value=chosen, minimum=0)
-            if unit >= hidden.size or not hidden[unit]:
-                raise ValueError(
-                    f"unit must be one of the {int(hidden.sum())} units whose membership is a "
-                    f"secret, got {unit}."
-                )
-            return unit
-        if not hidden.any():
-            raise ValueError("game has no unit whose membership is a secret.")
+        hidden = secret_units(game, members)
+        told = told_unit(self.unit, game, hidden)
+        if told is not None:
+            return told
         n_in, n_out = inside.sum(axis=0), (~inside).sum(axis=0)
         means = [np.where(side, shown, 0).sum(axis=0) for side in (inside, ~inside)]
         squares = [np.where(side, shown**2, 0).sum(axis=0) for side in (inside, ~inside)]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
+from pacsklearn.audit.secret_units import secret_units
 from pacsklearn.core.attack import Attack, AttackResult
 from pacsklearn.core.game import Game, Round
 
@@ -93,8 +94,7 @@ class OptimalMembershipAttack(Attack):
 
     def _units(self, game: Game, members: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Units to choose from."""
-        likely = members[game.prior > 0]
-        hidden = np.flatnonzero(likely.any(axis=0) & ~likely.all(axis=0))
+        hidden = np.flatnonzero(secret_units(game, members))
         if self.unit is None:
             if hidden.size == 0:
                 raise ValueError("game has no unit whose membership is a secret.")

@@ -1,0 +1,35 @@
+"""Units whose membership is a secret, and the one that an attack is told to try."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._validation import check_integer
+from pacsklearn.core.game import Game
+
+__all__ = ["secret_units", "told_unit"]
+
+
+def secret_units(game: Game, members: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether some possible candidates hold a unit and others do not; shape (n_units,)."""
+    likely = members[game.prior > 0]
+    return np.asarray(likely.any(axis=0) & ~likely.all(axis=0))
+
+
+def told_unit(unit: Any, game: Game, hidden: NDArray[np.bool_]) -> int | None:
+    """Unit that the attack, or else the game, names; None when the attack has to choose."""
+    chosen = unit if unit is not None else getattr(game, "target", None)
+    if chosen is not None:
+        index = check_integer(name="unit", value=chosen, minimum=0)
+        if index >= hidden.size or not hidden[index]:
+            raise ValueError(
+                f"unit must be one of the {int(hidden.sum())} units whose membership is a "
+                f"secret, got {index}."
+            )
+        return index
+    if not hidden.any():
+        raise ValueError("game has no unit whose membership is a secret.")
+    return None
