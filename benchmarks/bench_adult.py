@@ -17,17 +17,17 @@ import numpy as np
 from report import Figures, print_table
 from sklearn.model_selection import train_test_split
 
+from pacsklearn.candidates.models import CandidateModels, fit_candidates
+from pacsklearn.candidates.universe import design_space
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.datasets import load_adult
 from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.session.account import Account
-from pacsklearn.session.candidate_models import CandidateModels, fit_candidates
 from pacsklearn.session.noise_pool import NoisePool
 from pacsklearn.session.responder import Responder
 from pacsklearn.session.response_kind import ResponseKind, response_kind
 from pacsklearn.session.secret import Secret
-from pacsklearn.session.universe import design_space
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 N_SUBSETS = 128

@@ -26,6 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
+from pacsklearn.candidates.calibration import output_metric
+from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
@@ -39,8 +41,6 @@ from pacsklearn.information import (
     posterior_success,
 )
 from pacsklearn.plugin import registry
-from pacsklearn.session.calibration import output_metric
-from pacsklearn.session.subset_training import candidate_outputs
 
 BUDGETS = {"1/64": 1 / 64, "1/16": 1 / 16, "1/4": 1 / 4, "1": 1.0, "2": 2.0, "4": 4.0}
 AGAINST_DP = (1 / 512, 1 / 256, 1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2)

@@ -28,13 +28,13 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 from pacsklearn import PACPrivate
+from pacsklearn.candidates.calibration import observe
 from pacsklearn.core.metric import DiagonalMetric, IdentityMetric
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.plugin import registry
-from pacsklearn.session.calibration import observe
 
 N_SUBSETS = 128
 WIDE = 100_000

@@ -14,12 +14,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from pacsklearn.candidates.calibration import output_metric
+from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.plugin import registry
-from pacsklearn.session.calibration import output_metric
-from pacsklearn.session.subset_training import candidate_outputs
 
 BACKENDS = ("isotropic", "diagonal", "eigen", "logdet")
 BUDGETS = {"4": 4.0, "1": 1.0, "1/4": 1 / 4, "1/16": 1 / 16, "1/64": 1 / 64}

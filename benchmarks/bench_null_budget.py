@@ -45,14 +45,14 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
+from pacsklearn.candidates.calibration import observe, output_metric
+from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.plugin import builtins, registry
-from pacsklearn.session.calibration import observe, output_metric
-from pacsklearn.session.subset_training import candidate_outputs
 
 BUDGET = 1e-9
 N_RELEASES = 300

@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from pacsklearn import StabilizedClassifier
-from pacsklearn.session.candidate_models import CandidateModels, fit_candidates
+from pacsklearn.candidates.models import CandidateModels, fit_candidates
+from pacsklearn.candidates.universe import design_space
 from pacsklearn.session.response_kind import response_kind
-from pacsklearn.session.universe import design_space
 
 BUDGET, ANSWERS, N_SUBSETS, N_SECRETS = 1 / 16, 10_000, 128, 40
 

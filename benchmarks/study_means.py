@@ -8,6 +8,7 @@ import numpy as np
 from study_data import StudyData
 from study_releases import target_for
 
+from pacsklearn.candidates.calibration import observe
 from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
@@ -15,7 +16,6 @@ from pacsklearn.information.dp_equivalent import dp_epsilon
 from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.plugin import registry
-from pacsklearn.session.calibration import observe
 
 BUDGETS = (1 / 4, 1 / 16, 1 / 64)
 # Features lie in [-2.5, 2.5], clipped, and distances are stated for [0, 1].

@@ -11,6 +11,9 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from study_data import StudyData
 
+from pacsklearn.candidates.calibration import observe, output_metric
+from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.candidates.universe import design_space
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
@@ -18,9 +21,6 @@ from pacsklearn.core.target import Target
 from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.plugin import registry
-from pacsklearn.session.calibration import observe, output_metric
-from pacsklearn.session.subset_training import candidate_outputs
-from pacsklearn.session.universe import design_space
 
 Scorer = Callable[[Any], float]
 

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_budget
+from pacsklearn.candidates.calibration import observe
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.game import Game, Round
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import posterior_success, update_belief
 from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.session.calibration import observe
 
 __all__ = ["ParameterGame"]
 

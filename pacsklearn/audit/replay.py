@@ -10,6 +10,9 @@ from sklearn.exceptions import NotFittedError
 
 from pacsklearn.audit.replayed_game import ReplayedGame, ReplayedRelease
 from pacsklearn.audit.transcript_game import TranscriptGame
+from pacsklearn.candidates.calibration import output_metric
+from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.candidates.universe import check_universe, design_space
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
@@ -20,11 +23,8 @@ from pacsklearn.core.target import Target
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.plugin import registry
-from pacsklearn.session.calibration import output_metric
 from pacsklearn.session.privacy_session import PrivacySession
-from pacsklearn.session.subset_training import candidate_outputs
 from pacsklearn.session.success_cap import as_criterion
-from pacsklearn.session.universe import check_universe, design_space
 
 __all__ = ["Insertion", "replay_fit", "replay_session"]
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from pacsklearn.candidates.universe import check_universe
 from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.core.sliced_law import AGGREGATIONS
 from pacsklearn.estimators.srpp_parameters import is_function, secret_column, sliced_options
@@ -16,7 +17,6 @@ from pacsklearn.exceptions import ScenarioError
 from pacsklearn.plugin import registry
 from pacsklearn.session.srpp_release import CalibratedWorlds, calibrated_worlds
 from pacsklearn.session.srpp_worlds import FunctionQuery, ModelQuery, Query
-from pacsklearn.session.universe import check_universe
 
 __all__ = ["replay_sliced"]
 

@@ -11,15 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.audit.adversary import Adversary
+from pacsklearn.candidates.models import fit_candidates
+from pacsklearn.candidates.universe import check_universe
 from pacsklearn.core.game import Game, Round
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.session.answers import LabelAnswers, ValueAnswers
-from pacsklearn.session.candidate_models import fit_candidates
 from pacsklearn.session.label_engine import answer_labels
 from pacsklearn.session.response_kind import response_kind
-from pacsklearn.session.universe import check_universe
 from pacsklearn.session.value_engine import answer_values
 
 __all__ = ["TranscriptGame"]

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from pacsklearn._validation import check_integer
+from pacsklearn.candidates.calibration import output_metric
+from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.candidates.universe import check_universe, design_space
 from pacsklearn.core.metric import as_metric
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.display.palette import COLOURS, MARKERS, NEUTRAL, pyplot
 from pacsklearn.plugin import registry
-from pacsklearn.session.calibration import output_metric
-from pacsklearn.session.subset_training import candidate_outputs
-from pacsklearn.session.universe import check_universe, design_space
 
 __all__ = ["StabilityDisplay"]
 

@@ -15,6 +15,7 @@ from pacsklearn._sklearn_compat import (
     routing_enabled,
 )
 from pacsklearn._validation import check_budget
+from pacsklearn.candidates.universe import check_fit_params, check_universe, design_space
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.estimators.guarded_state import GuardedState
@@ -25,7 +26,6 @@ from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
 from pacsklearn.plugin import registry
 from pacsklearn.session.privacy_session import PrivacySession
 from pacsklearn.session.responder import CostPreview, Responder
-from pacsklearn.session.universe import check_fit_params, check_universe, design_space
 
 __all__ = ["PACPrivate"]
 

@@ -15,6 +15,10 @@ from sklearn.utils.validation import validate_data
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_budget, check_integer
+from pacsklearn.candidates.calibration import observe, output_metric
+from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.candidates.subset_fitting import cut_params, fit_subset
+from pacsklearn.candidates.universe import check_universe, design_space
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.secret_space import SecretSpace
@@ -27,11 +31,7 @@ from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.noise.criterion import CriterionBackend
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.plugin import registry
-from pacsklearn.session.calibration import observe, output_metric
 from pacsklearn.session.statement import membership_prior
-from pacsklearn.session.subset_fitting import cut_params, fit_subset
-from pacsklearn.session.subset_training import candidate_outputs
-from pacsklearn.session.universe import check_universe, design_space
 
 __all__ = ["privacy_utility_curve"]
 

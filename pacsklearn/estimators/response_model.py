@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import validate_data
 
+from pacsklearn.candidates.universe import check_queries
 from pacsklearn.session.handle import SessionHandle
 from pacsklearn.session.responder import Responder
-from pacsklearn.session.universe import check_queries
 
 __all__ = ["ResponseModel"]
 

@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacsklearn._sklearn_compat import routing_enabled
+from pacsklearn.candidates.universe import check_fit_params, check_universe
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.renyi_unit import renyi_unit
 from pacsklearn.estimators.guarded_state import GuardedState
@@ -29,7 +30,6 @@ from pacsklearn.plugin import registry
 from pacsklearn.session.secret import sampler_for
 from pacsklearn.session.srpp_release import sliced_release
 from pacsklearn.session.srpp_worlds import FunctionQuery, ModelQuery, Query
-from pacsklearn.session.universe import check_fit_params, check_universe
 
 __all__ = ["SRPPPrivate"]
 

@@ -19,8 +19,8 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pacsklearn.candidates.universe import check_queries, check_universe
 from pacsklearn.estimators.subspace_members import SubspaceMembers, class_scores, fit_members
-from pacsklearn.session.universe import check_queries, check_universe
 
 __all__ = ["StabilizedClassifier", "StabilizedRegressor", "stabilized"]
 

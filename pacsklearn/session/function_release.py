@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.candidates.calibration import observe
+from pacsklearn.candidates.function_values import FunctionValues, function_name, function_values
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.metric import as_metric
 from pacsklearn.core.one_sided_law import ONE_SIDED, OneSidedLaw
@@ -18,8 +20,6 @@ from pacsklearn.noise.one_sided import OneSidedBackend
 from pacsklearn.plugin import registry
 from pacsklearn.plugin.registration import unregistered_provenance
 from pacsklearn.session.books import Books
-from pacsklearn.session.calibration import observe
-from pacsklearn.session.function_values import FunctionValues, function_name, function_values
 
 __all__ = ["candidate_values", "release_value"]
 

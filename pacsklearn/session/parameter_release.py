@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.candidates.calibration import observe, output_metric
+from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.candidates.seeding import seeded_clone
+from pacsklearn.candidates.universe import check_fit_params, check_universe
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
 from pacsklearn.plugin import registry
 from pacsklearn.session.books import Books
-from pacsklearn.session.calibration import observe, output_metric
 from pacsklearn.session.individual import told_about_units, with_individual
-from pacsklearn.session.seeding import seeded_clone
 from pacsklearn.session.statement import public_facts
-from pacsklearn.session.subset_training import candidate_outputs
-from pacsklearn.session.universe import check_fit_params, check_universe
 
 __all__ = ["release_parameters"]
 

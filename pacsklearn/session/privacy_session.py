@@ -10,6 +10,7 @@ from typing import Any, NoReturn, final
 import numpy as np
 
 from pacsklearn._validation import check_budget
+from pacsklearn.candidates.universe import check_universe, design_space
 from pacsklearn.core.candidate_space import CandidateSpace, candidate_space
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
@@ -31,7 +32,6 @@ from pacsklearn.session.session_file import (
     write_session,
 )
 from pacsklearn.session.success_cap import as_criterion, check_cap, ledger_unit
-from pacsklearn.session.universe import check_universe, design_space
 
 __all__ = ["PrivacySession"]
 

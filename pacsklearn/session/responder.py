@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.candidates.models import CandidateModels
+from pacsklearn.candidates.universe import check_queries
 from pacsklearn.core.event import Event
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.information import belief_entropy
 from pacsklearn.session import label_engine, value_engine
 from pacsklearn.session.account import Account
 from pacsklearn.session.answers import OUTWARD, LabelAnswers, Stop, ValueAnswers
-from pacsklearn.session.candidate_models import CandidateModels
 from pacsklearn.session.label_engine import answer_labels
 from pacsklearn.session.noise_pool import NoisePool
 from pacsklearn.session.response_kind import ResponseKind
 from pacsklearn.session.row_keys import row_keys
 from pacsklearn.session.secret import Secret
-from pacsklearn.session.universe import check_queries
 from pacsklearn.session.value_engine import answer_values
 
 __all__ = ["Answers", "CostPreview", "Responder", "ResponderState"]

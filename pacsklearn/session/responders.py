@@ -9,10 +9,10 @@ from typing import Any, final
 import joblib
 
 from pacsklearn._validation import check_budget, check_integer
+from pacsklearn.candidates.models import CandidateModels, fit_candidates
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.session.account import Account
-from pacsklearn.session.candidate_models import CandidateModels, fit_candidates
 from pacsklearn.session.noise_pool import NoisePool
 from pacsklearn.session.responder import Responder, ResponderState
 from pacsklearn.session.response_kind import ResponseKind

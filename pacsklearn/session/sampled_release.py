@@ -12,6 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_budget, check_integer
+from pacsklearn.candidates.function_values import (
+    FunctionValues,
+    function_name,
+    function_value,
+    function_values,
+)
+from pacsklearn.candidates.subset_fitting import attempt
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.core.metric import as_metric
@@ -22,15 +29,8 @@ from pacsklearn.noise.confident import confident_law
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.plugin.registration import unregistered_provenance
 from pacsklearn.session.account import Account, open_shared
-from pacsklearn.session.function_values import (
-    FunctionValues,
-    function_name,
-    function_value,
-    function_values,
-)
 from pacsklearn.session.sampled_statement import sampled_guarantee
 from pacsklearn.session.secret import sampler_for
-from pacsklearn.session.subset_fitting import attempt
 
 __all__ = ["release_sampled"]
 

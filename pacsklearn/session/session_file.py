@@ -15,6 +15,7 @@ from typing import IO, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.candidates.models import CandidateModels
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger
@@ -22,7 +23,6 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import LedgerError, SessionFileError, SessionRolledBackError
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.session.books import Books
-from pacsklearn.session.candidate_models import CandidateModels
 from pacsklearn.session.responder import ResponderState
 from pacsklearn.session.responders import Responders
 from pacsklearn.session.success_cap import ledger_unit

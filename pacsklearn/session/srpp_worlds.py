@@ -16,6 +16,9 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.candidates.behaviour import same_behaviour
+from pacsklearn.candidates.seeding import seeded_clone
+from pacsklearn.candidates.subset_fitting import Outcome, Stage, StageFailure, attempt, cut_params
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.scenario import World, Worlds
@@ -25,10 +28,7 @@ from pacsklearn.exceptions import (
     StructureMismatchError,
     SubsetFitError,
 )
-from pacsklearn.session.behaviour import same_behaviour
-from pacsklearn.session.seeding import seeded_clone
 from pacsklearn.session.statement import public_facts
-from pacsklearn.session.subset_fitting import Outcome, Stage, StageFailure, attempt, cut_params
 
 __all__ = ["FunctionQuery", "ModelQuery", "Query", "world_outputs"]
 

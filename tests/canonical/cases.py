@@ -91,8 +91,8 @@ from pacsklearn import (
     Layout,
     SecretSpace,
 )
+from pacsklearn.candidates.seeding import seeded_clone
 from pacsklearn.plugin import registry
-from pacsklearn.session.seeding import seeded_clone
 
 Floats = NDArray[np.float64]
 

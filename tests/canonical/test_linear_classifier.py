@@ -17,6 +17,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn import SecretSpace
+from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.canonical.linear_classifier import LinearClassifierCanonicalizer
 from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.support import Support
@@ -25,7 +26,6 @@ from pacsklearn.datasets import load_rice
 from pacsklearn.noise.diagonal import DiagonalBackend
 from pacsklearn.noise.logdet import LogdetBackend
 from pacsklearn.plugin import registry
-from pacsklearn.session.subset_training import candidate_outputs
 
 Floats = NDArray[np.float64]
 

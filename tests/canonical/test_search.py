@@ -12,10 +12,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
 
 from pacsklearn import SecretSpace
+from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.canonical.search import SearchCanonicalizer
 from pacsklearn.exceptions import GaugeError, NoCanonicalizerError, StructureMismatchError
 from pacsklearn.plugin import registry
-from pacsklearn.session.subset_training import candidate_outputs
 
 
 def search(**grid: Any) -> GridSearchCV:

@@ -27,8 +27,8 @@ from sklearn.svm import SVC, SVR
 
 from pacsklearn import PACPrivate, PrivateGridSearchCV, SecretSpace
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+from pacsklearn.candidates.models import fit_candidates
 from pacsklearn.exceptions import BudgetExhaustedError
-from pacsklearn.session.candidate_models import fit_candidates
 from pacsklearn.session.privacy_session import PrivacySession
 
 M = 8

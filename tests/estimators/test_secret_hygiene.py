@@ -22,13 +22,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from pacsklearn import PACPrivate, SecretSpace
+from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs
+from pacsklearn.candidates.seeding import seeded_clone
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.plugin import registry
 from pacsklearn.session.privacy_session import PrivacySession
 from pacsklearn.session.secret import Secret
-from pacsklearn.session.seeding import seeded_clone
-from pacsklearn.session.subset_training import CandidateOutputs, candidate_outputs
 
 M = 8
 MODELS = [

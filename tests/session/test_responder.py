@@ -28,11 +28,11 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 
 from pacsklearn import PrivacySession, SecretSpace
+from pacsklearn.candidates.models import fit_candidates
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.session import responder as responder_module
-from pacsklearn.session.candidate_models import fit_candidates
 from pacsklearn.session.secret import Secret
 
 M = 8

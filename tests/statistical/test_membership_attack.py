@@ -18,15 +18,15 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import LinearSVC
 
 from pacsklearn import Guarantee, PACPrivate, SecretSpace
+from pacsklearn.candidates.calibration import output_metric
+from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.plugin import registry
 from pacsklearn.session import parameter_release
-from pacsklearn.session.calibration import output_metric
 from pacsklearn.session.privacy_session import PrivacySession
-from pacsklearn.session.subset_training import candidate_outputs
 
 pytestmark = pytest.mark.statistical
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.candidates.outputs import CandidateOutputs
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.metric import Metric, as_metric
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.noise.sampler import Sampler
-from pacsklearn.session.subset_training import CandidateOutputs
 
 __all__ = ["observe", "output_metric"]
 

@@ -25,6 +25,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn import Canonicalizer, Encoding, SecretSpace
+from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs
 from pacsklearn.canonical.linear_regressor import LinearRegressorCanonicalizer
 from pacsklearn.canonical.pca import PCACanonicalizer
 from pacsklearn.exceptions import (
@@ -35,7 +36,6 @@ from pacsklearn.exceptions import (
     SubsetFitError,
 )
 from pacsklearn.plugin import registry
-from pacsklearn.session.subset_training import CandidateOutputs, candidate_outputs
 
 M = 4
 X, Y = load_diabetes(return_X_y=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pacsklearn.candidates.subset_fitting import attempt, unwrap
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.plugin import registry
-from pacsklearn.session.subset_fitting import attempt, unwrap
 
 __all__ = ["differs_from_ordinary", "fast_models"]
 

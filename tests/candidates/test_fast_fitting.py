@@ -17,11 +17,11 @@ from sklearn.preprocessing import StandardScaler
 
 import pacsklearn
 from pacsklearn import PACPrivate, SecretSpace
+from pacsklearn.candidates.models import fit_candidates
+from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.exceptions import NonDeterministicError, SubsetFitError
 from pacsklearn.plugin import SubsetFitterRecord, registry
-from pacsklearn.session.candidate_models import fit_candidates
-from pacsklearn.session.subset_training import candidate_outputs
 
 M = 8
 

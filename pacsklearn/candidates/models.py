@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.core.batch_predictor import BatchPredictor
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.exceptions import NonDeterministicError
-from pacsklearn.session.behaviour import same_behaviour
-from pacsklearn.session.fast_fitting import differs_from_ordinary, fast_models
-from pacsklearn.session.seeding import seeded_clone
-from pacsklearn.session.stacked_linear import stack
-from pacsklearn.session.subset_fitting import (
+from pacsklearn.candidates.behaviour import same_behaviour
+from pacsklearn.candidates.fast_fitting import differs_from_ordinary, fast_models
+from pacsklearn.candidates.seeding import seeded_clone
+from pacsklearn.candidates.stacked_linear import stack
+from pacsklearn.candidates.subset_fitting import (
     Outcome,
     Stage,
     attempt,
@@ -27,7 +24,10 @@ from pacsklearn.session.subset_fitting import (
     over_subsets,
     unwrap,
 )
-from pacsklearn.session.universe import check_fit_params
+from pacsklearn.candidates.universe import check_fit_params
+from pacsklearn.core.batch_predictor import BatchPredictor
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.exceptions import NonDeterministicError
 
 __all__ = ["CandidateModels", "fit_candidates"]
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.candidates.subset_fitting import Outcome, Stage, attempt
 from pacsklearn.exceptions import FunctionError, NonDeterministicError
-from pacsklearn.session.subset_fitting import Outcome, Stage, attempt
 
 __all__ = ["FunctionValues", "function_name", "function_value", "function_values"]
 

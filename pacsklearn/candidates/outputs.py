@@ -12,14 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.exceptions import NonDeterministicError, StructureMismatchError
-from pacsklearn.session.behaviour import same_behaviour
-from pacsklearn.session.fast_fitting import differs_from_ordinary, fast_models
-from pacsklearn.session.seeding import seeded_clone
-from pacsklearn.session.subset_fitting import (
+from pacsklearn.candidates.behaviour import same_behaviour
+from pacsklearn.candidates.fast_fitting import differs_from_ordinary, fast_models
+from pacsklearn.candidates.seeding import seeded_clone
+from pacsklearn.candidates.subset_fitting import (
     Outcome,
     Stage,
     StageFailure,
@@ -28,6 +24,10 @@ from pacsklearn.session.subset_fitting import (
     over_subsets,
     unwrap,
 )
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.exceptions import NonDeterministicError, StructureMismatchError
 
 __all__ = ["CandidateOutputs", "candidate_outputs"]
 

@@ -1,0 +1,1 @@
+"""What every candidate gives: the universe, fits and values of all candidates."""
