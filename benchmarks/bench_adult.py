@@ -22,9 +22,9 @@ from pacsklearn.candidates.universe import design_space
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.datasets import load_adult
+from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.session.account import Account
-from pacsklearn.session.noise_pool import NoisePool
 from pacsklearn.session.responder import Responder
 from pacsklearn.session.response_kind import ResponseKind, response_kind
 from pacsklearn.session.secret import Secret

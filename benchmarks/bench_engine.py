@@ -20,10 +20,10 @@ from report import Figures, print_table
 from threadpoolctl import threadpool_limits
 
 from pacsklearn.information import uniform_belief
+from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.session.answers import Stop
 from pacsklearn.session.label_engine import answer_labels
-from pacsklearn.session.noise_pool import NoisePool
 
 M = 128
 STEP_BUDGET = 2.0**-20

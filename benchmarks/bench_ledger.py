@@ -22,9 +22,9 @@ from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.information.belief import uniform_belief
+from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.session.label_engine import answer_labels
-from pacsklearn.session.noise_pool import NoisePool
 
 N, M, CLASSES, CONTESTED = 100_000, 128, 10, 0.1
 STEP_BUDGET = 2.0**-20

@@ -20,9 +20,9 @@ from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.exceptions import LedgerMismatchError
 from pacsklearn.information.discrepancy import largest_batch
 from pacsklearn.noise.batch_sampler import BatchSampler
+from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.session.account import Account
-from pacsklearn.session.noise_pool import NoisePool
 
 __all__ = ["PrivateRun", "RunRecord", "run_unit"]
 

@@ -12,8 +12,8 @@ from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.candidates.models import CandidateModels, fit_candidates
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.session.account import Account
-from pacsklearn.session.noise_pool import NoisePool
 from pacsklearn.session.responder import Responder, ResponderState
 from pacsklearn.session.response_kind import ResponseKind
 from pacsklearn.session.secret import Secret

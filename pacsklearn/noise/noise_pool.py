@@ -51,7 +51,7 @@ class NoisePool:
     Examples
     --------
     >>> from pacsklearn.noise.sampler import SecureSampler
-    >>> from pacsklearn.session.noise_pool import NoisePool
+    >>> from pacsklearn.noise.noise_pool import NoisePool
     >>> with NoisePool(SecureSampler()) as pool:
     ...     noise = pool.take(3)
     >>> noise.shape, noise.dtype
