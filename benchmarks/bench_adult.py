@@ -24,10 +24,10 @@ from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.datasets import load_adult
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.session.account import Account
+from pacsklearn.release.account import Account
+from pacsklearn.release.secret import Secret
 from pacsklearn.session.responder import Responder
 from pacsklearn.session.response_kind import ResponseKind, response_kind
-from pacsklearn.session.secret import Secret
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 N_SUBSETS = 128

@@ -58,12 +58,12 @@ if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below
         register,
         unregister,
     )
+    from pacsklearn.release.sampled import release_sampled
     from pacsklearn.scenarios.differing_rows import DifferingRows
     from pacsklearn.scenarios.group_scenario import GroupScenario
     from pacsklearn.scenarios.prevalence_scenario import PrevalenceScenario
     from pacsklearn.scenarios.simulator_scenario import SimulatorScenario
     from pacsklearn.session.privacy_session import PrivacySession
-    from pacsklearn.session.sampled_release import release_sampled
 
 __version__ = "0.1.0.dev0"
 
@@ -139,7 +139,7 @@ _NAMES = {
     "pacsklearn.scenarios.prevalence_scenario": ("PrevalenceScenario",),
     "pacsklearn.scenarios.simulator_scenario": ("SimulatorScenario",),
     "pacsklearn.session.privacy_session": ("PrivacySession",),
-    "pacsklearn.session.sampled_release": ("release_sampled",),
+    "pacsklearn.release.sampled": ("release_sampled",),
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 _ROOMS = frozenset(

@@ -23,8 +23,8 @@ from pacsklearn.core.target import Target
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.plugin import registry
+from pacsklearn.release.session_criterion import as_criterion
 from pacsklearn.session.privacy_session import PrivacySession
-from pacsklearn.session.success_cap import as_criterion
 
 __all__ = ["Insertion", "replay_fit", "replay_session"]
 

@@ -31,7 +31,7 @@ from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.noise.criterion import CriterionBackend
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.plugin import registry
-from pacsklearn.session.statement import membership_prior
+from pacsklearn.release.statement import membership_prior
 
 __all__ = ["privacy_utility_curve"]
 

@@ -27,7 +27,7 @@ from pacsklearn.estimators.srpp_parameters import (
 )
 from pacsklearn.exceptions import LedgerError, NoCanonicalizerError, ScenarioError
 from pacsklearn.plugin import registry
-from pacsklearn.session.secret import sampler_for
+from pacsklearn.release.secret import sampler_for
 from pacsklearn.session.srpp_release import sliced_release
 from pacsklearn.session.srpp_worlds import FunctionQuery, ModelQuery, Query
 

@@ -17,21 +17,21 @@ from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.session.account import Account, open_shared
-from pacsklearn.session.books import Books
-from pacsklearn.session.function_release import release_value
-from pacsklearn.session.parameter_release import release_parameters
+from pacsklearn.release.account import Account, open_shared
+from pacsklearn.release.books import Books
+from pacsklearn.release.function import release_value
+from pacsklearn.release.parameters import release_parameters
+from pacsklearn.release.secret import Secret, sampler_for
+from pacsklearn.release.session_criterion import as_criterion, check_cap, ledger_unit
 from pacsklearn.session.responder import Responder
 from pacsklearn.session.responders import Responders
 from pacsklearn.session.response_kind import response_kind
-from pacsklearn.session.secret import Secret, sampler_for
 from pacsklearn.session.session_file import (
     check_ledger,
     read_session,
     session_state,
     write_session,
 )
-from pacsklearn.session.success_cap import as_criterion, check_cap, ledger_unit
 
 __all__ = ["PrivacySession"]
 

@@ -22,7 +22,7 @@ from pacsklearn.information.discrepancy import largest_batch
 from pacsklearn.noise.batch_sampler import BatchSampler
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import Sampler
-from pacsklearn.session.account import Account
+from pacsklearn.release.account import Account
 
 __all__ = ["PrivateRun", "RunRecord", "run_unit"]
 

@@ -13,11 +13,11 @@ from pacsklearn.candidates.models import CandidateModels, fit_candidates
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.noise.noise_pool import NoisePool
-from pacsklearn.session.account import Account
+from pacsklearn.release.account import Account
+from pacsklearn.release.secret import Secret
+from pacsklearn.release.statement import responses_guarantee
 from pacsklearn.session.responder import Responder, ResponderState
 from pacsklearn.session.response_kind import ResponseKind
-from pacsklearn.session.secret import Secret
-from pacsklearn.session.statement import responses_guarantee
 
 __all__ = ["Responders"]
 

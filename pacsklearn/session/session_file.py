@@ -22,10 +22,10 @@ from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import LedgerError, SessionFileError, SessionRolledBackError
 from pacsklearn.noise.sampler import Sampler
-from pacsklearn.session.books import Books
+from pacsklearn.release.books import Books
+from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.session.responder import ResponderState
 from pacsklearn.session.responders import Responders
-from pacsklearn.session.success_cap import ledger_unit
 
 __all__ = [
     "SessionState",

@@ -28,7 +28,7 @@ from pacsklearn.exceptions import (
     StructureMismatchError,
     SubsetFitError,
 )
-from pacsklearn.session.statement import public_facts
+from pacsklearn.release.statement import public_facts
 
 __all__ = ["FunctionQuery", "ModelQuery", "Query", "world_outputs"]
 

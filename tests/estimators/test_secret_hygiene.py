@@ -27,8 +27,8 @@ from pacsklearn.candidates.seeding import seeded_clone
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.plugin import registry
+from pacsklearn.release.secret import Secret
 from pacsklearn.session.privacy_session import PrivacySession
-from pacsklearn.session.secret import Secret
 
 M = 8
 MODELS = [

@@ -32,8 +32,8 @@ from pacsklearn.candidates.models import fit_candidates
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.release.secret import Secret
 from pacsklearn.session import responder as responder_module
-from pacsklearn.session.secret import Secret
 
 M = 8
 MODEL = KNeighborsClassifier(1)

@@ -17,9 +17,9 @@ from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
 from pacsklearn.plugin import registry
-from pacsklearn.session.books import Books
-from pacsklearn.session.individual import told_about_units, with_individual
-from pacsklearn.session.statement import public_facts
+from pacsklearn.release.books import Books
+from pacsklearn.release.individual import told_about_units, with_individual
+from pacsklearn.release.statement import public_facts
 
 __all__ = ["release_parameters"]
 

@@ -28,9 +28,9 @@ from pacsklearn.core.target import Target
 from pacsklearn.noise.confident import confident_law
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.plugin.registration import unregistered_provenance
-from pacsklearn.session.account import Account, open_shared
-from pacsklearn.session.sampled_statement import sampled_guarantee
-from pacsklearn.session.secret import sampler_for
+from pacsklearn.release.account import Account, open_shared
+from pacsklearn.release.sampled_statement import sampled_guarantee
+from pacsklearn.release.secret import sampler_for
 
 __all__ = ["release_sampled"]
 

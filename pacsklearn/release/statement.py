@@ -15,8 +15,8 @@ from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.secret_words import CANDIDATE
+from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.session.responder import Responder
-from pacsklearn.session.success_cap import ledger_unit
 
 __all__ = ["membership_prior", "pac_guarantee", "public_facts", "responses_guarantee"]
 

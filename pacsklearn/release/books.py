@@ -16,10 +16,10 @@ from pacsklearn.core.one_sided_law import ONE_SIDED
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
 from pacsklearn.exceptions import BudgetExhaustedError
-from pacsklearn.session.account import Account
-from pacsklearn.session.secret import Secret
-from pacsklearn.session.statement import pac_guarantee
-from pacsklearn.session.success_cap import ledger_unit
+from pacsklearn.release.account import Account
+from pacsklearn.release.secret import Secret
+from pacsklearn.release.session_criterion import ledger_unit
+from pacsklearn.release.statement import pac_guarantee
 
 __all__ = ["Books"]
 

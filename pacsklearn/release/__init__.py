@@ -1,0 +1,1 @@
+"""How a release is taken: check, calibrate, charge, draw, learn."""
