@@ -26,8 +26,8 @@ from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
-from pacsklearn.session.responder import Responder
-from pacsklearn.session.response_kind import ResponseKind, response_kind
+from pacsklearn.responses.answer_kind import ResponseKind, response_kind
+from pacsklearn.responses.responder import Responder
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 N_SUBSETS = 128

@@ -24,7 +24,7 @@ from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.information.belief import uniform_belief
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.session.label_engine import answer_labels
+from pacsklearn.responses.label_engine import answer_labels
 
 N, M, CLASSES, CONTESTED = 100_000, 128, 10, 0.1
 STEP_BUDGET = 2.0**-20

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from pacsklearn import StabilizedClassifier
 from pacsklearn.candidates.models import CandidateModels, fit_candidates
 from pacsklearn.candidates.universe import design_space
-from pacsklearn.session.response_kind import response_kind
+from pacsklearn.responses.answer_kind import response_kind
 
 BUDGET, ANSWERS, N_SUBSETS, N_SECRETS = 1 / 16, 10_000, 128, 40
 

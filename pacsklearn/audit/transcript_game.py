@@ -17,10 +17,10 @@ from pacsklearn.core.game import Game, Round
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.session.answers import LabelAnswers, ValueAnswers
-from pacsklearn.session.label_engine import answer_labels
-from pacsklearn.session.response_kind import response_kind
-from pacsklearn.session.value_engine import answer_values
+from pacsklearn.responses.answer_kind import response_kind
+from pacsklearn.responses.answers import LabelAnswers, ValueAnswers
+from pacsklearn.responses.label_engine import answer_labels
+from pacsklearn.responses.value_engine import answer_values
 
 __all__ = ["TranscriptGame"]
 

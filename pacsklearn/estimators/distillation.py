@@ -13,8 +13,8 @@ from sklearn.base import clone
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.estimators.pac_private import PACPrivate
+from pacsklearn.responses.responder import Responder
 from pacsklearn.session.privacy_session import PrivacySession
-from pacsklearn.session.responder import Responder
 
 __all__ = ["DistilledModel", "distill"]
 

@@ -24,8 +24,8 @@ from pacsklearn.estimators.response_model import ResponseModel
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
 from pacsklearn.plugin import registry
+from pacsklearn.responses.responder import CostPreview, Responder
 from pacsklearn.session.privacy_session import PrivacySession
-from pacsklearn.session.responder import CostPreview, Responder
 
 __all__ = ["PACPrivate"]
 

@@ -10,8 +10,8 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import validate_data
 
 from pacsklearn.candidates.universe import check_queries
-from pacsklearn.session.handle import SessionHandle
-from pacsklearn.session.responder import Responder
+from pacsklearn.responses.handle import SessionHandle
+from pacsklearn.responses.responder import Responder
 
 __all__ = ["ResponseModel"]
 

@@ -16,7 +16,7 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.secret_words import CANDIDATE
 from pacsklearn.release.session_criterion import ledger_unit
-from pacsklearn.session.responder import Responder
+from pacsklearn.responses.responder import Responder
 
 __all__ = ["membership_prior", "pac_guarantee", "public_facts", "responses_guarantee"]
 

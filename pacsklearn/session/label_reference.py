@@ -1,6 +1,6 @@
 """Private labels by definition: plain Python, one row at a time.
 
-:mod:`pacsklearn.session.label_engine` is the fast version; for the same noise both give the same
+:mod:`pacsklearn.responses.label_engine` is the fast version; for the same noise both give the same
 answers. Sums are written as loops because ``sum`` compensates on newer Pythons.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.session.answers import OUTWARD, LabelAnswers, Step, Stop
+from pacsklearn.responses.answers import OUTWARD, LabelAnswers, Step, Stop
 
 __all__ = ["LabelLaw", "Masses", "answer_labels", "label_law", "label_masses"]
 
@@ -231,7 +231,7 @@ def answer_labels(
     ceiling: float = INF,
     scale: int = LATTICE_SCALE,
 ) -> LabelAnswers:
-    """Reference for :func:`pacsklearn.session.label_engine.answer_labels`."""
+    """Reference for :func:`pacsklearn.responses.label_engine.answer_labels`."""
     table = np.asarray(codes)
     step = Step.checked(table.shape[1], secret, log_belief, step_budget, noise, ceiling, scale)
     belief, draws = step.log_belief.tolist(), step.noise.tolist()

@@ -23,9 +23,9 @@ from pacsklearn.release.function import release_value
 from pacsklearn.release.parameters import release_parameters
 from pacsklearn.release.secret import Secret, sampler_for
 from pacsklearn.release.session_criterion import as_criterion, check_cap, ledger_unit
-from pacsklearn.session.responder import Responder
-from pacsklearn.session.responders import Responders
-from pacsklearn.session.response_kind import response_kind
+from pacsklearn.responses.answer_kind import response_kind
+from pacsklearn.responses.responder import Responder
+from pacsklearn.responses.responders import Responders
 from pacsklearn.session.session_file import (
     check_ledger,
     read_session,

@@ -24,8 +24,8 @@ from pacsklearn.exceptions import LedgerError, SessionFileError, SessionRolledBa
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.release.books import Books
 from pacsklearn.release.session_criterion import ledger_unit
-from pacsklearn.session.responder import ResponderState
-from pacsklearn.session.responders import Responders
+from pacsklearn.responses.responder import ResponderState
+from pacsklearn.responses.responders import Responders
 
 __all__ = [
     "SessionState",

@@ -1,6 +1,6 @@
 """Private real-valued responses by definition: plain Python, one row at a time.
 
-:mod:`pacsklearn.session.value_engine` is the fast version; for the same noise both give the same
+:mod:`pacsklearn.responses.value_engine` is the fast version; for the same noise both give the same
 answers. Sums are written as loops because ``sum`` compensates on newer Pythons.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.session.answers import OUTWARD, Step, Stop, ValueAnswers
+from pacsklearn.responses.answers import OUTWARD, Step, Stop, ValueAnswers
 from pacsklearn.session.label_reference import INF, label_masses
 
 __all__ = ["LARGEST_OFFSET", "TINIEST_STEP", "ValueLaw", "answer_values", "value_law"]
@@ -172,7 +172,7 @@ def answer_values(
     ceiling: float = INF,
     scale: int = LATTICE_SCALE,
 ) -> ValueAnswers:
-    """Reference for :func:`pacsklearn.session.value_engine.answer_values`."""
+    """Reference for :func:`pacsklearn.responses.value_engine.answer_values`."""
     table = np.asarray(values, dtype=np.float64)
     step = Step.checked(table.shape[1], secret, log_belief, step_budget, noise, ceiling, scale)
     belief, draws = step.log_belief.tolist(), step.noise.tolist()

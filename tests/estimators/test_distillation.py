@@ -17,7 +17,7 @@ from pacsklearn import PACPrivate, PrivacySession, distill
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.information import uniform_belief
 from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.session.label_engine import answer_labels
+from pacsklearn.responses.label_engine import answer_labels
 
 M = 8
 

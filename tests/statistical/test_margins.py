@@ -13,7 +13,7 @@ from scipy.special import ndtri
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information import uniform_belief
-from pacsklearn.session.label_engine import answer_labels
+from pacsklearn.responses.label_engine import answer_labels
 
 pytestmark = pytest.mark.statistical
 

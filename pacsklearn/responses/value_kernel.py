@@ -1,4 +1,4 @@
-"""Compiled rows of :mod:`pacsklearn.session.value_engine`, operation by operation as the reference.
+"""Compiled rows of :mod:`pacsklearn.responses.value_engine`, operation by operation as the reference.
 
 Importing this module imports numba.
 """
@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from pacsklearn.session.answers import OUTWARD
-from pacsklearn.session.label_kernel import compiled, first_alive, masses_of
+from pacsklearn.responses.answers import OUTWARD
+from pacsklearn.responses.label_kernel import compiled, first_alive, masses_of
 from pacsklearn.session.value_reference import LARGEST_OFFSET, TINIEST_STEP
 
 __all__ = ["answer_rows", "contested"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.session.answers import LabelAnswers, Step, Stop, check_belief
+from pacsklearn.responses.answers import LabelAnswers, Step, Stop, check_belief
 
 __all__ = ["answer_labels", "contested_rows"]
 
@@ -75,7 +75,7 @@ def answer_labels(
     --------
     >>> import numpy as np
     >>> from pacsklearn.information import uniform_belief
-    >>> from pacsklearn.session.label_engine import answer_labels
+    >>> from pacsklearn.responses.label_engine import answer_labels
     >>> codes = np.array([[2, 2, 2, 2], [0, 0, 1, 1]], dtype=np.uint8)
     >>> told = answer_labels(codes, 3, uniform_belief(4), 1 / 16, np.array([0]))
     >>> told.answers, told.charges.round(4)
@@ -137,7 +137,7 @@ def contested_rows(codes: ArrayLike, log_belief: ArrayLike) -> NDArray[np.bool_]
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn.session.label_engine import contested_rows
+    >>> from pacsklearn.responses.label_engine import contested_rows
     >>> codes = np.array([[0, 0, 1], [1, 1, 1]], dtype=np.uint8)
     >>> contested_rows(codes, np.log([0.5, 0.25, 0.25]))
     array([ True, False])

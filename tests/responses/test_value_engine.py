@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information import belief_entropy, linear_bound, uniform_belief, update_belief
+from pacsklearn.responses.answers import Stop
+from pacsklearn.responses.value_engine import answer_values, contested_rows
 from pacsklearn.session import value_reference
-from pacsklearn.session.answers import Stop
-from pacsklearn.session.value_engine import answer_values, contested_rows
 from pacsklearn.session.value_reference import value_law
 
 NOTHING = np.empty(0, dtype=np.int64)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information import belief_entropy, uniform_belief
+from pacsklearn.responses.answers import LabelAnswers, Stop
+from pacsklearn.responses.label_engine import answer_labels, contested_rows
 from pacsklearn.session import label_reference
-from pacsklearn.session.answers import LabelAnswers, Stop
-from pacsklearn.session.label_engine import answer_labels, contested_rows
 from pacsklearn.session.label_reference import label_law
 
 

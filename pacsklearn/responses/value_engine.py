@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.session.answers import Step, Stop, ValueAnswers, check_belief
+from pacsklearn.responses.answers import Step, Stop, ValueAnswers, check_belief
 
 __all__ = ["answer_values", "contested_rows"]
 
@@ -67,7 +67,7 @@ def answer_values(
     --------
     >>> import numpy as np
     >>> from pacsklearn.information import uniform_belief
-    >>> from pacsklearn.session.value_engine import answer_values
+    >>> from pacsklearn.responses.value_engine import answer_values
     >>> values = np.array([[[1.0, 0.25], [1.0, 0.75]]])
     >>> told = answer_values(values, 1, uniform_belief(2), 1 / 8, np.array([0]))
     >>> told.answers.round(4), told.noise_std.round(4), told.charges.round(4)
@@ -126,7 +126,7 @@ def contested_rows(values: ArrayLike, log_belief: ArrayLike) -> NDArray[np.bool_
     Examples
     --------
     >>> import numpy as np
-    >>> from pacsklearn.session.value_engine import contested_rows
+    >>> from pacsklearn.responses.value_engine import contested_rows
     >>> contested_rows(np.array([[[0.5], [0.5]], [[0.5], [0.6]]]), np.log([0.5, 0.5]))
     array([False,  True])
     """

@@ -16,8 +16,8 @@ from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
 from pacsklearn.release.statement import responses_guarantee
-from pacsklearn.session.responder import Responder, ResponderState
-from pacsklearn.session.response_kind import ResponseKind
+from pacsklearn.responses.answer_kind import ResponseKind
+from pacsklearn.responses.responder import Responder, ResponderState
 
 __all__ = ["Responders"]
 
