@@ -20,7 +20,7 @@ from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.estimators.srpp_sgd.clipped_gradient import clipped_sum
 from pacsklearn.estimators.srpp_sgd.losses import LogisticLoss
 from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.session.private_run import PrivateRun
+from pacsklearn.pufferfish.run import PrivateRun
 
 N, D, B = 50_000, 100, 512
 LOSS = LogisticLoss()

@@ -36,8 +36,8 @@ from pacsklearn.datasets import load_adult, load_cleveland, load_student
 from pacsklearn.noise.sliced_gaussian import sliced_law
 from pacsklearn.noise.sliced_target import SlicedTarget
 from pacsklearn.plugin import registry
+from pacsklearn.pufferfish.world_outputs import FunctionQuery, world_outputs
 from pacsklearn.scenarios.group_scenario import GroupScenario
-from pacsklearn.session.srpp_worlds import FunctionQuery, world_outputs
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 ORDER = 4.0

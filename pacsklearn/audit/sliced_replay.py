@@ -15,8 +15,8 @@ from pacsklearn.estimators.srpp_parameters import is_function, secret_column, sl
 from pacsklearn.estimators.srpp_private import SRPPPrivate
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.plugin import registry
-from pacsklearn.session.srpp_release import CalibratedWorlds, calibrated_worlds
-from pacsklearn.session.srpp_worlds import FunctionQuery, ModelQuery, Query
+from pacsklearn.pufferfish.release import CalibratedWorlds, calibrated_worlds
+from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery, Query
 
 __all__ = ["replay_sliced"]
 

@@ -15,7 +15,7 @@ from pacsklearn.core.scenario import SecretColumn
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import AGGREGATIONS
 from pacsklearn.exceptions import BudgetError, ScenarioError
-from pacsklearn.session.srpp_release import SlicedOptions
+from pacsklearn.pufferfish.release import SlicedOptions
 
 __all__ = ["checked_epsilon", "is_function", "secret_column", "sliced_options"]
 

@@ -27,9 +27,9 @@ from pacsklearn.estimators.srpp_parameters import (
 )
 from pacsklearn.exceptions import LedgerError, NoCanonicalizerError, ScenarioError
 from pacsklearn.plugin import registry
+from pacsklearn.pufferfish.release import sliced_release
+from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery, Query
 from pacsklearn.release.secret import sampler_for
-from pacsklearn.session.srpp_release import sliced_release
-from pacsklearn.session.srpp_worlds import FunctionQuery, ModelQuery, Query
 
 __all__ = ["SRPPPrivate"]
 

@@ -12,8 +12,8 @@ from pacsklearn.audit.map_attack import MapAttack
 from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.core.scenario import SecretColumn
 from pacsklearn.plugin import registry
-from pacsklearn.session.srpp_release import SlicedOptions, calibrated_worlds
-from pacsklearn.session.srpp_worlds import FunctionQuery, ModelQuery
+from pacsklearn.pufferfish.release import SlicedOptions, calibrated_worlds
+from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery
 from pacsklearn.testing import check_attack
 from pacsklearn.testing.example_games import AttackGames
 

@@ -21,8 +21,8 @@ from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.plugin import registry
-from pacsklearn.session.srpp_release import CalibratedWorlds
-from pacsklearn.session.srpp_worlds import FunctionQuery, ModelQuery, world_outputs
+from pacsklearn.pufferfish.release import CalibratedWorlds
+from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery, world_outputs
 
 GROUPS = np.array(["Zinnober", "Karmesin"])
 

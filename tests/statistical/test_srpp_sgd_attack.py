@@ -14,7 +14,7 @@ from pacsklearn.estimators.srpp_sgd.clipped_gradient import clipped_sum
 from pacsklearn.estimators.srpp_sgd.losses import SquaredLoss
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.session.private_run import PrivateRun
+from pacsklearn.pufferfish.run import PrivateRun
 
 TRIALS, STEPS, N, K, NOISE = 400, 4, 30, 3, 12.0
 

@@ -21,7 +21,7 @@ from pacsklearn.estimators.srpp_sgd.losses import LinearLoss, loss_named
 from pacsklearn.estimators.srpp_sgd.penalty import Penalty
 from pacsklearn.estimators.srpp_sgd.step_size import StepSize
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.session.private_sgd import PlainRun, PrivateSGD, opened_run
+from pacsklearn.pufferfish.open_run import PlainRun, PrivateSGD, opened_run
 
 __all__ = ["LinearSGD", "secret_column"]
 

@@ -15,7 +15,7 @@ from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.estimators.srpp_sgd.base import LinearSGD
 from pacsklearn.estimators.srpp_sgd.checked import check_parameters, checked_class_weight
 from pacsklearn.estimators.srpp_sgd.losses import LOSSES
-from pacsklearn.session.private_sgd import planned_unit
+from pacsklearn.pufferfish.open_run import planned_unit
 
 __all__ = ["SRPPSGDClassifier"]
 

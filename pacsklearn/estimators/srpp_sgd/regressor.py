@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.estimators.srpp_sgd.base import LinearSGD
 from pacsklearn.estimators.srpp_sgd.checked import check_parameters
-from pacsklearn.session.private_sgd import planned_unit
+from pacsklearn.pufferfish.open_run import planned_unit
 
 __all__ = ["SRPPSGDRegressor"]
 

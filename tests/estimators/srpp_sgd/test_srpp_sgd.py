@@ -39,7 +39,7 @@ from pacsklearn.exceptions import (
 )
 from pacsklearn.information.discrepancy import SAMPLINGS
 from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.session.private_run import PrivateRun
+from pacsklearn.pufferfish.run import PrivateRun
 
 QUIET = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 SMALL = {"max_iter": 2, "batch_size": 100}

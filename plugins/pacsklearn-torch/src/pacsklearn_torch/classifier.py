@@ -17,7 +17,7 @@ from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.scenario import SecretColumn
 from pacsklearn.estimators.srpp_sgd.checked import check_run, checked_cap
 from pacsklearn.estimators.srpp_sgd.step_size import StepSize
-from pacsklearn.session.private_sgd import opened_run, planned_unit
+from pacsklearn.pufferfish.open_run import opened_run, planned_unit
 
 __all__ = ["SRPPTorchClassifier"]
 

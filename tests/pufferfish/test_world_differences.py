@@ -10,8 +10,8 @@ import pytest
 from pacsklearn import DifferingRows, PrevalenceScenario, Scenario, SimulatorScenario
 from pacsklearn.core.scenario import Law, SecretColumn, Worlds
 from pacsklearn.exceptions import ScenarioError
+from pacsklearn.pufferfish.world_differences import world_differences
 from pacsklearn.scenarios.row_world import RowWorld
-from pacsklearn.session.world_differences import world_differences
 
 X = np.random.default_rng(0).normal(size=(40, 2)).round(1)
 Y = np.arange(40) % 3

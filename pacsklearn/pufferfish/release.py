@@ -21,8 +21,8 @@ from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.noise.sliced_gaussian import sliced_law
 from pacsklearn.noise.sliced_target import SlicedTarget
-from pacsklearn.session.srpp_statement import pufferfish_guarantee
-from pacsklearn.session.srpp_worlds import Query, world_outputs
+from pacsklearn.pufferfish.statement import pufferfish_guarantee
+from pacsklearn.pufferfish.world_outputs import Query, world_outputs
 
 __all__ = ["CalibratedWorlds", "SlicedOptions", "calibrated_worlds", "sliced_release"]
 

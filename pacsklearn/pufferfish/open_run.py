@@ -19,12 +19,12 @@ from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.noise.batch_sampler import BatchSampler
 from pacsklearn.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.plugin import registry
+from pacsklearn.pufferfish.run import PrivateRun, RunRecord, run_unit
+from pacsklearn.pufferfish.run_statement import run_guarantee
+from pacsklearn.pufferfish.world_differences import WorldDifferences, world_differences
 from pacsklearn.release.account import open_shared
 from pacsklearn.release.secret import sampler_for
 from pacsklearn.scenarios.differing_rows import DifferingRows
-from pacsklearn.session.private_run import PrivateRun, RunRecord, run_unit
-from pacsklearn.session.run_statement import run_guarantee
-from pacsklearn.session.world_differences import WorldDifferences, world_differences
 
 __all__ = ["PlainRun", "PrivateSGD", "opened_run", "planned_unit"]
 

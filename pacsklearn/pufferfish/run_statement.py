@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.sliced_law import RenyiCosts
 from pacsklearn.core.statement_rendering import rounded_up
-from pacsklearn.session.private_run import PrivateRun
-from pacsklearn.session.world_differences import WorldDifferences
+from pacsklearn.pufferfish.run import PrivateRun
+from pacsklearn.pufferfish.world_differences import WorldDifferences
 
 __all__ = ["run_guarantee"]
 

@@ -1,0 +1,1 @@
+"""Pufferfish releases: a secret about the data, and the worlds it stands for."""
