@@ -26,8 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn.candidates.calibration import output_metric
-from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.candidates.outputs import candidate_outputs, output_metric
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw

@@ -28,7 +28,7 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 from pacsklearn import PACPrivate
-from pacsklearn.candidates.calibration import observe
+from pacsklearn.candidates.outputs import observe
 from pacsklearn.core.metric import DiagonalMetric, IdentityMetric
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support

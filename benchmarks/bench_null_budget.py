@@ -45,8 +45,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
-from pacsklearn.candidates.calibration import observe, output_metric
-from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.candidates.outputs import candidate_outputs, observe, output_metric
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support

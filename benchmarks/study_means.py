@@ -8,7 +8,7 @@ import numpy as np
 from study_data import StudyData
 from study_releases import target_for
 
-from pacsklearn.candidates.calibration import observe
+from pacsklearn.candidates.outputs import observe
 from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support

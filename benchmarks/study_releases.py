@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from study_data import StudyData
 
-from pacsklearn.candidates.calibration import observe, output_metric
-from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.candidates.outputs import candidate_outputs, observe, output_metric
 from pacsklearn.candidates.universe import design_space
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.secret_space import SecretSpace

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_budget
-from pacsklearn.candidates.calibration import observe
+from pacsklearn.candidates.outputs import observe
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.game import Game, Round
 from pacsklearn.core.noise_law import NoiseLaw

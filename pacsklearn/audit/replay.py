@@ -10,8 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from pacsklearn.audit.replayed_game import ReplayedGame, ReplayedRelease
 from pacsklearn.audit.transcript_game import TranscriptGame
-from pacsklearn.candidates.calibration import output_metric
-from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.candidates.outputs import candidate_outputs, output_metric
 from pacsklearn.candidates.universe import check_universe, design_space
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.criterion import Criterion

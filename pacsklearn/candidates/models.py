@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.candidates.behaviour import same_behaviour
-from pacsklearn.candidates.fast_fitting import differs_from_ordinary, fast_models
-from pacsklearn.candidates.seeding import seeded_clone
 from pacsklearn.candidates.stacked_linear import stack
 from pacsklearn.candidates.subset_fitting import (
     Outcome,
     Stage,
     attempt,
+    differs_from_ordinary,
+    fast_models,
     fit_subset,
     over_subsets,
+    same_behaviour,
+    seeded_clone,
     unwrap,
 )
 from pacsklearn.candidates.universe import check_fit_params

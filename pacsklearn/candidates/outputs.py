@@ -12,24 +12,33 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.candidates.behaviour import same_behaviour
-from pacsklearn.candidates.fast_fitting import differs_from_ordinary, fast_models
-from pacsklearn.candidates.seeding import seeded_clone
 from pacsklearn.candidates.subset_fitting import (
     Outcome,
     Stage,
     StageFailure,
     attempt,
+    differs_from_ordinary,
+    fast_models,
     fit_subset,
     over_subsets,
+    same_behaviour,
+    seeded_clone,
     unwrap,
 )
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import Metric, as_metric
+from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import NonDeterministicError, StructureMismatchError
+from pacsklearn.noise.sampler import Sampler
 
-__all__ = ["CandidateOutputs", "candidate_outputs"]
+__all__ = [
+    "CandidateOutputs",
+    "candidate_outputs",
+    "observe",
+    "output_metric",
+]
 
 Floats = NDArray[np.float64]
 
@@ -211,3 +220,19 @@ def _close(left: Floats, right: Floats) -> bool:
         return False
     size = float(np.max(np.abs(right), initial=0.0))
     return bool(np.all(np.abs(left - right) <= _ROUNDING * size))
+
+
+def output_metric(
+    metric: Any, canonicalizer: Canonicalizer, outputs: CandidateOutputs, X: Any
+) -> Metric:
+    """Metric from a user's argument; ``"auto"`` asks the canonicalizer."""
+    if isinstance(metric, str) and metric == "auto":
+        return canonicalizer.metric(outputs.layout, outputs.reference, X, outputs.vectors)
+    return as_metric(metric)
+
+
+def observe(law: NoiseLaw, index: int, sampler: Sampler) -> NDArray[np.int64]:
+    """Integers released for candidate ``index``; a law without noise asks the sampler for none."""
+    if law.is_noiseless:
+        return law.observe(index, np.zeros(law.dimension, dtype=np.int64))
+    return law.observe(index, sampler.noise(law.dimension))

@@ -9,16 +9,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, NoReturn, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import GaugeError, SubsetFitError
+from pacsklearn.plugin import registry
 
 __all__ = [
     "Outcome",
@@ -26,11 +29,14 @@ __all__ = [
     "StageFailure",
     "attempt",
     "cut_params",
+    "differs_from_ordinary",
+    "fast_models",
     "fit_subset",
     "over_subsets",
+    "same_behaviour",
+    "seeded_clone",
     "unwrap",
 ]
-
 
 _WRONG_PARAMETER = re.compile(
     r"The '(?P<name>\w+)' parameter of (?P<owner>\w+) must be .* Got (?P<given>.*) instead\.$",
@@ -217,3 +223,64 @@ def _cut(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
         return value
     length = value.shape[0] if getattr(value, "shape", ()) else len(value)
     return safe_indexing(value, rows) if length == n_rows else value
+
+
+def seeded_clone(estimator: Any, seed: int = 0) -> Any:
+    """Unfitted clone with every ``random_state`` that is not an integer set to ``seed``.
+
+    The same public seed serves every subset: given the seeds, the model is a function of the
+    subset alone.
+    """
+    fresh = clone(estimator)
+    states = {
+        name: seed
+        for name, value in sorted(fresh.get_params(deep=True).items())
+        if (name == "random_state" or name.endswith("__random_state"))
+        and (isinstance(value, bool) or not isinstance(value, Integral))
+    }
+    return fresh.set_params(**states) if states else fresh
+
+
+def same_behaviour(left: Any, right: Any) -> bool:
+    """Equal labels, or numbers equal up to rounding in the precision they are given in."""
+    left, right = _array(left), _array(right)
+    if left.shape != right.shape:
+        return False
+    if left.dtype.kind not in "fc" and right.dtype.kind not in "fc":
+        return bool(np.array_equal(left, right))
+    single = left.dtype.itemsize < 8 or right.dtype.itemsize < 8
+    tolerance = 1e-3 if single else 1e-6
+    size = float(np.nanmax(np.abs(left), initial=0.0))
+    return bool(np.allclose(left, right, rtol=tolerance, atol=tolerance * size, equal_nan=True))
+
+
+def _array(values: Any) -> Any:
+    return values.toarray() if sparse.issparse(values) else np.asarray(values)
+
+
+def fast_models(
+    template: Any,
+    X: Any,
+    y: Any,
+    params: Mapping[str, Any],
+    space: SecretSpace,
+    *,
+    fast_fit: bool,
+) -> list[Any]:
+    """Fitted model of each candidate; None for one that is to be fitted the ordinary way.
+
+    Parameters of ``fit`` (weights) are for ordinary fits.
+    """
+    fitter = registry().subset_fitter_for(template) if fast_fit and not params else None
+    if fitter is None:
+        return [None] * space.n_subsets
+    found = attempt(lambda _: fitter.fit_all(template, X, y, space))
+    return list(unwrap(found, 0, template))
+
+
+def differs_from_ordinary(estimator: Any) -> str:
+    """What is wrong when candidate 0, fitted both ways, is not one model."""
+    return (
+        f"The fast fit of {type(estimator).__name__} on subset 0 differs from its ordinary fit, by "
+        "more than rounding. Use fast_fit=False, and report it to whoever wrote its subset fitter."
+    )

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from pacsklearn._validation import check_integer
-from pacsklearn.candidates.calibration import output_metric
-from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.candidates.outputs import candidate_outputs, output_metric
 from pacsklearn.candidates.universe import check_universe, design_space
 from pacsklearn.core.metric import as_metric
 from pacsklearn.core.support import Support

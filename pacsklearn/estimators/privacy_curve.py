@@ -15,8 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_budget, check_integer
-from pacsklearn.candidates.calibration import observe, output_metric
-from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.candidates.outputs import candidate_outputs, observe, output_metric
 from pacsklearn.candidates.subset_fitting import cut_params, fit_subset
 from pacsklearn.candidates.universe import check_universe, design_space
 from pacsklearn.core.membership_criterion import MembershipCriterion

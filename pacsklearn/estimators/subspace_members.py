@@ -14,7 +14,7 @@ from sklearn.svm import SVC, NuSVC
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_integer
-from pacsklearn.candidates.seeding import seeded_clone
+from pacsklearn.candidates.subset_fitting import seeded_clone
 
 __all__ = ["SubspaceMembers", "class_scores", "fit_members"]
 

@@ -16,9 +16,15 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.candidates.behaviour import same_behaviour
-from pacsklearn.candidates.seeding import seeded_clone
-from pacsklearn.candidates.subset_fitting import Outcome, Stage, StageFailure, attempt, cut_params
+from pacsklearn.candidates.subset_fitting import (
+    Outcome,
+    Stage,
+    StageFailure,
+    attempt,
+    cut_params,
+    same_behaviour,
+    seeded_clone,
+)
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.scenario import World, Worlds

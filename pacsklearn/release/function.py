@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.candidates.calibration import observe
 from pacsklearn.candidates.function_values import FunctionValues, function_name, function_values
+from pacsklearn.candidates.outputs import observe
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.metric import as_metric
 from pacsklearn.core.one_sided_law import ONE_SIDED, OneSidedLaw

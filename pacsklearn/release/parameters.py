@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.candidates.calibration import observe, output_metric
-from pacsklearn.candidates.outputs import candidate_outputs
-from pacsklearn.candidates.seeding import seeded_clone
+from pacsklearn.candidates.outputs import candidate_outputs, observe, output_metric
+from pacsklearn.candidates.subset_fitting import seeded_clone
 from pacsklearn.candidates.universe import check_fit_params, check_universe
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.release import Release

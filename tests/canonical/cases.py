@@ -91,7 +91,7 @@ from pacsklearn import (
     Layout,
     SecretSpace,
 )
-from pacsklearn.candidates.seeding import seeded_clone
+from pacsklearn.candidates.subset_fitting import seeded_clone
 from pacsklearn.plugin import registry
 
 Floats = NDArray[np.float64]

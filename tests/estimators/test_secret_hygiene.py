@@ -23,7 +23,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from pacsklearn import PACPrivate, SecretSpace
 from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs
-from pacsklearn.candidates.seeding import seeded_clone
+from pacsklearn.candidates.subset_fitting import seeded_clone
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.plugin import registry

@@ -18,8 +18,7 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import LinearSVC
 
 from pacsklearn import Guarantee, PACPrivate, SecretSpace
-from pacsklearn.candidates.calibration import output_metric
-from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.candidates.outputs import candidate_outputs, output_metric
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
