@@ -20,8 +20,8 @@ if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below
     from pacsklearn.core.guarantee import Guarantee
     from pacsklearn.core.guess_criterion import GuessCriterion, k_of_n
     from pacsklearn.core.layout import Layout
+    from pacsklearn.core.metric import OperatorMetric
     from pacsklearn.core.noise_backend import NoiseBackend
-    from pacsklearn.core.operator_metric import OperatorMetric
     from pacsklearn.core.poisson_subsets import PoissonSubsets
     from pacsklearn.core.protecting_metric import ProtectingMetric
     from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
@@ -85,7 +85,7 @@ _NAMES = {
     ),
     "pacsklearn.core.layout": ("Layout",),
     "pacsklearn.core.noise_backend": ("NoiseBackend",),
-    "pacsklearn.core.operator_metric": ("OperatorMetric",),
+    "pacsklearn.core.metric": ("OperatorMetric",),
     "pacsklearn.core.poisson_subsets": ("PoissonSubsets",),
     "pacsklearn.core.protecting_metric": ("ProtectingMetric",),
     "pacsklearn.core.pufferfish_guarantee": ("PufferfishGuarantee",),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from pacsklearn.accounting.entry import Entry, Founding, Position, event_from_text
-from pacsklearn.core.bookkeeping import fits
+from pacsklearn.core.ledger import fits
 from pacsklearn.exceptions import LedgerCorruptedError
 
 __all__ = ["verify_chain"]

@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any, Self, final
 from pacsklearn._validation import check_budget
 from pacsklearn.accounting.chain import verify_chain
 from pacsklearn.accounting.entry import Founding, Position, event_from_text, event_text
-from pacsklearn.core.bookkeeping import bookkeeping_event, check_event, fits, largest_refund
 from pacsklearn.core.event import Event
-from pacsklearn.core.ledger import Ledger, Reservation
+from pacsklearn.core.ledger import (
+    Ledger,
+    Reservation,
+    bookkeeping_event,
+    check_event,
+    fits,
+    largest_refund,
+)
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError, LedgerMismatchError
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a ledger is opened

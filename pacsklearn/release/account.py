@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import final
 
 from pacsklearn._validation import check_budget
-from pacsklearn.core.bookkeeping import bookkeeping_event
 from pacsklearn.core.event import Event
-from pacsklearn.core.ledger import Ledger, MemoryLedger
+from pacsklearn.core.ledger import Ledger, MemoryLedger, bookkeeping_event
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     LedgerMismatchError,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pacsklearn.core.event import Provenance
-from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.guarantee import SAMPLED, Guarantee
 from pacsklearn.core.sampled_law import SampledLaw
-from pacsklearn.core.secret_words import SAMPLED
 
 __all__ = ["sampled_guarantee"]
 

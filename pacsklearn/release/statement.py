@@ -11,10 +11,9 @@ import numpy as np
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.event import Provenance
-from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.guarantee import CANDIDATE, Guarantee
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.secret_words import CANDIDATE
 from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.responses.responder import Responder
 

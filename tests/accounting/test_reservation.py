@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.core.bookkeeping import largest_refund
 from pacsklearn.core.event import Event
-from pacsklearn.core.ledger import Ledger, MemoryLedger
+from pacsklearn.core.ledger import Ledger, MemoryLedger, largest_refund
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,

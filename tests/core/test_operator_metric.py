@@ -7,8 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import LinearOperator
 
-from pacsklearn.core.metric import as_metric
-from pacsklearn.core.operator_metric import OperatorMetric
+from pacsklearn.core.metric import OperatorMetric, as_metric
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.noise.logdet import LogdetBackend

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pacsklearn import Guarantee, PrivacySession
-from pacsklearn.core.secret_words import SAMPLED
+from pacsklearn.core.guarantee import SAMPLED
 from pacsklearn.information import posterior_success
 
 
