@@ -10,7 +10,7 @@ from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.options import Json
 from pacsklearn.exceptions import PluginWarning
 from pacsklearn.plugin import registry
-from pacsklearn.plugin.registration import KINDS
+from pacsklearn.plugin.catalogue import KINDS
 
 __all__ = ["plugins"]
 

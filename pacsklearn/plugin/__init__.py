@@ -8,9 +8,8 @@ from pacsklearn.core.game import Game, Round
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.plugin.failure import PluginFailure
+from pacsklearn.plugin.discovery import PluginFailure
 from pacsklearn.plugin.hookspecs import hookimpl
-from pacsklearn.plugin.process_registry import register, registry, unregister
 from pacsklearn.plugin.records import (
     AttackRecord,
     BatchPredictorRecord,
@@ -20,7 +19,7 @@ from pacsklearn.plugin.records import (
     ScenarioRecord,
     SubsetFitterRecord,
 )
-from pacsklearn.plugin.registry import Registry
+from pacsklearn.plugin.registry import Registry, register, registry, unregister
 
 __all__ = [
     "Attack",

@@ -6,20 +6,56 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint, PackageNotFoundError, version
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, final
 
 import pluggy
 
 from pacsklearn.exceptions import PluginError, PluginWarning
 from pacsklearn.plugin import builtins, hookspecs
-from pacsklearn.plugin.catalogue import Catalogue
-from pacsklearn.plugin.failure import PluginFailure, describe_failures
+from pacsklearn.plugin.catalogue import KINDS, Catalogue, Registration
 from pacsklearn.plugin.records import Record
-from pacsklearn.plugin.registration import KINDS, Registration
 
-__all__ = ["GROUP", "collect", "load", "warn"]
+__all__ = [
+    "GROUP",
+    "PluginFailure",
+    "collect",
+    "describe_failures",
+    "load",
+    "warn",
+]
+
+
+@final
+@dataclass(frozen=True)
+class PluginFailure:
+    """Why a plugin is not there.
+
+    Parameters
+    ----------
+    distribution, version : str
+        What is installed.
+    error_type, message : str
+        Class and text of the exception.
+    """
+
+    distribution: str
+    version: str
+    error_type: str
+    message: str
+
+    def __str__(self) -> str:
+        label = f"{self.distribution} {self.version}".rstrip()
+        return f"{label} ({self.error_type}: {self.message})"
+
+
+def describe_failures(failures: Iterable[PluginFailure]) -> str:
+    """Sentence to append to an error message; empty when no plugin failed."""
+    listed = "; ".join(str(failure) for failure in failures)
+    return f" Plugins that failed to load: {listed}." if listed else ""
+
 
 GROUP: Final = "pacsklearn"
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, TypeVar, final
+from typing import Any, Final, TypeVar, final
 
 from pacsklearn.core.attack import Attack
 from pacsklearn.core.batch_predictor import BatchPredictor
@@ -21,19 +21,24 @@ from pacsklearn.exceptions import (
     UnknownNameError,
 )
 from pacsklearn.plugin import discovery
-from pacsklearn.plugin.catalogue import Catalogue
-from pacsklearn.plugin.failure import PluginFailure, describe_failures
-from pacsklearn.plugin.reasons import reason_for
-from pacsklearn.plugin.records import Record
-from pacsklearn.plugin.registration import (
+from pacsklearn.plugin.catalogue import (
     KINDS,
+    Catalogue,
     Kind,
     Registration,
     target_name,
     unregistered_provenance,
 )
+from pacsklearn.plugin.discovery import PluginFailure, describe_failures
+from pacsklearn.plugin.reasons import reason_for
+from pacsklearn.plugin.records import Record
 
-__all__ = ["Registry"]
+__all__ = [
+    "Registry",
+    "register",
+    "registry",
+    "unregister",
+]
 
 RecordT = TypeVar("RecordT", bound=Record)
 
@@ -282,3 +287,67 @@ def _check_record(record: object) -> None:
 
 def _installed() -> Iterable[EntryPoint]:
     return entry_points(group=discovery.GROUP)
+
+
+RecordT = TypeVar("RecordT", bound=Record)
+
+_REGISTRY: Final = Registry()
+
+
+def registry() -> Registry:
+    """Registry of this process; plugins are loaded at its first question.
+
+    Returns
+    -------
+    Registry
+
+    Examples
+    --------
+    >>> from pacsklearn.plugin import registry
+    >>> "logdet" in registry().names("noise_backend")
+    True
+    """
+    return _REGISTRY
+
+
+def register(record: RecordT) -> RecordT:
+    """Add a canonicalizer, noise backend, scenario or attack without packaging it.
+
+    Parameters
+    ----------
+    record : CanonicalizerRecord, NoiseBackendRecord, ScenarioRecord or AttackRecord
+
+    Returns
+    -------
+    record
+        The same object, to be passed to :func:`unregister`.
+
+    Raises
+    ------
+    PluginClashError
+        When the name, or an estimator, belongs to another record.
+
+    Examples
+    --------
+    >>> from pacsklearn.plugin import NoiseBackendRecord, register, registry, unregister
+    >>> record = register(NoiseBackendRecord("mine", "clinic.noise:MyBackend"))
+    >>> "mine" in registry().names("noise_backend")
+    True
+    >>> unregister(record)
+    """
+    return registry().register(record)
+
+
+def unregister(record: Record) -> None:
+    """Take a registered record away again.
+
+    Parameters
+    ----------
+    record : CanonicalizerRecord, NoiseBackendRecord, ScenarioRecord or AttackRecord
+
+    Raises
+    ------
+    UnknownNameError
+        When no equal record is registered.
+    """
+    registry().unregister(record)

@@ -18,7 +18,7 @@ from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.noise.one_sided import OneSidedBackend
 from pacsklearn.plugin import registry
-from pacsklearn.plugin.registration import unregistered_provenance
+from pacsklearn.plugin.catalogue import unregistered_provenance
 from pacsklearn.release.books import Books
 
 __all__ = ["candidate_values", "release_value"]

@@ -27,7 +27,7 @@ from pacsklearn.core.sampled_law import SampledLaw
 from pacsklearn.core.target import Target
 from pacsklearn.noise.confident import confident_law
 from pacsklearn.noise.sampler import Sampler
-from pacsklearn.plugin.registration import unregistered_provenance
+from pacsklearn.plugin.catalogue import unregistered_provenance
 from pacsklearn.release.account import Account, open_shared
 from pacsklearn.release.sampled_statement import sampled_guarantee
 from pacsklearn.release.secret import sampler_for

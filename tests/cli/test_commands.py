@@ -12,7 +12,7 @@ from pacsklearn.cli import audit_command
 from pacsklearn.core.attack import AttackResult
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
 from pacsklearn.plugin import AttackRecord, register, unregister
-from pacsklearn.plugin.failure import PluginFailure
+from pacsklearn.plugin.discovery import PluginFailure
 from pacsklearn.plugin.registry import Registry
 
 
