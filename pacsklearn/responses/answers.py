@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,17 @@ __all__ = ["LabelAnswers", "Stop", "ValueAnswers"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+LARGEST_CENTRE: Final = 2**26
+"""Cap on a label's centre, in grid steps: 64 noise scales tell it from zero but for one release in
+exp(500). A cap only ever means more noise than the budget asks for. It matters only for labels of
+vanishing mass among three or more, and with it the likelihoods are exact integers."""
+
+LARGEST_OFFSET: Final = 2.0**40
+"""Cap on the distance of a centre from the mean, in grid steps: beyond it integers would soon not
+be exact doubles. A cap only ever means more noise than the budget asks for."""
+
+TINIEST_STEP: Final = 2.0**-1022
 
 OUTWARD = 1.0 + 1e-12
 """Covers the rounding of the few operations between the belief and a charge."""

@@ -1,4 +1,4 @@
-"""Compiled rows of :mod:`pacsklearn.responses.label_engine`, operation by operation as the reference.
+"""Compiled rows of the label engine, operation by operation as the reference.
 
 Importing this module imports numba. Numba's cache notices changes of the file that holds an entry
 point only: whoever changes ``first_alive`` or ``masses_of`` removes the cache of the value kernel.
@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pacsklearn.responses.answers import OUTWARD
-from pacsklearn.session.label_reference import LARGEST_CENTRE
+from pacsklearn.responses.answers import LARGEST_CENTRE, OUTWARD
 
 __all__ = ["answer_rows", "compiled", "contested", "first_alive", "masses_of"]
 

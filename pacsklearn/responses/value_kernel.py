@@ -1,4 +1,4 @@
-"""Compiled rows of :mod:`pacsklearn.responses.value_engine`, operation by operation as the reference.
+"""Compiled rows of the value engine, operation by operation as the reference.
 
 Importing this module imports numba.
 """
@@ -9,9 +9,8 @@ import math
 
 import numpy as np
 
-from pacsklearn.responses.answers import OUTWARD
+from pacsklearn.responses.answers import LARGEST_OFFSET, OUTWARD, TINIEST_STEP
 from pacsklearn.responses.label_kernel import compiled, first_alive, masses_of
-from pacsklearn.session.value_reference import LARGEST_OFFSET, TINIEST_STEP
 
 __all__ = ["answer_rows", "contested"]
 

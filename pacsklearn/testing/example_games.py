@@ -15,7 +15,7 @@ from pacsklearn.core.game import Game, Round
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import posterior_success, update_belief
-from pacsklearn.session.label_reference import LabelLaw, label_law
+from pacsklearn.testing.label_oracle import LabelLaw, label_law
 
 __all__ = ["AttackGames", "example_games"]
 

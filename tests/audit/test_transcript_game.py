@@ -16,7 +16,7 @@ from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.information import mutual_information_for_success
 from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.session import label_reference, value_reference
+from pacsklearn.testing import label_oracle, value_oracle
 from pacsklearn.testing.fingerprint import fingerprint
 
 M = 16
@@ -32,7 +32,7 @@ def test_labels_as_the_plain_engine_answers_them(halves, uneven):
         played = game.play(np.random.default_rng(seed))
         sampler = SeededSampler(np.random.default_rng(seed))
         assert played.secret == sampler.index(uneven.weights)
-        told = label_reference.answer_labels(
+        told = label_oracle.answer_labels(
             halves, played.secret, np.log(uneven.weights), 1 / 32, sampler.noise(40)
         )
         queries, answers = played.released
@@ -47,7 +47,7 @@ def test_values_as_the_plain_engine_answers_them(space):
     played = game.play(np.random.default_rng(8))
     sampler = SeededSampler(np.random.default_rng(8))
     secret = sampler.index(space.weights)
-    told = value_reference.answer_values(
+    told = value_oracle.answer_values(
         said, secret, np.log(space.weights), 1 / 16, sampler.noise(18)
     )
     assert np.allclose(played.released[1], told.answers, rtol=1e-9)

@@ -14,8 +14,8 @@ from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information import belief_entropy, uniform_belief
 from pacsklearn.responses.answers import LabelAnswers, Stop
 from pacsklearn.responses.label_engine import answer_labels, contested_rows
-from pacsklearn.session import label_reference
-from pacsklearn.session.label_reference import label_law
+from pacsklearn.testing import label_oracle
+from pacsklearn.testing.label_oracle import label_law
 
 
 @dataclass
@@ -77,7 +77,7 @@ def test_kernel_equals_reference(seed: int) -> None:
     for _ in range(500):
         problem = random_problem(rng)
         before = problem.log_belief.copy()
-        fast, slow = problem.ask(answer_labels), problem.ask(label_reference.answer_labels)
+        fast, slow = problem.ask(answer_labels), problem.ask(label_oracle.answer_labels)
         np.testing.assert_array_equal(fast.answers, slow.answers)
         assert fast.answers.dtype == problem.codes.dtype
         assert (fast.noise_used, fast.stop) == (slow.noise_used, slow.stop)

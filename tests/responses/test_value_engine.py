@@ -13,8 +13,8 @@ from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information import belief_entropy, linear_bound, uniform_belief, update_belief
 from pacsklearn.responses.answers import Stop
 from pacsklearn.responses.value_engine import answer_values, contested_rows
-from pacsklearn.session import value_reference
-from pacsklearn.session.value_reference import value_law
+from pacsklearn.testing import value_oracle
+from pacsklearn.testing.value_oracle import value_law
 
 NOTHING = np.empty(0, dtype=np.int64)
 
@@ -45,7 +45,7 @@ def test_kernel_equals_reference(seed: int) -> None:
         arguments, options = random_arguments(rng)
         before = arguments[2].copy()
         fast = answer_values(*arguments, **options)
-        slow = value_reference.answer_values(*arguments, **options)
+        slow = value_oracle.answer_values(*arguments, **options)
         assert (fast.noise_used, fast.stop) == (slow.noise_used, slow.stop)
         np.testing.assert_allclose(fast.answers, slow.answers, rtol=1e-12)
         np.testing.assert_allclose(fast.charges, slow.charges, rtol=1e-12)

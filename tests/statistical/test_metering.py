@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacsklearn.session.label_reference import LabelLaw, label_law
-from pacsklearn.session.value_reference import value_law
+from pacsklearn.testing.label_oracle import LabelLaw, label_law
+from pacsklearn.testing.value_oracle import value_law
 
 pytestmark = pytest.mark.statistical
 

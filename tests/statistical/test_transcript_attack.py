@@ -24,7 +24,7 @@ from pacsklearn.core.game import Game, Round
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import update_belief
 from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.session import label_reference
+from pacsklearn.testing import label_oracle
 
 pytestmark = pytest.mark.statistical
 
@@ -132,7 +132,7 @@ class Broken(Game):
             query = self._ask(np.exp(truth), asked)
             asked[query] = True
             row = self._said[query]
-            law = label_reference.label_law(row.tolist(), belief.tolist(), self._step)
+            law = label_oracle.label_law(row.tolist(), belief.tolist(), self._step)
             centres = np.array([law.centre(label) for label in row.tolist()])
             exact = (self._how == "exact" and number < 3) or centres.shape[1] == 0
             factor = 0.05 if self._how == "quiet" else 1.0

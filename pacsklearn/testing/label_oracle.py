@@ -15,16 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.responses.answers import OUTWARD, LabelAnswers, Step, Stop
+from pacsklearn.responses.answers import LARGEST_CENTRE, OUTWARD, LabelAnswers, Step, Stop
 
 __all__ = ["LabelLaw", "Masses", "answer_labels", "label_law", "label_masses"]
 
 INF: Final = math.inf
-
-LARGEST_CENTRE: Final = 2**26
-"""Cap on a label's centre, in grid steps: 64 noise scales tell it from zero but for one release in
-exp(500). A cap only ever means more noise than the budget asks for. It matters only for labels of
-vanishing mass among three or more, and with it the likelihoods below are exact integers."""
 
 
 @final

@@ -10,7 +10,8 @@ import pytest
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information import linear_bound
-from pacsklearn.session.label_reference import LARGEST_CENTRE, answer_labels, label_law
+from pacsklearn.responses.answers import LARGEST_CENTRE
+from pacsklearn.testing.label_oracle import answer_labels, label_law
 
 
 def test_charge_is_the_linear_bound_of_the_released_integers() -> None:

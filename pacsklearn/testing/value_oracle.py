@@ -15,16 +15,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.responses.answers import OUTWARD, Step, Stop, ValueAnswers
-from pacsklearn.session.label_reference import INF, label_masses
+from pacsklearn.responses.answers import (
+    LARGEST_OFFSET,
+    OUTWARD,
+    TINIEST_STEP,
+    Step,
+    Stop,
+    ValueAnswers,
+)
+from pacsklearn.testing.label_oracle import INF, label_masses
 
-__all__ = ["LARGEST_OFFSET", "TINIEST_STEP", "ValueLaw", "answer_values", "value_law"]
+__all__ = ["ValueLaw", "answer_values", "value_law"]
 
-LARGEST_OFFSET: Final = 2.0**40
-"""Cap on the distance of a centre from the mean, in grid steps: beyond it integers would soon not
-be exact doubles. A cap only ever means more noise than the budget asks for."""
-
-TINIEST_STEP: Final = 2.0**-1022
 
 Row = Sequence[Sequence[float]]
 
