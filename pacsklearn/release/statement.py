@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,8 @@ from pacsklearn.core.guarantee import CANDIDATE, Guarantee
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.release.session_criterion import ledger_unit
-from pacsklearn.responses.responder import Responder
 
-__all__ = ["membership_prior", "pac_guarantee", "public_facts", "responses_guarantee"]
+__all__ = ["membership_prior", "pac_guarantee", "public_facts"]
 
 _WHICH_ROWS_EXIST = (
     "Which rows exist: the adversary is assumed to know all rows of the universe and the list of "
@@ -58,11 +56,6 @@ _CHOICES = (
 _OTHER_AIMS = (
     "Other aims: only the success named above is capped; what an adversary achieves otherwise is "
     "bounded by the mutual information alone."
-)
-
-_AGREED_ANSWERS = (
-    "Answers on which all candidates agree: they are functions of the universe and are given "
-    "however small the budget is."
 )
 
 
@@ -146,25 +139,6 @@ def pac_guarantee(
         n_releases=n_releases,
         metered=metered,
         **about,
-    )
-
-
-def responses_guarantee(guarantee: Guarantee, responder: Responder) -> Guarantee:
-    """Guarantee of a session with what one of its responders has answered."""
-    worst = responder.n_answered * responder.step_budget
-    return replace(
-        guarantee,
-        released=(f"answers ({responder.kind.answers})",),
-        public=(*guarantee.public, "which queries all candidates agree on"),
-        not_covered=(*guarantee.not_covered, _AGREED_ANSWERS),
-        details=(
-            (
-                "answers given",
-                f"{responder.n_answered:,}, {responder.n_contested:,} of them charged",
-            ),
-            ("step budget", f"{responder.step_budget:.6g} nats a charged answer"),
-            ("charging every answer", f"{worst:.6g} nats (the papers' accounting)"),
-        ),
     )
 
 

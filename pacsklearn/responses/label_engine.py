@@ -87,7 +87,7 @@ def answer_labels(
     answers = np.empty(n, dtype=table.dtype)
     charges, margins = np.empty(n), np.empty(n)
     # numba is imported, and its cache read, by the first session that answers.
-    from pacsklearn.session import label_kernel
+    from pacsklearn.responses import label_kernel
 
     rows, used, spent, stop = label_kernel.answer_rows(
         table,
@@ -144,7 +144,7 @@ def contested_rows(codes: ArrayLike, log_belief: ArrayLike) -> NDArray[np.bool_]
     """
     table = _as_codes(codes)
     belief = check_belief(log_belief, table.shape[1])
-    from pacsklearn.session import label_kernel
+    from pacsklearn.responses import label_kernel
 
     result = np.empty(table.shape[0], dtype=np.bool_)
     label_kernel.contested(table, np.ascontiguousarray(belief), result)

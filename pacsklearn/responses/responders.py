@@ -15,9 +15,9 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
-from pacsklearn.release.statement import responses_guarantee
 from pacsklearn.responses.answer_kind import ResponseKind
 from pacsklearn.responses.responder import Responder, ResponderState
+from pacsklearn.responses.statement import responses_guarantee
 
 __all__ = ["Responders"]
 

@@ -78,7 +78,7 @@ def answer_values(
     step = Step.checked(m, secret, log_belief, step_budget, noise, ceiling, scale)
     answers, charges, stds = np.empty((n, width)), np.empty(n), np.empty((n, width))
     # numba is imported, and its cache read, by the first session that answers.
-    from pacsklearn.session import value_kernel
+    from pacsklearn.responses import value_kernel
 
     rows, used, spent, stop = value_kernel.answer_rows(
         table,
@@ -132,7 +132,7 @@ def contested_rows(values: ArrayLike, log_belief: ArrayLike) -> NDArray[np.bool_
     """
     table = _as_values(values)
     belief = check_belief(log_belief, table.shape[1])
-    from pacsklearn.session import value_kernel
+    from pacsklearn.responses import value_kernel
 
     result = np.empty(table.shape[0], dtype=np.bool_)
     value_kernel.contested(table, np.ascontiguousarray(belief), result)

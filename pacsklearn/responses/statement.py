@@ -1,0 +1,34 @@
+"""The guarantee's words about private answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.responses.responder import Responder
+
+__all__ = ["responses_guarantee"]
+
+_AGREED_ANSWERS = (
+    "Answers on which all candidates agree: they are functions of the universe and are given "
+    "however small the budget is."
+)
+
+
+def responses_guarantee(guarantee: Guarantee, responder: Responder) -> Guarantee:
+    """Guarantee of a session with what one of its responders has answered."""
+    worst = responder.n_answered * responder.step_budget
+    return replace(
+        guarantee,
+        released=(f"answers ({responder.kind.answers})",),
+        public=(*guarantee.public, "which queries all candidates agree on"),
+        not_covered=(*guarantee.not_covered, _AGREED_ANSWERS),
+        details=(
+            (
+                "answers given",
+                f"{responder.n_answered:,}, {responder.n_contested:,} of them charged",
+            ),
+            ("step budget", f"{responder.step_budget:.6g} nats a charged answer"),
+            ("charging every answer", f"{worst:.6g} nats (the papers' accounting)"),
+        ),
+    )
