@@ -116,7 +116,7 @@ def power(figures: Figures) -> None:
 
 def sinkhorn(found: object) -> float:
     """Entropic surrogate over the exact distance, for the first pair of groups."""
-    from pacsklearn.noise.sinkhorn_baseline import sinkhorn_distance
+    from benchmarks.baselines.sinkhorn_baseline import sinkhorn_distance
 
     (left, right) = found.worlds.instances()[0]
     X, Y = found.vectors[list(left.members)], found.vectors[list(right.members)]

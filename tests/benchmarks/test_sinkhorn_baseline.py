@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
+from benchmarks.baselines.sinkhorn_baseline import sinkhorn_distance
 from pacsklearn.information.bottleneck_transport import bottleneck_distance
-from pacsklearn.noise.sinkhorn_baseline import sinkhorn_distance
 
 
 @pytest.fixture

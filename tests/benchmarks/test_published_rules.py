@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.baselines.confident_auto_pac import confident_auto_pac
+from benchmarks.baselines.variance_converged import variance_converged
 from pacsklearn.core.target import Target
 from pacsklearn.information import upper_mean_bound
 from pacsklearn.noise.confident import confident_law
-from pacsklearn.noise.confident_auto_pac import confident_auto_pac
-from pacsklearn.noise.variance_converged import variance_converged
 
 
 def test_the_stopping_rule_stops_when_nothing_moved():

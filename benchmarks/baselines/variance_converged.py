@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from benchmarks.baselines.estimated_noise import EstimatedNoise
 from pacsklearn._validation import check_budget, check_integer
-from pacsklearn.noise.estimated_noise import EstimatedNoise
 
 __all__ = ["variance_converged"]
 

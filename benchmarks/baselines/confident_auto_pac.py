@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacsklearn.noise.estimated_noise import EstimatedNoise
+from benchmarks.baselines.estimated_noise import EstimatedNoise
 
 __all__ = ["confident_auto_pac"]
 

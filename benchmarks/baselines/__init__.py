@@ -1,0 +1,1 @@
+"""Rules of the papers that nobody should release under, for comparison."""
