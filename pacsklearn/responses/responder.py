@@ -20,12 +20,12 @@ from pacsklearn.information import belief_entropy
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
+from pacsklearn.responses import label_engine, value_engine
 from pacsklearn.responses.answer_kind import ResponseKind
 from pacsklearn.responses.answers import OUTWARD, LabelAnswers, Stop, ValueAnswers
 from pacsklearn.responses.label_engine import answer_labels
 from pacsklearn.responses.row_keys import row_keys
 from pacsklearn.responses.value_engine import answer_values
-from pacsklearn.session import label_engine, value_engine
 
 __all__ = ["Answers", "CostPreview", "Responder", "ResponderState"]
 

@@ -23,7 +23,7 @@ from sklearn.svm import LinearSVC
 
 from pacsklearn import PACPrivate
 from pacsklearn.estimators import pac_private
-from pacsklearn.session import parameter_release
+from pacsklearn.release import parameters as parameter_release
 
 RELEASES = 200
 NOTHING = 1e-9

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pacsklearn.noise import noise_pool
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import Sampler, SecureSampler, SeededSampler
-from pacsklearn.session import noise_pool
 
 
 class CountingSampler(Sampler):

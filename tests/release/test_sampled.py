@@ -13,7 +13,7 @@ from pacsklearn.exceptions import (
     NonDeterministicError,
     PrivacyLeakWarning,
 )
-from pacsklearn.session import sampled_release
+from pacsklearn.release import sampled as sampled_release
 
 X = np.random.default_rng(0).normal(size=(200, 3))
 SUBSETS = PoissonSubsets(200)

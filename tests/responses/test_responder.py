@@ -33,7 +33,7 @@ from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.release.secret import Secret
-from pacsklearn.session import responder as responder_module
+from pacsklearn.responses import responder as responder_module
 
 M = 8
 MODEL = KNeighborsClassifier(1)

@@ -24,7 +24,7 @@ from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.plugin import registry
-from pacsklearn.session import parameter_release
+from pacsklearn.release import parameters as parameter_release
 from pacsklearn.session.privacy_session import PrivacySession
 
 pytestmark = pytest.mark.statistical
