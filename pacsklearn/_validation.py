@@ -22,10 +22,13 @@ def check_budget(*, budget: object, name: str = "budget") -> float:
             f"{name} must be a positive number of nats, got {budget!r} of type "
             f"{type(budget).__name__}; give for instance {name}=1/16."
         )
-    value = float(budget)
+    try:
+        value = float(budget)
+    except OverflowError:
+        value = math.inf
     if not math.isfinite(value) or value <= 0:
         raise BudgetError(
-            f"{name} must be a positive, finite number of nats, got {budget!r}; give for instance "
+            f"{name} must be a positive, finite number of nats, got {value!r}; give for instance "
             f"{name}=1/16, or any value of at least ln(n_subsets) for a release without noise."
         )
     if value < _LEAST_BUDGET:

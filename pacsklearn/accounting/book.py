@@ -10,10 +10,10 @@ from typing import Any, final
 
 from sqlalchemy import Connection, bindparam, insert, select
 
-from pacsklearn.accounting.entry import Entry, Founding, Position, event_text, now
+from pacsklearn.accounting.entry import Entry, Founding, Position, event_text, is_sound, now
 from pacsklearn.accounting.tables import DATASETS, ENTRIES
 from pacsklearn.core.event import Event
-from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
+from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
 
 __all__ = ["AccountState", "Book"]
 
@@ -80,7 +80,7 @@ class Book:
             if row is None:
                 return None
             self._founding = Founding(*row)
-            if not _is_sound(self._founding):
+            if not is_sound(self._founding):
                 raise LedgerCorruptedError(0, "(the account) is not the one that was founded")
         return self._founding
 
@@ -97,6 +97,11 @@ class Book:
         if head is None:
             return Position(0, self._founded().hash)
         return Position(head.sequence, head.hash)
+
+    def copy(self, row: Entry | Founding) -> None:
+        """Add a row of another database as it stands."""
+        table = _FOUND if isinstance(row, Founding) else _APPEND
+        self._connection.execute(table, vars(row))
 
     def find(self, key: str) -> Entry | None:
         """Row with the idempotency key."""
@@ -147,6 +152,14 @@ class Book:
         )
         entry = replace(entry, hash=entry.digest())
         self._connection.execute(_APPEND, vars(entry))
+        # A value that the database keeps in another type would corrupt the chain for good.
+        where = {"dataset": self._dataset, "sequence": entry.sequence}
+        stored = Entry(*self._connection.execute(_BY_SEQUENCE, where).one())
+        if stored.hash != entry.hash or not is_sound(stored):
+            raise LedgerMismatchError(
+                "The event cannot be stored as it is; nothing was charged. Give texts and numbers "
+                "of Python's own types."
+            )
 
     def entries(self, account: str | None = None, after: int = 0) -> Iterator[Entry]:
         """Rows by sequence number, of one account or of all; as they stand, unchecked."""
@@ -172,15 +185,8 @@ class Book:
         if row is None:
             return None
         entry = Entry(*row)
-        if not _is_sound(entry):
+        if not is_sound(entry):
             raise LedgerCorruptedError(
                 entry.sequence, "does not have the content it was written with"
             )
         return entry
-
-
-def _is_sound(row: Entry | Founding) -> bool:
-    try:
-        return row.digest() == row.hash
-    except (TypeError, ValueError):
-        return False

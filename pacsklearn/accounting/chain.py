@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from pacsklearn.accounting.entry import Entry, Founding, Position, event_from_text
+from pacsklearn.accounting.entry import Entry, Founding, Position, event_from_text, is_sound
 from pacsklearn.core.ledger import fits
 from pacsklearn.exceptions import LedgerCorruptedError
 
-__all__ = ["verify_chain"]
+__all__ = ["sound_rows", "verify_chain"]
 
 
 def verify_chain(founding: Founding, entries: Iterable[Entry]) -> Position:
@@ -31,7 +31,15 @@ def verify_chain(founding: Founding, entries: Iterable[Entry]) -> Position:
     LedgerCorruptedError
         With the number of the first row that is wrong; 0 for the account itself.
     """
-    if founding.digest() != founding.hash:
+    position = Position(0, founding.hash)
+    for entry in sound_rows(founding, entries):
+        position = Position(entry.sequence, entry.hash)
+    return position
+
+
+def sound_rows(founding: Founding, entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield the rows one by one, each when it has been checked; arguments and errors as above."""
+    if not is_sound(founding):
         raise LedgerCorruptedError(0, "(the account) does not have the hash it was founded with")
     accounts = _Accounts(founding)
     position = Position(0, founding.hash)
@@ -43,14 +51,14 @@ def verify_chain(founding: Founding, entries: Iterable[Entry]) -> Position:
         if wrong:
             raise LedgerCorruptedError(expected, wrong)
         position = Position(entry.sequence, entry.hash)
-    return position
+        yield entry
 
 
 def _what_is_wrong(entry: Entry, before: Position, accounts: _Accounts) -> str:
     try:
         if entry.previous != before.hash:
             return "does not follow the row before it"
-        if entry.digest() != entry.hash:
+        if not is_sound(entry):
             return "does not have the content it was written with"
         event = event_from_text(entry.event)
         facts = (event.key, event.kind, event.charge, event.unit)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, final
 from pacsklearn._validation import check_budget
 from pacsklearn.accounting.chain import verify_chain
 from pacsklearn.accounting.entry import Founding, Position, event_from_text, event_text
-from pacsklearn.core.event import Event
+from pacsklearn.core.event import LONGEST_NOTE, Event, ledger_number, ledger_text
 from pacsklearn.core.ledger import (
     Ledger,
     Reservation,
@@ -66,6 +66,7 @@ class SQLiteAccount(Ledger):
         return 0.0 if state.closed else largest_refund(state.amount, state.total)
 
     def allows(self, amount: float) -> bool:
+        amount = ledger_number("amount", amount)
         with self._book(write=False) as book:
             state = book.state(self._account)
         return not state.closed and fits(state.total, amount, state.amount)
@@ -151,6 +152,7 @@ class SQLiteAccount(Ledger):
 
     def reserve(self, amount: float, *, note: str = "") -> SQLiteReservation:
         amount = check_budget(budget=amount, name="amount")
+        note = ledger_text("note", note, LONGEST_NOTE)
         key = uuid.uuid4().hex
         with self._book(write=True) as book:
             self._append(book, bookkeeping_event("reservation", amount, self.unit, key), note)

@@ -8,9 +8,10 @@ from typing import final
 from pacsklearn._validation import check_budget
 from pacsklearn.accounting.entry import Founding
 from pacsklearn.accounting.sqlite_account import ADDRESS, SQLiteAccount, opened
+from pacsklearn.core.event import ledger_text
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 
-__all__ = ["SQLiteLedger"]
+__all__ = ["SQLiteLedger", "ledger_path"]
 
 
 @final
@@ -70,7 +71,9 @@ class SQLiteLedger(SQLiteAccount):
     ) -> None:
         if ceiling is not None:
             ceiling = check_budget(budget=ceiling, name="ceiling")
-        path = _path(uri)
+        dataset = ledger_text("dataset", dataset)
+        unit = None if unit is None else ledger_text("unit", unit)
+        path = ledger_path(uri)
         founding = _founding(path, dataset, ceiling, unit)
         super().__init__(str(path), founding, "", founding.ceiling)
 
@@ -82,7 +85,8 @@ class SQLiteLedger(SQLiteAccount):
         return f"SQLiteLedger({self.uri!r}, dataset={self.dataset!r})"
 
 
-def _path(uri: str) -> Path:
+def ledger_path(uri: str) -> Path:
+    """File that an address names."""
     address = str(uri)
     name = address.removeprefix(ADDRESS)
     if name in ("", address) or name.startswith(("file:", ":memory:")) or "?" in name:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from pacsklearn.accounting.entry import Position
-from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+from pacsklearn.accounting.sqlite_ledger import SQLiteLedger, ledger_path
 from pacsklearn.cli.console import VIOLATED, guarded, say
 from pacsklearn.cli.options import Json
 
@@ -94,9 +95,41 @@ def verify(
         raise typer.Exit(VIOLATED)
 
 
+@ledger_app.command()
+@guarded
+def repair(
+    address: Address,
+    *,
+    to: Annotated[Path, typer.Option(help="New file for the repaired ledger.")],
+    signed_by: Annotated[str, typer.Option(help="Who answers for it; goes into the ledger.")],
+    reason: Annotated[str, typer.Option(help="Why; goes into the ledger.")],
+    as_json: Json = False,
+) -> None:
+    """Copy a damaged ledger up to its first wrong row, and charge again what was set aside.
+
+    The damaged file is not changed. The rows set aside are beside the copy, in a file whose digest
+    the copy holds.
+    """
+    from pacsklearn.accounting.repair import repair as repaired
+
+    damaged = ledger_path(_uri(address))
+    target = to.expanduser().resolve()
+    found = repaired(damaged, target, signed_by=signed_by, reason=reason)
+    lines = [
+        f"data set {name!r}: {each['kept']} rows kept, {each['set_aside']} set aside, "
+        f"{each['charged']:.6g} charged for them"
+        for name, each in found.items()
+    ]
+    lines += ["", f"repaired   {target}", f"set aside  {target}.aside.json"]
+    say({"ledger": str(target), "datasets": found}, "\n".join(lines), as_json=as_json)
+
+
+def _uri(address: str) -> str:
+    return address if "://" in address else f"sqlite:///{address}"
+
+
 def _opened(address: str, dataset: str, unit: str) -> Any:
-    uri = address if "://" in address else f"sqlite:///{address}"
-    return SQLiteLedger(uri, dataset=dataset, unit=unit)
+    return SQLiteLedger(_uri(address), dataset=dataset, unit=unit)
 
 
 def _position(text: str | None) -> Position | None:

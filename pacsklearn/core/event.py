@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from dataclasses import asdict, dataclass, field
-from typing import Any, final
+from numbers import Integral, Real
+from typing import Any, Final, final
 
-__all__ = ["Event", "Provenance"]
+from pacsklearn.exceptions import LedgerMismatchError
+
+__all__ = ["LONGEST_NOTE", "Event", "Provenance", "ledger_number", "ledger_text"]
+
+LONGEST_NOTE: Final = 100_000
+"""Bytes of a note."""
+
+_LONGEST: Final = 1000
+"""Bytes of a key, a unit or a name: what every database can look up."""
+_LARGEST: Final = 2**63 - 1
 
 
 @final
@@ -28,6 +39,10 @@ class Provenance:
     target: str
     distribution: str
     version: str
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            vars(self)[name] = ledger_text(name, value)
 
 
 @final
@@ -55,6 +70,12 @@ class Event:
         Probability that the bound holds; 1.0 when it is a proof.
     key : str
         Idempotency key: charging one key twice charges once.
+
+    Raises
+    ------
+    LedgerMismatchError
+        When an argument is not of its type. Numbers of other types (numpy's, fractions) become
+        Python's, and -0.0 becomes 0.0, so that an event is the same before and after a database.
     """
 
     kind: str
@@ -69,6 +90,87 @@ class Event:
     confidence: float = 1.0
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
 
+    def __post_init__(self) -> None:
+        own = vars(self)  # frozen for everybody else
+        for name in ("kind", "unit", "backend", "key"):
+            own[name] = ledger_text(name, own[name])
+        for name in ("charge", "bound", "confidence"):
+            own[name] = ledger_number(name, own[name])
+        for name in ("n_candidates", "n_outputs", "n_noisy"):
+            own[name] = _count(name, own[name])
+        plugins = own["provenance"]
+        if not isinstance(plugins, list | tuple) or not all(
+            isinstance(plugin, Provenance) for plugin in plugins
+        ):
+            raise LedgerMismatchError(
+                "provenance of an event must be a tuple of Provenance, got "
+                f"{type(plugins).__name__}."
+            )
+        own["provenance"] = tuple(plugins)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionary, for JSON."""
         return asdict(self)
+
+
+def ledger_text(name: str, value: object, longest: int = _LONGEST) -> str:
+    """Return ``value`` as a text that every database gives back as it is.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument, for the message.
+    value : object
+    longest : int
+        Bytes in UTF-8.
+
+    Raises
+    ------
+    LedgerMismatchError
+        When it is no text, is too long, or holds half a surrogate pair or a null character, which
+        databases refuse or cut off.
+    """
+    if not isinstance(value, str):
+        raise LedgerMismatchError(
+            f"{name} must be a text, got a value of type {type(value).__name__}; write "
+            f"{name}=str(...)."
+        )
+    text = str.__str__(value)  # a subclass may print as something else
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        size = -1
+    if size < 0 or "\0" in text:
+        raise LedgerMismatchError(
+            f"{name} must be a text that can be stored: it holds a null character or half of a "
+            "surrogate pair."
+        )
+    if size > longest:
+        raise LedgerMismatchError(
+            f"{name} must be a text of at most {longest} bytes, got one of {size}."
+        )
+    return text
+
+
+def ledger_number(name: str, value: object) -> float:
+    """Return ``value`` as a finite float that is never -0.0, or raise LedgerMismatchError."""
+    number = math.nan
+    if isinstance(value, Real) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+    if not math.isfinite(number):
+        shown = repr(value) if isinstance(value, float) else f"one of type {type(value).__name__}"
+        raise LedgerMismatchError(f"{name} must be a number, finite and >= 0, got {shown}.")
+    return number + 0.0  # -0.0 is 0.0
+
+
+def _count(name: str, value: object) -> int:
+    count = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else -1
+    if not 0 <= count <= _LARGEST:
+        raise LedgerMismatchError(
+            f"{name} of an event must be a whole number from 0 to 2**63 - 1, got a value of type "
+            f"{type(value).__name__}."
+        )
+    return count

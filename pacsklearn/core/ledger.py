@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, NoReturn, Self, final
 
 from pacsklearn._validation import check_budget
-from pacsklearn.core.event import Event
+from pacsklearn.core.event import LONGEST_NOTE, Event, ledger_number, ledger_text
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError, LedgerMismatchError
 
 __all__ = [
@@ -24,7 +24,8 @@ __all__ = [
     "largest_refund",
 ]
 
-_RESERVED_KINDS = frozenset({"reservation", "reservation-closed", "reservation-returned"})
+_RESERVED_KINDS = frozenset({"reservation", "reservation-closed", "reservation-returned", "repair"})
+_RESERVED_ENDINGS = ("/closed", "/returned")
 
 
 def fits(total: Fraction, charge: float, ceiling: float) -> bool:
@@ -48,7 +49,7 @@ def check_event(event: Event, unit: str) -> None:
             f"This ledger counts {unit}, the event is in {event.unit}; units are never "
             "added. Use a ledger of the event's unit."
         )
-    if not (math.isfinite(event.charge) and event.charge >= 0):
+    if event.charge < 0:
         raise LedgerMismatchError(
             f"An event's charge must be finite and >= 0, got {event.charge!r}."
         )
@@ -56,6 +57,11 @@ def check_event(event: Event, unit: str) -> None:
         raise LedgerMismatchError(
             f"Events of the kind {event.kind!r} are written by the ledger itself; call reserve() "
             "or release_unspent()."
+        )
+    if event.key.endswith(_RESERVED_ENDINGS):
+        raise LedgerMismatchError(
+            f"An event's key may not end in {' or '.join(map(repr, _RESERVED_ENDINGS))}: the "
+            "ledger writes such keys itself when a reservation is closed."
         )
 
 
@@ -220,6 +226,7 @@ class _MemoryAccount(Ledger):
         return 0.0 if self._closed else largest_refund(self._ceiling, self._total)
 
     def allows(self, amount: float) -> bool:
+        amount = ledger_number("amount", amount)
         return not self._closed and fits(self._total, amount, self._ceiling)
 
     def charge(self, event: Event) -> bool:
@@ -237,6 +244,7 @@ class _MemoryAccount(Ledger):
 
     def reserve(self, amount: float, *, note: str = "") -> MemoryReservation:
         amount = check_budget(budget=amount, name="amount")
+        note = ledger_text("note", note, LONGEST_NOTE)
         key = uuid.uuid4().hex
         with self._lock:
             self._append(bookkeeping_event("reservation", amount, self._unit, key))
@@ -279,7 +287,8 @@ class MemoryLedger(_MemoryAccount):
     """
 
     def __init__(self, ceiling: float, unit: str = "nats") -> None:
-        super().__init__(check_budget(budget=ceiling, name="ceiling"), unit, threading.RLock())
+        ceiling = check_budget(budget=ceiling, name="ceiling")
+        super().__init__(ceiling, ledger_text("unit", unit), threading.RLock())
 
     def __repr__(self) -> str:
         return f"MemoryLedger(ceiling={self._ceiling:.6g}, unit={self._unit!r})"

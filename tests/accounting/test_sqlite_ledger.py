@@ -106,7 +106,7 @@ class TestCharging:
         ledger.verify()
 
     def test_what_is_not_json_is_refused(self, ledger: SQLiteLedger, make_event: MakeEvent) -> None:
-        with pytest.raises(LedgerMismatchError, match="written as JSON"):
+        with pytest.raises(LedgerMismatchError, match="bound must be a number, finite"):
             ledger.charge(make_event(0.5, bound=float("nan")))
         assert ledger.spent == 0
 

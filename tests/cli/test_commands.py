@@ -129,6 +129,14 @@ def test_a_ledger_is_shown_and_verified(call, folder):
     result = call("ledger", "verify", "l.db", "--json", code=1)
     assert json.loads(result.stdout)["error"] == "LedgerCorruptedError"
     assert "was altered" in result.stderr
+    signed = ("--signed-by", "A. Curator", "--reason", "a row was changed")
+    result = call("ledger", "repair", "l.db", "--to", "new.db", *signed)
+    assert "0 rows kept, 1 set aside, 0.03125 charged" in result.stdout
+    call("ledger", "verify", "new.db")
+    assert (
+        "already a file"
+        in call("ledger", "repair", "l.db", "--to", "new.db", *signed, code=2).stderr
+    )
     assert "give its ceiling" in call("ledger", "show", "none.db", code=2).stderr
 
 

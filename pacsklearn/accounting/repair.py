@@ -1,0 +1,163 @@
+"""A damaged database, written anew without the rows that are wrong; what they charged is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import uuid
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final, final
+
+from sqlalchemy import select
+
+from pacsklearn.accounting.book import Book
+from pacsklearn.accounting.chain import sound_rows
+from pacsklearn.accounting.database import transaction
+from pacsklearn.accounting.entry import Entry, Founding, now
+from pacsklearn.accounting.tables import DATASETS, create_tables
+from pacsklearn.core.event import ledger_text
+from pacsklearn.core.ledger import bookkeeping_event, fits, largest_refund
+from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
+
+__all__ = ["repair"]
+
+_LONGEST_WORDS: Final = 500
+
+
+def repair(path: Path, target: Path, *, signed_by: str, reason: str) -> dict[str, Any]:
+    """Copy a database up to its first wrong row, and charge what the rows after it charged.
+
+    The damaged file is read, never changed. The rows from the first wrong one on are written as
+    they stand to ``<target>.aside.json``, and the copy ends in rows of the kind ``"repair"`` that
+    name who signed for it and the digest of that file. What the rows set aside charged is charged
+    again, account by account: all that is left where an amount cannot be read. Refunds among them
+    are not.
+
+    Parameters
+    ----------
+    path : Path
+        SQLite file.
+    target : Path
+        New file.
+    signed_by, reason : str
+        Who answers for it, and why; both go into the ledger.
+
+    Returns
+    -------
+    dict
+        For each data set, the rows kept, the rows set aside and what was charged for them.
+
+    Raises
+    ------
+    LedgerError
+        When there is nothing to repair, or the target exists.
+    LedgerCorruptedError
+        When the account itself (its ceiling) was altered: no row can be trusted then.
+    """
+    signed_by = ledger_text("signed_by", signed_by, _LONGEST_WORDS).strip()
+    reason = ledger_text("reason", reason, _LONGEST_WORDS).strip()
+    if not (signed_by and reason):
+        raise LedgerError(
+            "A repair is signed: say who answers for it (signed_by) and why (reason)."
+        )
+    aside = target.with_name(target.name + ".aside.json")
+    for file in (target, aside):
+        if file.exists():
+            raise LedgerError(f"There is already a file {file}; give a new name for the copy.")
+    datasets = _read(path)
+    if all(dataset.is_sound for dataset in datasets):
+        raise LedgerError(f"The ledger at {path} is as it was written: there is nothing to repair.")
+    document = {
+        "ledger": str(path),
+        "signed_by": signed_by,
+        "reason": reason,
+        "time": now(),
+        "rows": [vars(row) for dataset in datasets for row in dataset.aside],
+    }
+    text = json.dumps(document, indent=1, default=_readable)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    report = {}
+    aside.write_text(text, encoding="utf-8")
+    target.touch(mode=0o600)
+    with transaction(str(target), write=True) as connection:
+        create_tables(connection)
+        for dataset in datasets:
+            book = Book(connection, dataset.founding.name)
+            book.copy(dataset.founding)
+            for row in dataset.kept:
+                book.copy(row)
+            note = (
+                f"{len(dataset.aside)} rows from row {len(dataset.kept) + 1} on were set aside by "
+                f"{signed_by}: {reason}; SHA-256 of {aside.name}: {digest}"
+            )
+            report[dataset.founding.name] = {
+                "kept": len(dataset.kept),
+                "set_aside": len(dataset.aside),
+                "charged": dataset.charge_again(book, note) if dataset.aside else 0.0,
+            }
+    return report
+
+
+@final
+class _Dataset:
+    """Rows of one data set: those before the first wrong one, and the others."""
+
+    def __init__(self, founding: Founding, rows: Iterable[Entry]) -> None:
+        self.founding = founding
+        self.kept: list[Entry] = []
+        everything = list(rows)
+        try:
+            self.kept.extend(sound_rows(founding, everything))
+        except LedgerCorruptedError as error:
+            if error.sequence == 0:
+                raise
+        self.aside = everything[len(self.kept) :]
+
+    @property
+    def is_sound(self) -> bool:
+        return not self.aside
+
+    def charge_again(self, book: Book, note: str) -> float:
+        """Append what the rows set aside charged; returns what the ledger itself was charged."""
+        keys = {row.key for row in self.kept if row.kind == "reservation"}
+        keys -= {row.account for row in self.kept if row.kind == "reservation-closed"}
+        owed: dict[str, Fraction | None] = {"": Fraction(0)}
+        made = {row.key: row.charge for row in self.aside if row.kind == "reservation"}
+        for row in self.aside:
+            if row.account in made:  # charged where the reservation was made
+                continue
+            account = row.account if row.account in keys else ""
+            before, amount = owed.get(account, Fraction(0)), _amount(row.charge)
+            owed[account] = None if before is None or amount is None else before + amount
+        ledger_charge = 0.0
+        for account, total in owed.items():
+            state = book.state(account)
+            charge = math.inf if total is None else float(total)
+            if charge == math.inf or not fits(state.total, charge, state.amount):
+                charge = largest_refund(state.amount, state.total)
+            event = bookkeeping_event("repair", charge, self.founding.unit, uuid.uuid4().hex)
+            book.append(account, event, state.total + Fraction(charge), note)
+            if account == "":
+                ledger_charge = charge
+        return ledger_charge
+
+
+def _read(path: Path) -> list[_Dataset]:
+    with transaction(str(path), write=False) as connection:
+        foundings = [Founding(*row) for row in connection.execute(select(DATASETS))]
+        return [
+            _Dataset(founding, Book(connection, founding.name).entries()) for founding in foundings
+        ]
+
+
+def _amount(charge: Any) -> Fraction | None:
+    if isinstance(charge, bool) or not isinstance(charge, int | float) or not math.isfinite(charge):
+        return None
+    return max(Fraction(charge), Fraction(0))
+
+
+def _readable(value: Any) -> Any:
+    return value.hex() if isinstance(value, bytes) else repr(value)
