@@ -63,6 +63,9 @@ if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below
     from pacsklearn.scenarios.group_scenario import GroupScenario
     from pacsklearn.scenarios.prevalence_scenario import PrevalenceScenario
     from pacsklearn.scenarios.simulator_scenario import SimulatorScenario
+    from pacsklearn.schema.column import Column
+    from pacsklearn.schema.encoder import SchemaEncoder
+    from pacsklearn.schema.schema import Schema
     from pacsklearn.session.privacy_session import PrivacySession
 
 __version__ = "0.1.0.dev0"
@@ -138,6 +141,9 @@ _NAMES = {
     "pacsklearn.scenarios.group_scenario": ("GroupScenario",),
     "pacsklearn.scenarios.prevalence_scenario": ("PrevalenceScenario",),
     "pacsklearn.scenarios.simulator_scenario": ("SimulatorScenario",),
+    "pacsklearn.schema.column": ("Column",),
+    "pacsklearn.schema.encoder": ("SchemaEncoder",),
+    "pacsklearn.schema.schema": ("Schema",),
     "pacsklearn.session.privacy_session": ("PrivacySession",),
     "pacsklearn.release.sampled": ("release_sampled",),
 }
@@ -179,6 +185,7 @@ __all__ = [
     "CandidateSpace",
     "Canonicalizer",
     "CanonicalizerRecord",
+    "Column",
     "Criterion",
     "DifferingRows",
     "DiscrepancyCap",
@@ -211,6 +218,8 @@ __all__ = [
     "SRPPSGDRegressor",
     "Scenario",
     "ScenarioRecord",
+    "Schema",
+    "SchemaEncoder",
     "SecretSpace",
     "SimulatorScenario",
     "SliceProfile",

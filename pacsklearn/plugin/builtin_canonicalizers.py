@@ -228,6 +228,12 @@ def canonicalizer_records() -> Iterator[CanonicalizerRecord]:
         "encoders whose categories are given, not learned",
     )
     yield CanonicalizerRecord(
+        "schema_encoder",
+        "pacsklearn.canonical.schema_encoder:SchemaEncoderCanonicalizer",
+        ("pacsklearn.schema.encoder.SchemaEncoder",),
+        "encoders by a public codebook, which learn nothing from the rows",
+    )
+    yield CanonicalizerRecord(
         "multiclass",
         "pacsklearn.canonical.multiclass:MulticlassCanonicalizer",
         (
