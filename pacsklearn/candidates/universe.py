@@ -18,6 +18,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from pacsklearn._sklearn_compat import routing_enabled
 from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.schema.encoder import SchemaEncoder
+from pacsklearn.schema.tables import as_pandas
 
 __all__ = ["check_fit_params", "check_queries", "check_universe", "design_space"]
 
@@ -193,7 +195,7 @@ def _looks_like_classes(y: Any, rate: float) -> bool:
 
 
 def _checked_rows(estimator: Any, X: Any, *, at_least: int) -> Any:
-    tags = get_tags(estimator)
+    tags, X = get_tags(estimator), as_pandas(X)
     if not _is_numeric(X, estimator, tags):
         return X if hasattr(X, "shape") else np.asarray(X)
     checked = _read(
@@ -269,6 +271,10 @@ def _is_numeric(X: Any, estimator: Any, tags: Tags) -> bool:
     mixed = hasattr(X, "iloc") and any(
         getattr(dtype, "kind", "O") not in "biuf" for dtype in X.dtypes
     )
+    if mixed or getattr(getattr(X, "dtype", None), "kind", "f") in "OSU":
+        first = get_tags(_first_reader(estimator)).input_tags
+        if first.string or first.categorical:
+            return False
     return not (mixed and _parts(estimator))
 
 
@@ -276,8 +282,18 @@ def _parts(estimator: Any) -> list[Any]:
     return [part for part in estimator.get_params().values() if hasattr(part, "fit")]
 
 
+def _first_reader(estimator: Any) -> Any:
+    """What sees the rows first: the first step of a pipeline, the part of a meta-estimator."""
+    steps = [step for _, step in getattr(estimator, "steps", ()) if hasattr(step, "fit")]
+    part = steps[0] if steps else getattr(estimator, "estimator", None)
+    is_part = hasattr(part, "fit") and not isinstance(part, type)
+    return _first_reader(part) if is_part else estimator
+
+
 def _accepts_nan(estimator: Any) -> bool:
     parts = _parts(estimator)
     if any(type(part).__module__.startswith("sklearn.impute") for part in parts):
+        return True
+    if isinstance(_first_reader(estimator), SchemaEncoder):
         return True
     return all(get_tags(part).input_tags.allow_nan for part in (estimator, *parts))

@@ -35,7 +35,8 @@ class PublicCategoriesCanonicalizer(Canonicalizer):
             raise NoCanonicalizerError(
                 f"{name}(categories={estimator.categories!r}) learns from the rows which "
                 "categories there are, which cannot be noised; give categories=[...], one list "
-                "for each feature, written down without looking at the rows."
+                "for each feature, written down without looking at the rows, or take them from a "
+                "Schema: schema.supply(estimator)."
             )
         for parameter in ("min_frequency", "max_categories"):
             if getattr(estimator, parameter, None) is not None:

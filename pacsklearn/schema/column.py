@@ -73,10 +73,10 @@ class Column:
     confirmed: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
+        given: object = self.name  # from files, where it may be anything
+        if not isinstance(given, str) or not given:
             raise ValueError(
-                f"name of a column must be a string, got an object of type "
-                f"{type(self.name).__name__}."
+                f"name of a column must be a string, got an object of type {type(given).__name__}."
             )
         if self.kind not in KINDS:
             raise self._wrong("kind", f"one of {', '.join(KINDS)}", self.kind)

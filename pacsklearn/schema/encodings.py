@@ -73,9 +73,10 @@ class _OfNumbers(Encoding):
         missing = np.isnan(numbers)
         filled = np.where(missing, (self.low + self.high) / 2, numbers)
         # Edges given without a range bound nothing: the outer bins are open.
-        stated = self.column.low is not None, self.column.high is not None
-        outside = strange | (stated[0] & (filled < self.low)) | (stated[1] & (filled > self.high))
-        return Encoded(self.features(np.clip(filled, self.low, self.high)), missing, outside)
+        low = -np.inf if self.column.low is None else self.low
+        high = np.inf if self.column.high is None else self.high
+        outside = strange | (filled < low) | (filled > high)
+        return Encoded(self.features(np.clip(filled, low, high)), missing, outside)
 
     @abstractmethod
     def features(self, numbers: Floats) -> Floats:
@@ -91,10 +92,12 @@ class Scaled(_OfNumbers):
         return [self.column.name]
 
     def features(self, numbers: Floats) -> Floats:
-        share = (numbers - self.low) / (self.high - self.low)
+        inside = np.clip(numbers, self.low, self.high) - self.low
         if self.column.scale == "log":
-            share = np.log1p(numbers - self.low) / np.log1p(self.high - self.low)
-        return share[:, None]
+            inside = np.log1p(inside) / np.log1p(self.high - self.low)
+        else:
+            inside = inside / (self.high - self.low)
+        return np.asarray(inside)[:, None]
 
 
 @final

@@ -32,7 +32,7 @@ _TYPE_OF_KIND = {
 _OWN = ("scale", "edges", "vocabulary", "looked_up", "confirmed")
 
 
-def from_table_schema(document: Mapping[str, Any]) -> Iterator[Column]:
+def from_table_schema(document: Any) -> Iterator[Column]:
     """Columns of a descriptor.
 
     Raises
@@ -79,6 +79,9 @@ def _column(field: Mapping[str, Any], everywhere: tuple[Any, ...]) -> Column:
     if kind not in KINDS:
         raise ValueError(f"Field {name!r}: kind must be one of {', '.join(KINDS)}, got {kind!r}.")
     with_range = kind in ("number", "date")
+    more: dict[str, Any] = {
+        key: tuple(own[key]) if key in _LISTS else own[key] for key in _OWN if key in own
+    }
     return Column(
         name,
         kind,
@@ -88,7 +91,7 @@ def _column(field: Mapping[str, Any], everywhere: tuple[Any, ...]) -> Column:
         ordered=bool(field.get("categoriesOrdered", False)),
         missing=_codes(field["missingValues"]) if "missingValues" in field else everywhere,
         required=bool(limits.get("required", False)),
-        **{key: tuple(own[key]) if key in _LISTS else own[key] for key in _OWN if key in own},
+        **more,
     )
 
 

@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.utils import all_estimators
 
-from pacsklearn import FixedStructureForestClassifier, FixedStructureForestRegressor
+from pacsklearn import FixedStructureForestClassifier, FixedStructureForestRegressor, SchemaEncoder
 from pacsklearn.core.attack import Attack
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.noise_backend import NoiseBackend
@@ -21,8 +21,8 @@ def builtins():
 def test_every_claimed_estimator_exists(builtins):
     known = {name for _, cls in all_estimators() for name in public_names(cls)}
     known |= {
-        f"pacsklearn.forests.{kind.__module__.rpartition('.')[2]}.{kind.__qualname__}"
-        for kind in (FixedStructureForestClassifier, FixedStructureForestRegressor)
+        f"{kind.__module__}.{kind.__qualname__}"
+        for kind in (FixedStructureForestClassifier, FixedStructureForestRegressor, SchemaEncoder)
     }
     claimed = {name for record in builtins.records("canonicalizer") for name in record.estimators}
     assert claimed <= known, f"not in this scikit-learn: {sorted(claimed - known)}"

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+import pytest
+
+from pacsklearn import Column
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"kind": "float"}, "kind must be one of"),
+        ({"scale": "square"}, "scale must be"),
+        ({"low": 3, "high": 3}, "low must be less than high"),
+        ({"low": float("nan"), "high": 3}, "low must be a finite number"),
+        ({"low": True, "high": 3}, "low must be a finite number"),
+        ({"edges": (1, 3, 2)}, "edges must rise"),
+        ({"edges": "123"}, "edges must be a list"),
+        ({"kind": "category"}, "has no categories"),
+        ({"kind": "category", "categories": (1, "1")}, "two categories read the same"),
+        ({"kind": "category", "categories": ("a",), "low": 0}, "which has no range"),
+        ({"kind": "number", "categories": ("a",)}, "make it a category"),
+        ({"kind": "boolean", "categories": ("no", "yes", "perhaps")}, "two values"),
+        ({"kind": "date", "low": "yesterday", "high": "2020-01-01"}, "A date must be"),
+    ],
+)
+def test_facts_that_do_not_fit_are_refused(facts, said):
+    with pytest.raises(ValueError, match=said):
+        Column("age", **facts)
+
+
+def test_ranges_and_bounds_between_bins():
+    assert Column("age", low=0, high=10).bounds == (0.0, 10.0)
+    np.testing.assert_allclose(Column("age", low=0, high=10).cuts(4), [2.5, 5, 7.5])
+    np.testing.assert_allclose(Column("age", edges=(1, 2, 7)).cuts(99), [1, 2, 7])
+    cuts = Column("gain", low=0, high=np.e**3 - 1, scale="log").cuts(3)
+    np.testing.assert_allclose(np.log1p(cuts), [1, 2])
+    day = Column("seen", "date", low="1970-01-02", high=date(1970, 1, 11))
+    assert day.bounds == (1.0, 10.0)
+    with pytest.raises(ValueError, match="'age' has no public range"):
+        _ = Column("age").bounds
+
+
+def test_a_fact_that_was_looked_up_stays_open_until_somebody_confirms_it():
+    column = Column("age", low=17, high=90, looked_up=("low", "high"))
+    assert column.is_open
+    assert not column.confirm().is_open
+    assert column.confirm().looked_up == ("low", "high")
+    assert not Column("age", low=0, high=120).confirm().confirmed

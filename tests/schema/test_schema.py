@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, StandardScaler
+
+from pacsklearn import Column, FixedStructureForestClassifier, PACPrivate, Schema, SchemaEncoder
+
+pd = pytest.importorskip("pandas", reason="pandas is not installed")
+DESCRIPTOR = {
+    "missingValues": ["", "NA"],
+    "fields": [
+        {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 120}},
+        {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}},
+        {
+            "name": "stage",
+            "type": "integer",
+            "categories": [{"value": 1, "label": "early"}, {"value": 2, "label": "late"}],
+            "categoriesOrdered": True,
+            "missingValues": ["-1"],
+        },
+        {"name": "smoker", "type": "boolean", "trueValues": ["yes"], "falseValues": ["no"]},
+        {"name": "seen", "type": "date", "constraints": {"minimum": "2020-01-01"}},
+        {"name": "place", "type": "geopoint"},
+        {"name": "gain", "type": "number", "pacsklearn": {"scale": "log", "edges": [0, 10]}},
+        {"name": "note"},
+    ],
+}
+
+
+def test_a_frictionless_schema_is_read_and_written_back():
+    schema = Schema.from_table_schema(DESCRIPTOR)
+    kinds = ["number", "category", "category", "boolean", "date", "ignored", "number", "text"]
+    assert [column.kind for column in schema] == kinds
+    assert schema["age"].bounds == (0, 120)
+    assert schema["age"].missing == ("NA",)
+    assert schema["sex"].required
+    assert schema["stage"].categories == (1, 2)
+    assert schema["stage"].ordered
+    assert schema["stage"].missing == ("-1",)
+    assert schema["smoker"].categories == ("no", "yes")
+    assert schema["gain"].edges == (0, 10)
+    document = json.loads(json.dumps(schema.to_table_schema()))
+    assert Schema.from_table_schema(document) == schema
+
+
+@pytest.mark.parametrize("name", ["book.json", "book.yaml"])
+def test_files(tmp_path, name):
+    pytest.importorskip("yaml", reason="PyYAML is not installed")
+    schema = Schema.from_table_schema(DESCRIPTOR)
+    schema.write(tmp_path / name)
+    assert Schema.read(tmp_path / name) == schema
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ([], "got list"),
+        ({"columns": []}, "no fields"),
+        ({"fields": [{"type": "string"}]}, "Field 0 of the Table Schema has no name"),
+        ({"fields": [{"name": "a", "pacsklearn": {"colour": 1}}]}, "no entry 'colour'"),
+        ({"fields": [{"name": "a", "pacsklearn": {"kind": "x"}}]}, "kind must be one of"),
+        ({"fields": [{"name": "a", "missingValues": "NA"}]}, "missingValues must be a list"),
+        ({"fields": [{"name": "a"}, {"name": "a"}]}, "Two columns of the schema are called 'a'"),
+    ],
+)
+def test_what_is_no_schema_is_refused(document, said):
+    with pytest.raises(ValueError, match=said):
+        Schema.from_table_schema(document)
+
+
+def test_a_file_that_is_no_json(tmp_path):
+    (tmp_path / "book.json").write_text("fields:\n- name: age\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="is no JSON"):
+        Schema.read(tmp_path / "book.json")
+
+
+def test_types_of_columns_say_what_the_rows_are_not_asked():
+    frame = pd.DataFrame(
+        {
+            "n": [1.0, 2.0],
+            "c": pd.Categorical(["b", "b"], categories=["a", "b", "never"]),
+            "o": pd.Categorical(["b", "b"], categories=["a", "b"], ordered=True),
+            "b": [True, False],
+            "d": pd.to_datetime(["2020-01-01", "2021-01-01"]),
+            "t": ["x", "y"],
+        }
+    )
+    schema = Schema.from_dtypes(frame, n=(0, 9))
+    # Other rows of the same types, or none, give the same schema.
+    assert schema == Schema.from_dtypes(frame.iloc[::-1], n=(0, 9))
+    assert schema == Schema.from_dtypes(frame.iloc[:0], n=(0, 9))
+    assert [column.kind for column in schema] == [
+        "number",
+        "category",
+        "category",
+        "boolean",
+        "date",
+        "text",
+    ]
+    assert schema["c"].categories == ("a", "b", "never")
+    assert schema["o"].ordered
+    assert schema.open_columns == ()
+    with pytest.raises(ValueError, match="no column 'z'"):
+        Schema.from_dtypes(frame, z=(0, 1))
+    with pytest.raises(TypeError, match="ndarray"):
+        Schema.from_dtypes(np.zeros((2, 2)))
+
+
+def test_types_of_polars_and_arrow():
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    table = pl.DataFrame({"n": [1], "c": ["b"]}).with_columns(
+        c=pl.Series(["b"], dtype=pl.Enum("ab"))
+    )
+    assert Schema.from_dtypes(table)["c"].categories == ("a", "b")
+    arrow = pa.Table.from_pandas(pd.DataFrame({"c": pd.Categorical(["b"], categories=["a", "b"])}))
+    assert Schema.from_dtypes(arrow)["c"].categories == ("a", "b")
+
+
+def test_a_draft_marks_what_it_looked_up_and_is_refused_until_confirmed(frame):
+    draft = Schema.template(frame)
+    assert draft["id"].kind == "category"  # four rows cannot tell names of rows from categories
+    assert draft["age"].looked_up == ("low", "high")
+    assert draft["ward"].looked_up == ("kind", "categories")
+    assert draft["seen"].low == "2020-01-01"
+    assert draft["seen"].high == "2031-01-01"
+    assert set(draft.open_columns) == set(frame.columns)
+    with pytest.raises(ValueError, match="looked up in private rows") as caught:
+        SchemaEncoder(draft).fit(frame)
+    assert "mars" not in str(caught.value)
+    assert Schema.from_table_schema(draft.to_table_schema()) == draft
+    stated = draft.with_column("age", low=0, high=120)
+    assert "age" not in stated.open_columns
+    assert stated.confirm("id").open_columns == tuple(
+        name for name in draft.names if name not in ("age", "id")
+    )
+    assert draft.confirm().open_columns == ()
+
+
+def test_a_draft_of_many_rows():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "key": [f"p{i}" for i in range(200)],
+            "free": [f"word {i} and more" for i in range(200)],
+            "amount": rng.uniform(1.234, 987.6, 200),
+            "coded": rng.choice(["1", "2", "?"], 200),
+        }
+    )
+    draft = Schema.template(table)
+    kinds = {column.name: column.kind for column in draft}
+    assert kinds == {"key": "ignored", "free": "text", "amount": "number", "coded": "category"}
+    # Rounded outwards, so that a draft does not hold the extreme person's figure.
+    low, high = draft["amount"].bounds
+    assert low <= table.amount.min()
+    assert high >= table.amount.max()
+    assert {low, high}.isdisjoint(table.amount)
+    assert Schema.template(np.ones((3, 2))).names == ("x0", "x1")
+
+
+def test_names():
+    schema = Schema([Column("a"), Column("b"), Column("c")])
+    assert schema.select(["c", "a"]).names == ("c", "a")
+    assert schema.drop("b").names == ("a", "c")
+    assert "b" in schema
+    assert repr(schema) == "Schema(a: number, b: number, c: number)"
+    with pytest.raises(KeyError, match="no column 'z'"):
+        schema.drop("z")
+    with pytest.raises(TypeError, match="Column objects"):
+        Schema(["a"])
+
+
+@pytest.fixture
+def sizes():
+    return Schema(
+        [
+            Column("width", low=0, high=1),
+            Column("colour", "category", categories=("red", "blue")),
+            Column("size", "category", categories=("s", "m", "l"), ordered=True),
+        ]
+    )
+
+
+def test_the_schema_supplies_what_auto_gave_up_for(sizes):
+    parts = [
+        ("hot", OneHotEncoder(), ["colour"]),
+        ("rank", make_pipeline(SimpleImputer(strategy="most_frequent"), OrdinalEncoder()), [2]),
+        ("bins", KBinsDiscretizer(4, encode="onehot-dense"), slice(0, 1)),
+    ]
+    columns = ColumnTransformer(parts, remainder="drop")
+    given = make_pipeline(columns, LogisticRegression())
+    before = clone(given)
+    filled = sizes.supply(given)
+    assert repr(given) == repr(before)
+    hot, rank, bins = (part for _, part, _ in filled[0].transformers)
+    assert hot.categories == [["red", "blue"]]
+    assert rank[-1].categories == [["s", "m", "l"]]
+    assert isinstance(bins, SchemaEncoder)
+    forest = sizes.select(["width"]).supply(FixedStructureForestClassifier())
+    np.testing.assert_array_equal(forest.feature_range, [[0], [1]])
+    union = sizes.select(["colour"]).supply(FeatureUnion([("hot", OneHotEncoder())]))
+    assert union.transformer_list[0][1].categories == [["red", "blue"]]
+    later = make_pipeline(StandardScaler(), OneHotEncoder())
+    assert sizes.supply(later)[-1].categories == "auto"  # its input is no column of the table
+    with pytest.raises(ValueError, match="'width' is of kind 'number' and has no categories"):
+        sizes.supply(OneHotEncoder())
+
+
+def test_supplied_parts_release_parameters(sizes):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "width": rng.uniform(size=200),
+            "colour": rng.choice(["red", "blue"], 200),
+            "size": rng.choice(["s", "m"], 200),  # nobody here is large
+        }
+    )
+    y = (frame.width + (frame.colour == "red") > 1).astype(int)
+    parts = [
+        ("hot", OneHotEncoder(), ["colour", "size"]),
+        ("bins", KBinsDiscretizer(4, encode="onehot-dense"), ["width"]),
+    ]
+    asked = make_pipeline(ColumnTransformer(parts), LogisticRegression())
+    private = PACPrivate(sizes.supply(asked), budget=4.0, n_subsets=16).fit(frame, y)
+    assert "released_estimator_" in vars(private)
+    assert private.score(frame, y) > 0.8
