@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, final
 
-from pacsklearn.core.event import Event, Provenance
+from pacsklearn.core.event import Event
 
 __all__ = ["Entry", "Founding", "Position", "event_from_text", "event_text", "is_sound", "now"]
 
@@ -140,9 +140,7 @@ def event_text(event: Event) -> str:
 
 def event_from_text(text: str) -> Event:
     """The event that :func:`event_text` wrote."""
-    facts = json.loads(text)
-    facts["provenance"] = tuple(Provenance(**plugin) for plugin in facts["provenance"])
-    return Event(**facts)
+    return Event.from_dict(json.loads(text))
 
 
 def now() -> str:

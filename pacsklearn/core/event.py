@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from numbers import Integral, Real
 from typing import Any, Final, final
 
+from pacsklearn.core.mechanism import Mechanism, mechanism_from_dict, mechanism_to_dict
 from pacsklearn.exceptions import LedgerMismatchError
 
 __all__ = ["LONGEST_NOTE", "Event", "Provenance", "ledger_number", "ledger_text"]
@@ -48,7 +49,7 @@ class Provenance:
 @final
 @dataclass(frozen=True)
 class Event:
-    """What one release did to the budget; enough to price it again later.
+    """What one release did to the budget, and what is needed to price it again.
 
     Parameters
     ----------
@@ -70,6 +71,8 @@ class Event:
         Probability that the bound holds; 1.0 when it is a proof.
     key : str
         Idempotency key: charging one key twice charges once.
+    mechanism : Mechanism, optional
+        Sizes, orders and multipliers of the mechanism; None when ``bound`` says all that is known.
 
     Raises
     ------
@@ -89,6 +92,7 @@ class Event:
     provenance: tuple[Provenance, ...] = ()
     confidence: float = 1.0
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
+    mechanism: Mechanism | None = None
 
     def __post_init__(self) -> None:
         own = vars(self)  # frozen for everybody else
@@ -107,10 +111,38 @@ class Event:
                 f"{type(plugins).__name__}."
             )
         own["provenance"] = tuple(plugins)
+        if not isinstance(own["mechanism"], Mechanism | None):
+            raise LedgerMismatchError(
+                "mechanism of an event must be None, QueryAnswers, SlicedNoise or GradientSteps, "
+                f"got {type(own['mechanism']).__name__}."
+            )
+        if own["mechanism"] is not None:
+            mechanism_to_dict(own["mechanism"])  # checks its numbers
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether later ones of its kind depended on what it released."""
+        return self.kind == "responses"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionary, for JSON."""
-        return asdict(self)
+        """Plain dictionary, for JSON; without ``mechanism`` when there is none."""
+        facts = {name: value for name, value in vars(self).items() if name != "mechanism"}
+        facts["provenance"] = [asdict(plugin) for plugin in self.provenance]
+        if self.mechanism is not None:
+            facts["mechanism"] = mechanism_to_dict(self.mechanism)
+        return facts
+
+    @classmethod
+    def from_dict(cls, facts: dict[str, Any]) -> Event:
+        """Event that :meth:`to_dict` wrote, also in earlier versions."""
+        mechanism = facts.get("mechanism")
+        return cls(
+            **facts
+            | {
+                "provenance": tuple(Provenance(**plugin) for plugin in facts["provenance"]),
+                "mechanism": None if mechanism is None else mechanism_from_dict(mechanism),
+            }
+        )
 
 
 def ledger_text(name: str, value: object, longest: int = _LONGEST) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pacsklearn._validation import check_integer
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.gradient_clipping import GradientClipping
+from pacsklearn.core.mechanism import GradientSteps
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import AGGREGATIONS, RenyiCosts
 from pacsklearn.information import step_divergence as divergence
@@ -111,6 +112,46 @@ class SRPPSGDAccountant:
                 "bound on how many rows of the data differ, DiscrepancyCap.differing(...), or use "
                 "another accounting."
             )
+
+    @classmethod
+    def of(cls, mechanism: GradientSteps) -> SRPPSGDAccountant:
+        """Accountant that prices the steps of an event again, in the full view."""
+        law = None if mechanism.law is None else np.array(mechanism.law)
+        cap = DiscrepancyCap(
+            n_rows=mechanism.n_rows,
+            batch_size=mechanism.batch_size,
+            sampling=mechanism.sampling,
+            largest=mechanism.largest,
+            second_moment=mechanism.second_moment,
+            law=law,
+            tail=mechanism.tail,
+            failure=mechanism.failure,
+            source="an event of a ledger",
+            mean_over_data=mechanism.mean_over_data,
+        )
+        clipping = GradientClipping(mechanism.norms, mechanism.sizes)
+        return cls(cap, clipping, mechanism.order, mechanism.accounting)
+
+    def mechanism(self, noise_multiplier: float, n_steps: int) -> GradientSteps:
+        """Everything that :meth:`of` needs, for the event that such steps are charged with."""
+        cap, clipping = self.cap, self.clipping
+        return GradientSteps(
+            n_steps=n_steps,
+            noise_multiplier=float(noise_multiplier),
+            order=float(self.order),
+            accounting=self.accounting,
+            n_rows=cap.n_rows,
+            batch_size=cap.batch_size,
+            sampling=cap.sampling,
+            largest=cap.largest,
+            second_moment=float(cap.second_moment),
+            law=None if cap.law is None else tuple(cap.law.tolist()),
+            tail=float(cap.tail),
+            failure=float(cap.failure),
+            mean_over_data=cap.mean_over_data,
+            norms=tuple(map(float, clipping.norms)),
+            sizes=tuple(map(int, clipping.sizes)),
+        )
 
     @property
     def label(self) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.ledger import Ledger, MemoryLedger
+from pacsklearn.core.mechanism import SlicedNoise
 from pacsklearn.core.release import Release
 from pacsklearn.core.renyi_unit import check_unit, renyi_unit
 from pacsklearn.core.scenario import Scenario, Worlds
@@ -190,12 +191,21 @@ def sliced_release(
         kind="sliced",
         charge=law.cost,
         unit=unit,
-        backend=f"{options.noise} ({options.aggregation})",
+        backend=options.noise,
         bound=law.cost,
         n_candidates=len(worlds.worlds),
         n_outputs=law.dimension,
         n_noisy=0 if law.is_noiseless else law.dimension,
         provenance=provenance,
+        mechanism=SlicedNoise(
+            shape=options.noise,
+            aggregation=options.aggregation,
+            order=law.costs.order,
+            average=law.costs.average,
+            joint=law.costs.joint,
+            worst_slice=law.costs.worst_slice,
+            full=law.costs.full,
+        ),
     )
     account.charge(event)
     members = worlds.law(worlds.realized, 0).members

@@ -184,7 +184,7 @@ class PrivateRun:
             count = self._at_once
             while count > 1 and not self.account.own.allows(count * self.price):
                 count -= 1
-            self.account.charge(self._event("sgd-step", count * self.price))
+            self.account.charge(self._event("sgd-step", count * self.price, count))
             self._count(count)
         self.n_steps += 1
         return self._batches.draw()
@@ -233,19 +233,22 @@ class PrivateRun:
             (self.price, count, self.accountant.release_cost(self.noise_multiplier))
         )
 
-    def _event(self, kind: str, charge: float) -> Event:
+    def _event(self, kind: str, charge: float, n_steps: int = 0) -> Event:
         size = self.accountant.clipping.dimension
         return Event(
             kind=kind,
             charge=charge,
             unit=self.unit,
-            backend=f"gradient noise {self.noise_multiplier:.12g} ({self.accountant.accounting})",
+            backend="gradient noise",
             bound=charge,
             n_candidates=0,
             n_outputs=size,
             n_noisy=size,
             provenance=self.provenance,
             confidence=1.0 - self.accountant.cap.run_failure(1, tails=self._tails),
+            mechanism=self.accountant.mechanism(self.noise_multiplier, n_steps)
+            if n_steps
+            else None,
         )
 
     @property

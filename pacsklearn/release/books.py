@@ -116,7 +116,7 @@ class Books:
         is known before anything is drawn.
         """
         events = self.account.own.events
-        if len(events) > 1 or any(event.kind == "responses" for event in events):
+        if len(events) > 1 or any(event.is_adaptive for event in events):
             return self.account.own.ceiling
         return self.account.own.spent
 

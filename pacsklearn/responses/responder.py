@@ -16,6 +16,7 @@ from pacsklearn.candidates.models import CandidateModels
 from pacsklearn.candidates.universe import check_queries
 from pacsklearn.core.event import Event
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.mechanism import QueryAnswers
 from pacsklearn.information import belief_entropy
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.release.account import Account
@@ -293,6 +294,7 @@ class Responder:
                 n_candidates=len(self._models.models),
                 n_outputs=fresh,
                 n_noisy=contested,
+                mechanism=QueryAnswers(self.kind.answers, self.step_budget, contested),
             )
         )
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from pacsklearn.core.event import Event, Provenance
+from pacsklearn.core.mechanism import GradientSteps, Mechanism, QueryAnswers, SlicedNoise
+from pacsklearn.exceptions import LedgerMismatchError
 
 
 def test_an_event_is_frozen_and_has_its_own_key(make_event: Callable[..., Event]) -> None:
@@ -21,6 +25,42 @@ def test_an_event_is_frozen_and_has_its_own_key(make_event: Callable[..., Event]
 
 def test_an_event_is_plain_json(make_event: Callable[..., Event]) -> None:
     event = make_event(provenance=(Provenance("eigen", "a.b:C", "pacsklearn", "0.1"),))
-    facts = json.loads(json.dumps(event.to_dict()))
-    provenance = tuple(Provenance(**entry) for entry in facts.pop("provenance"))
-    assert Event(provenance=provenance, **facts) == event
+    assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
+
+
+def test_an_event_of_an_earlier_version_is_read() -> None:
+    # As the first version wrote it: no mechanism.
+    text = (
+        '{"backend":"logdet","bound":0.1,"charge":0.1,"confidence":1.0,"key":"k","kind":"responses"'
+        ',"n_candidates":8,"n_noisy":4,"n_outputs":5,"provenance":[],"unit":"nats"}'
+    )
+    event = Event.from_dict(json.loads(text))
+    assert (event.key, event.mechanism, event.is_adaptive) == ("k", None, True)
+    assert json.dumps(event.to_dict(), sort_keys=True, separators=(",", ":")) == text
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        QueryAnswers("labels", 2.0**-20, 7),
+        SlicedNoise("anisotropic", "joint", 8.0, 0.1, 0.2, 0.3, 0.4),
+        GradientSteps(
+            3, 1.5, 16.0, "secret-batches", 100, 10, "poisson", 1, 0.25, (0.9, 0.1), 0.0, 0.0,
+            False, (1.0, 2.0), (3, 4),
+        ),
+    ],
+)  # fmt: skip
+def test_a_mechanism_survives_json(make_event: Callable[..., Event], mechanism: Mechanism) -> None:
+    event = make_event(mechanism=mechanism)
+    assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
+
+
+@pytest.mark.parametrize("step_budget", [np.float64(1.0), math.nan, {1.0}])
+def test_a_mechanisms_numbers_are_checked(
+    make_event: Callable[..., Event], step_budget: object
+) -> None:
+    mechanism = QueryAnswers("labels", step_budget, 1)  # type: ignore[arg-type]
+    with pytest.raises(LedgerMismatchError, match="step_budget of a mechanism"):
+        make_event(mechanism=mechanism)
+    with pytest.raises(LedgerMismatchError, match="mechanism of an event"):
+        make_event(mechanism="gradient noise 1.5")
