@@ -18,6 +18,7 @@ The tree::
     │   ├── LedgerCorruptedError              its rows were altered
     │   ├── LedgerMismatchError (ValueError)  not the account, the unit or the event it should be
     │   └── SessionRolledBackError            a session went on after the state that is here
+    ├── ForeignProcessError (RuntimeError)    something secret was used outside its own process
     ├── AuditViolationError                   an attack did better than a guarantee allows
     ├── SessionFileError (ValueError)         not a session's file, or one that was altered
     └── PluginError
@@ -32,12 +33,15 @@ No message ever quotes a data value, a fitted number or the secret.
 
 from __future__ import annotations
 
+import os
+
 __all__ = [
     "AuditViolationError",
     "BudgetError",
     "BudgetExhaustedError",
     "CanonicalizationError",
     "DesignError",
+    "ForeignProcessError",
     "FunctionError",
     "GaugeError",
     "LedgerCorruptedError",
@@ -165,6 +169,36 @@ class SessionRolledBackError(LedgerError):
 
 class SessionFileError(PacsklearnError, ValueError):
     """A file does not hold a session, or not the one that was saved in it."""
+
+
+class ForeignProcessError(PacsklearnError, RuntimeError):
+    """Something that belongs to one process (a secret, an account, noise) was used in another.
+
+    Nothing was drawn, charged or answered.
+
+    Parameters
+    ----------
+    what : str
+        What belongs to the process.
+    process : int, optional
+        Id of the process it belongs to.
+    """
+
+    def __init__(self, what: str, process: int | None = None) -> None:
+        super().__init__(what, process)
+        self.what = what
+        self.process = process
+
+    def __str__(self) -> str:
+        home = "another process" if self.process is None else f"the process {self.process}"
+        return (
+            f"{self.what} stays in the process that made it, {home}; this is the process "
+            f"{os.getpid()}. A fork or a copy would spend the same budget about the same secret "
+            "once more, so nothing was drawn or charged. Ask the process that made it. In a server "
+            "with several workers, fit in each worker, after the fork, under one ledger in a "
+            "database; to move a session, use PrivacySession.save and load; to publish a model, "
+            "distil it or release parameters."
+        )
 
 
 class AuditViolationError(PacsklearnError):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import traceback
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,3 +19,33 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the shared data folder {folder} is not on this machine")
     return folder
+
+
+@pytest.fixture
+def in_a_child() -> Callable[[Callable[[], Any]], Any]:
+    """Run something in a forked child: what it returns, or the error it raises."""
+    if not hasattr(os, "fork"):
+        pytest.skip("no fork on this system")
+    return _in_a_child
+
+
+def _in_a_child(work: Callable[[], Any]) -> Any:
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            try:
+                found = work()
+            except Exception as error:  # noqa: BLE001 - the parent looks at it
+                found = error
+            with os.fdopen(writer, "wb") as pipe:
+                pipe.write(pickle.dumps(found))
+        except BaseException:  # noqa: BLE001 - a child must not go on with the parent's tests
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        told = pipe.read()
+    assert os.waitpid(child, 0)[1] == 0
+    return pickle.loads(told)

@@ -11,6 +11,7 @@ from typing import Any, NoReturn, Self, final
 
 from pacsklearn._validation import check_budget
 from pacsklearn.core.event import LONGEST_NOTE, Event, ledger_number, ledger_text
+from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError, LedgerMismatchError
 
 __all__ = [
@@ -203,6 +204,7 @@ class _MemoryAccount(Ledger):
         self._events: dict[str, Event] = {}
         self._total = Fraction(0)
         self._closed = False
+        self._home = HomeProcess("This account")
 
     @property
     def ceiling(self) -> float:
@@ -214,6 +216,7 @@ class _MemoryAccount(Ledger):
 
     @property
     def events(self) -> tuple[Event, ...]:
+        self._home.check()
         with self._lock:
             return tuple(self._events.values())
 
@@ -230,6 +233,7 @@ class _MemoryAccount(Ledger):
         return not self._closed and fits(self._total, amount, self._ceiling)
 
     def charge(self, event: Event) -> bool:
+        self._home.check()
         check_event(event, self._unit)
         with self._lock:
             known = self._events.get(event.key)
@@ -243,6 +247,7 @@ class _MemoryAccount(Ledger):
         return True
 
     def reserve(self, amount: float, *, note: str = "") -> MemoryReservation:
+        self._home.check()
         amount = check_budget(budget=amount, name="amount")
         note = ledger_text("note", note, LONGEST_NOTE)
         key = uuid.uuid4().hex
@@ -313,6 +318,7 @@ class MemoryReservation(_MemoryAccount, Reservation):
         return self._closed
 
     def release_unspent(self) -> float:
+        self._home.check()
         with self._lock:
             if self._closed:
                 return 0.0

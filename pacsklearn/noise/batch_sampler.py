@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.information.discrepancy import SAMPLINGS, largest_batch
 from pacsklearn.noise.sampler import Sampler
 
@@ -62,6 +63,7 @@ class BatchSampler:
             )
         self._n_rows, self._size, self._sampling = n_rows, batch_size, sampling
         self._bytes = random_bytes
+        self._home = HomeProcess("A source of batches")
         self._least, self._chances = 0, np.empty(0)
         if sampling == "poisson":
             most = largest_batch(n_rows, batch_size, sampling)
@@ -79,6 +81,7 @@ class BatchSampler:
 
     def draw(self) -> Integers:
         """Rows of one batch, with their repetitions when drawn with replacement."""
+        self._home.check()
         if self._sampling == "with-replacement":
             return self._integers(self._size)
         size = self._size

@@ -12,6 +12,7 @@ from typing import Final, NoReturn, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.noise.sampler import Sampler
 
 __all__ = ["NoisePool"]
@@ -46,7 +47,7 @@ class NoisePool:
     Notes
     -----
     Noise that is used twice is no noise. So a pool cannot be pickled or copied, a process that was
-    forked starts with an empty pool of its own, and a block is wiped as its values are handed out.
+    forked gets nothing from it, and a block is wiped as its values are handed out.
 
     Examples
     --------
@@ -64,6 +65,7 @@ class NoisePool:
         self._sampler = sampler
         self._block = block
         self._closed = False
+        self._home = HomeProcess("Noise drawn ahead")
         self._guard = threading.Lock()
         self._state: _Buffer | None = None
         _POOLS.add(self)
@@ -75,18 +77,20 @@ class NoisePool:
         ------
         RuntimeError
             If the pool is closed.
+        ForeignProcessError
+            In a forked process.
         Exception
             Whatever the sampler raised, also in the background; again at every later call.
         """
         if n < 0:
             raise ValueError(f"n must not be negative, got {n!r}.")
+        self._home.check()
         with self._guard:
             if self._closed:
                 raise RuntimeError("This noise pool is closed.")
             if not self._sampler.is_secure:
                 return self._sampler.noise(n)
-            # Also here: a fork from compiled code does not run Python's hooks.
-            if self._state is None or self._state.process != os.getpid():
+            if self._state is None:
                 self._start()
             state = self._state
         assert state is not None
@@ -99,6 +103,8 @@ class NoisePool:
 
     def close(self) -> None:
         """Stop drawing and wipe what was not used; a second call does nothing."""
+        if not self._home.is_here:
+            return  # a thread of the parent may hold the lock for ever
         with self._guard:
             self._closed = True
             if self._state is not None:
@@ -118,15 +124,13 @@ class NoisePool:
         )
 
     def _start(self) -> None:
-        if self._state is not None:
-            self._state.wipe()
         self._state = _Buffer(self._sampler.noise, self._block)
         weakref.finalize(self, self._state.close)
         # The thread must not hold the pool itself, or a forgotten pool would draw for ever.
         threading.Thread(target=self._state.fill, name="noise-pool", daemon=True).start()
 
     def _forked(self) -> None:
-        self._guard = threading.Lock()
+        """Wipe the child's copy of what its parent is still going to use."""
         if self._state is not None:
             self._state.wipe()
         self._state = None
@@ -137,7 +141,7 @@ class _Buffer:
     """Blocks between the thread and those who take; dies with the process that made it."""
 
     def __init__(self, draw: Callable[[int], Integers], block: int) -> None:
-        self.process = os.getpid()
+        self._home = HomeProcess("Noise drawn ahead")
         self._draw = draw
         self._block = block
         self._blocks: deque[Integers] = deque()
@@ -182,17 +186,18 @@ class _Buffer:
                     self.wipe()
 
     def close(self) -> None:
-        if self.process == os.getpid():
+        if self._home.is_here:
             with self._changed:
                 self._closed = True
                 self.wipe()
                 self._changed.notify_all()
 
     def wipe(self) -> None:
-        for values in self._blocks:
-            values.fill(0)
-        self._blocks.clear()
+        # Detached first: an interrupt in between may lose noise, never hand out zeros.
+        blocks, self._blocks = self._blocks, deque()
         self._ready = 0
+        for values in blocks:
+            values.fill(0)
 
     def _drawn(self, size: int) -> Integers:
         values = self._draw(size)
@@ -213,15 +218,15 @@ class _Buffer:
     def _move(self, room: Integers) -> int:
         if not self._blocks:
             return 0
-        values = self._blocks[0]
+        # Detached before it is read or wiped: whatever interrupts this loses what it holds.
+        values = self._blocks.popleft()
+        self._ready -= values.size
         count = min(values.size, room.size)
         room[:count] = values[:count]
         values[:count] = 0
-        if count == values.size:
-            self._blocks.popleft()
-        else:
-            self._blocks[0] = values[count:]
-        self._ready -= count
+        if count < values.size:
+            self._blocks.appendleft(values[count:])
+            self._ready += values.size - count
         return count
 
 

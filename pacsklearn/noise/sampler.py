@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.core.noise_law import LATTICE_SCALE
 
 __all__ = ["Sampler", "SecureSampler", "SeededSampler"]
@@ -38,7 +39,11 @@ class SecureSampler(Sampler):
 
     is_secure = True
 
+    def __init__(self) -> None:
+        self._home = HomeProcess("Secret noise")
+
     def index(self, weights: NDArray[np.float64]) -> int:
+        self._home.check()
         shares = [Fraction(float(weight)) for weight in weights]
         common = max(share.denominator for share in shares)
         whole = [int(share * common) for share in shares]
@@ -50,6 +55,7 @@ class SecureSampler(Sampler):
         raise AssertionError("a ticket below the sum lies in one of its parts")
 
     def noise(self, size: int) -> Integers:
+        self._home.check()
         if size == 0:
             return np.empty(0, dtype=np.int64)
         return np.array(_exact_gaussian()([0] * size), dtype=np.int64)
@@ -62,13 +68,16 @@ class SeededSampler(Sampler):
     is_secure = False
 
     def __init__(self, generator: np.random.Generator) -> None:
-        self._generator = generator
+        self.generator = generator
+        self._home = HomeProcess("Reproducible noise")
 
     def index(self, weights: NDArray[np.float64]) -> int:
-        return int(self._generator.choice(weights.shape[0], p=weights / weights.sum()))
+        self._home.check()
+        return int(self.generator.choice(weights.shape[0], p=weights / weights.sum()))
 
     def noise(self, size: int) -> Integers:
-        return np.rint(self._generator.normal(0.0, LATTICE_SCALE, size)).astype(np.int64)
+        self._home.check()
+        return np.rint(self.generator.normal(0.0, LATTICE_SCALE, size)).astype(np.int64)
 
 
 @cache

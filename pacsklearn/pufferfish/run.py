@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.core.event import Event, Provenance
+from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.renyi_unit import check_unit, renyi_unit
 from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
-from pacsklearn.exceptions import LedgerMismatchError
+from pacsklearn.exceptions import (
+    ForeignProcessError,
+    LedgerMismatchError,
+    SessionRolledBackError,
+)
 from pacsklearn.information.discrepancy import largest_batch
 from pacsklearn.noise.batch_sampler import BatchSampler
 from pacsklearn.noise.noise_pool import NoisePool
@@ -28,6 +34,8 @@ __all__ = ["PrivateRun", "RunRecord", "run_unit"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+_WHAT = "A run of private gradient steps"
 
 
 def run_unit(accountant: SRPPSGDAccountant, scenario: Scenario) -> str:
@@ -78,6 +86,37 @@ class RunRecord:
 
 
 @final
+class _Heads:
+    """How far the runs of this process are: of all copies of a record, one goes on."""
+
+    _runs: ClassVar[dict[str, tuple[HomeProcess, int]]] = {}
+    _lock: ClassVar[Any] = threading.Lock()
+
+    @classmethod
+    def check(cls, session: str, n_paid: int, *, shared: bool) -> None:
+        """Refuse a run whose copy has gone on, and another process's that no ledger numbers."""
+        known = cls._runs.get(session)
+        if known is None or not known[0].is_here:
+            if shared:
+                return
+            raise ForeignProcessError(_WHAT)
+        reached = known[1]
+        if reached != n_paid:
+            raise SessionRolledBackError(
+                f"A copy of this run has gone on: {reached} steps are charged, {n_paid} of them "
+                "here. Go on with that copy, or call fit for a new run."
+            )
+
+    @classmethod
+    def advance(cls, account: Account, n_paid: int, count: int) -> None:
+        """Note that ``count`` steps more are charged; only the head may take them."""
+        with cls._lock:
+            if n_paid:
+                cls.check(account.session, n_paid, shared=account.shared is not None)
+            cls._runs[account.session] = account.home, n_paid + count
+
+
+@final
 class PrivateRun:
     """The steps of one run, its account and its noise. Coordinator only; close it at the end.
 
@@ -107,6 +146,9 @@ class PrivateRun:
     ------
     LedgerMismatchError
         When the ledger, or the run to go on with, counts something else.
+    ForeignProcessError, SessionRolledBackError
+        When the run to go on with is another process's, or a copy of it has gone on, and no shared
+        ledger can tell.
     """
 
     def __init__(
@@ -148,6 +190,7 @@ class PrivateRun:
             self._prices, self.n_steps = list(record.prices), record.n_steps
             self._secure = self._secure and record.secure
             session, n_charged = record.session, record.n_charged
+            _Heads.check(session, record.n_charged_steps, shared=shared is not None)
             for price, count, _ in record.prices:
                 # Rounded up: what was spent is never forgotten.
                 own.charge(self._event("steps-before", math.nextafter(count * price, math.inf)))
@@ -180,11 +223,13 @@ class PrivateRun:
         BudgetExhaustedError
             When another step does not fit; nothing is charged or looked at then.
         """
+        self.account.home.check()
         if self._n_paid <= self.n_steps:
             count = self._at_once
             while count > 1 and not self.account.own.allows(count * self.price):
                 count -= 1
             self.account.charge(self._event("sgd-step", count * self.price, count))
+            _Heads.advance(self.account, self._n_paid, count)
             self._count(count)
         self.n_steps += 1
         return self._batches.draw()

@@ -8,6 +8,7 @@ from typing import final
 
 from pacsklearn._validation import check_budget
 from pacsklearn.core.event import Event
+from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.core.ledger import Ledger, MemoryLedger, bookkeeping_event
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
@@ -50,10 +51,12 @@ class Account:
         self.shared = shared
         self.session = session or uuid.uuid4().hex
         self.n_charged = n_charged
+        self.home = HomeProcess("The secret behind this session")
 
     @property
     def remaining(self) -> float:
         """Nats that may still be charged."""
+        self.home.check()
         shared = float("inf") if self.shared is None else self.shared.remaining
         return min(self.own.remaining, shared)
 
@@ -64,7 +67,10 @@ class Account:
         ------
         BudgetExhaustedError
             When they do not fit, or nothing remains.
+        ForeignProcessError
+            In a forked process.
         """
+        self.home.check()
         amount = self.own.remaining if asked is None else check_budget(budget=asked)
         for ledger in (self.own, self.shared):
             if ledger is not None and (amount == 0 or not ledger.allows(amount)):
@@ -103,6 +109,7 @@ class Account:
         self._next(bookkeeping_event("resumed", 0.0, self.own.unit, ""))
 
     def _next(self, event: Event) -> Event:
+        self.home.check()
         event = replace(event, key=f"{self.session}/{self.n_charged}")
         try:
             is_new = self.shared is None or self.shared.charge(event)

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.information.belief import update_belief
 from pacsklearn.noise.sampler import Sampler, SecureSampler, SeededSampler
 
-__all__ = ["Secret", "sampler_for"]
+__all__ = ["Secret", "resumed_sampler", "sampler_for"]
 
 
 @final
@@ -32,12 +33,14 @@ class Secret:
     def __init__(self, weights: NDArray[np.float64], sampler: Sampler) -> None:
         self._weights = weights
         self._index: int | None = None
+        self._home = HomeProcess("The secret")
         self.sampler = sampler
         self.log_belief: NDArray[np.float64] = np.log(weights / weights.sum())
 
     @property
     def index(self) -> int:
         """The drawn candidate; drawn now if it has not been."""
+        self._home.check()
         if self._index is None:
             self._index = self.sampler.index(self._weights)
         return self._index
@@ -49,10 +52,12 @@ class Secret:
 
     def learn(self, log_likelihood: NDArray[np.float64]) -> None:
         """Bayes' rule for one more release."""
+        self._home.check()
         self.log_belief = update_belief(self.log_belief, log_likelihood)
 
     def use(self, index: int) -> None:
         """Take a candidate that was drawn elsewhere, before anything is released."""
+        self._home.check()
         m = self._weights.shape[0]
         if isinstance(index, bool) or not isinstance(index, Integral) or not 0 <= index < m:
             raise ValueError(
@@ -85,3 +90,8 @@ def sampler_for(random_state: Any) -> Sampler:
     )
     seed = check_random_state(random_state).randint(0, 2**31 - 1)
     return SeededSampler(np.random.default_rng(seed))
+
+
+def resumed_sampler(generator: np.random.Generator | None) -> Sampler:
+    """Sampler of a session that was saved: secure, or the reproducible one where it was."""
+    return SecureSampler() if generator is None else SeededSampler(generator)

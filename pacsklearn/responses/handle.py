@@ -7,7 +7,12 @@ import uuid
 import weakref
 from typing import Any, ClassVar, final
 
+from pacsklearn.core.home_process import HomeProcess
+from pacsklearn.exceptions import ForeignProcessError
+
 __all__ = ["SessionHandle"]
+
+_WHAT = "The secret behind these private answers"
 
 
 @final
@@ -22,29 +27,26 @@ class SessionHandle:
     held : object
     """
 
-    _held: ClassVar[weakref.WeakValueDictionary[str, Any]] = weakref.WeakValueDictionary()
-    __slots__ = ("_name", "_strong")
+    _known: ClassVar[weakref.WeakValueDictionary[str, _Held]] = weakref.WeakValueDictionary()
+    __slots__ = ("_held", "_name")
 
     def __init__(self, held: Any) -> None:
         self._name = f"{os.getpid()}-{uuid.uuid4().hex}"
-        self._strong = held
-        self._held[self._name] = held
+        self._held: _Held | None = _Held(held)
+        self._known[self._name] = self._held
 
     def get(self) -> Any:
         """Return what is held.
 
         Raises
         ------
-        RuntimeError
+        ForeignProcessError
             In another process, or after the session has gone.
         """
-        if self._strong is not None and self._name.startswith(f"{os.getpid()}-"):
-            return self._strong
-        raise RuntimeError(
-            "The secret behind these private answers stays in the process that fitted them: a "
-            "pickle does not carry it. To move a session, use PrivacySession.save and load; to "
-            "publish a model, distil it or release parameters."
-        )
+        if self._held is None:
+            raise ForeignProcessError(_WHAT)
+        self._held.home.check()
+        return self._held.value
 
     def __copy__(self) -> SessionHandle:
         return self
@@ -57,7 +59,16 @@ class SessionHandle:
 
     def __setstate__(self, name: str) -> None:
         self._name = name
-        self._strong = self._held.get(name)
+        self._held = self._known.get(name)
 
     def __repr__(self) -> str:
         return "SessionHandle(...)"
+
+
+@final
+class _Held:
+    """What handles of one name lead to; a forked child knows it too, with its home."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.home = HomeProcess(_WHAT)

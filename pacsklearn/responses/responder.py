@@ -180,6 +180,7 @@ class Responder:
 
     def preview(self, X: Any) -> CostPreview:
         """Cost of answering ``X`` now, without touching the secret."""
+        self._account.home.check()
         X = self._rows(X)
         stored = unanimous = contested = 0
         seen: set[bytes] = set()
@@ -209,9 +210,12 @@ class Responder:
         BudgetExhaustedError
             When a batch does not fit. Nothing of that batch was computed from the secret or
             charged; the batches before it are charged, and stored: asking again is free.
+        ForeignProcessError
+            In a forked process, also for stored answers.
         RuntimeError
             When the session is closed, for a batch that needs noise; nothing is charged.
         """
+        self._account.home.check()
         X = self._rows(X)
         values, margins = [], []
         for part in _batches(X):

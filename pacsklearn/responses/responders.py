@@ -65,6 +65,7 @@ class Responders:
         fast_fit: bool = True,
     ) -> Responder:
         """Responder for these arguments, with its step budget and its stored answers."""
+        self._account.home.check()
         with self._lock:
             fitted = joblib.hash((estimator, dict(fit_params or {})))
             name = joblib.hash((fitted, query_budget, max_answers, kind.answers, kind.value_range))

@@ -21,7 +21,7 @@ from pacsklearn.release.account import Account, open_shared
 from pacsklearn.release.books import Books
 from pacsklearn.release.function import release_value
 from pacsklearn.release.parameters import release_parameters
-from pacsklearn.release.secret import Secret, sampler_for
+from pacsklearn.release.secret import Secret, resumed_sampler, sampler_for
 from pacsklearn.release.session_criterion import as_criterion, check_cap, ledger_unit
 from pacsklearn.responses.answer_kind import response_kind
 from pacsklearn.responses.responder import Responder
@@ -427,6 +427,7 @@ class PrivacySession:
         The session may go on afterwards; the file is then out of date, and refused. A session with
         a ``random_state`` resumes its generator where it was.
         """
+        self._account.home.check()
         with self._one_at_a_time:
             options = {
                 "n_jobs": self._n_jobs,
@@ -481,7 +482,7 @@ class PrivacySession:
         session = cls.__new__(cls)
         session._X, session._y, session._space = state.X, state.y, state.space
         session._account = Account(own, shared, state.session, state.n_charged)
-        session._secret = Secret(state.space.weights, state.sampler)
+        session._secret = Secret(state.space.weights, resumed_sampler(state.generator))
         session._secret.restore(*state.drawn)
         session._start(**state.options)
         session._responders.restore(state.models, state.responders)

@@ -21,7 +21,7 @@ from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import LedgerError, SessionFileError, SessionRolledBackError
-from pacsklearn.noise.sampler import Sampler
+from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.books import Books
 from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.responses.responder import ResponderState
@@ -36,7 +36,7 @@ __all__ = [
     "write_session",
 ]
 
-_MAGIC: Final = b"pacsklearn session 1\n"
+_MAGIC: Final = b"pacsklearn session 2\n"
 _DIGEST: Final = hashlib.sha256().digest_size
 
 
@@ -50,8 +50,8 @@ class SessionState:
     X, y : arrays
         The universe.
     space : SecretSpace or CandidateSpace
-    sampler : Sampler
-        A seeded one goes on where it was.
+    generator : Generator or None
+        Of reproducible noise, which goes on where it was; None for the operating system's.
     drawn : (int, ndarray)
         Secret candidate, and log-belief.
     ceiling : float
@@ -76,7 +76,7 @@ class SessionState:
     X: Any = field(repr=False)
     y: Any = field(repr=False)
     space: SecretSpace | CandidateSpace
-    sampler: Sampler
+    generator: np.random.Generator | None = field(repr=False)
     drawn: tuple[int, NDArray[np.float64]] = field(repr=False)
     ceiling: float
     events: tuple[Event, ...]
@@ -162,11 +162,12 @@ def session_state(
     position = shared_position(account.shared, account.own, account.session)
     assert account.shared is not None
     models, remembered = responders.export()
+    sampler = books.secret.sampler
     return SessionState(
         X=X,
         y=y,
         space=books.space,
-        sampler=books.secret.sampler,
+        generator=sampler.generator if isinstance(sampler, SeededSampler) else None,
         drawn=books.secret.export(),
         ceiling=account.own.ceiling,
         events=account.own.events,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import copy
 import gc
-import os
 import pickle
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pacsklearn.exceptions import ForeignProcessError
 from pacsklearn.noise import noise_pool
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import Sampler, SecureSampler, SeededSampler
@@ -211,34 +212,74 @@ def test_pools_are_neither_pickled_nor_copied() -> None:
             attempt(pool)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.parametrize("hook", [True, False])
-def test_a_forked_process_never_repeats_its_parent(
-    hook: bool, monkeypatch: pytest.MonkeyPatch
+def test_a_forked_process_gets_nothing(
+    hook: bool, monkeypatch: pytest.MonkeyPatch, in_a_child: Callable[[Callable[[], Any]], Any]
 ) -> None:
     if not hook:  # as after a fork from compiled code
         monkeypatch.setattr(noise_pool.NoisePool, "_forked", lambda self: None)
     with NoisePool(SecureSampler(), block=512) as pool:
         pool.take(300)
         time.sleep(0.1)  # the buffer holds values that both processes could hand out
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            status = 1
-            try:
-                os.write(writer, pool.take(200).tobytes())
-                status = 0
-            finally:
-                os._exit(status)
-        os.close(writer)
-        with os.fdopen(reader, "rb") as pipe:
-            theirs = np.frombuffer(pipe.read(), dtype=np.int64)
-        assert os.waitpid(child, 0)[1] == 0
-        ours = pool.take(200)
-    assert theirs.size == 200
-    # Equal values in equal places would happen about once in ten thousand runs by chance.
-    assert not np.any(theirs == ours)
-    assert np.intersect1d(theirs, ours).size <= 2
+        state = pool._state
+        assert state is not None
+        waiting = in_a_child(lambda: sum(np.count_nonzero(block) for block in state._blocks))
+        assert bool(waiting == 0) is hook, "what the parent will use is wiped in its child"
+        taken = in_a_child(lambda: pool.take(200))
+        assert isinstance(taken, ForeignProcessError)
+        # Also where a thread of the parent held every lock when it forked.
+        with pool._guard, state._changed:
+            assert isinstance(in_a_child(lambda: pool.take(1)), ForeignProcessError)
+            assert in_a_child(pool.close) is None
+        assert np.unique(pool.take(200)).size > 190
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in the middle of something."""
+
+
+class Interrupting(np.ndarray):
+    """Block during whose wiping, or reading, somebody presses Ctrl-C."""
+
+    def __setitem__(self, key: object, value: object) -> None:
+        super().__setitem__(key, value)
+        raise Interrupted
+
+    def fill(self, value: object) -> None:
+        super().fill(value)
+        raise Interrupted
+
+
+def test_an_interrupt_between_wiping_and_detaching_hands_out_no_zeros() -> None:
+    sampler = CountingSampler()
+    with NoisePool(sampler, block=1000) as pool:
+        pool.take(300)
+        settle(sampler)
+        state = pool._state
+        assert state is not None
+        assert state._blocks
+        state._blocks[0] = state._blocks[0].view(Interrupting)
+        ready = state._ready
+        with pytest.raises(Interrupted):
+            pool.take(20)
+        assert state._ready < ready, "what is gone does not count as waiting"
+        values = pool.take(400)
+        assert values.all()
+        assert np.unique(values).size == values.size
+
+
+def test_an_interrupt_while_all_is_wiped_hands_out_no_zeros() -> None:
+    sampler = CountingSampler()
+    pool = NoisePool(sampler, block=1000)
+    pool.take(300)
+    settle(sampler)
+    state = pool._state
+    assert state is not None
+    state._blocks[0] = state._blocks[0].view(Interrupting)
+    with pytest.raises(Interrupted):
+        state.wipe()
+    assert pool.take(20).all()
+    pool.close()
 
 
 def test_bad_arguments() -> None:
