@@ -17,8 +17,9 @@ import numpy as np
 from report import Figures, print_table
 from sklearn.model_selection import train_test_split
 
-from pacsklearn.candidates.models import CandidateModels, fit_candidates
-from pacsklearn.candidates.universe import design_space
+from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.models import CandidateModels, candidate_models
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.datasets import load_adult
@@ -101,10 +102,10 @@ def bench(figures: Figures) -> None:
         figures.add("Adult, private responses", "", "no data or no xgboost", None)
         return
     X, X_test, y, y_test = data
-    space = design_space(X, y, n_subsets=N_SUBSETS, rate=0.5, stratify="auto", groups=None, seed=0)
+    space = Design(N_SUBSETS).space(X.shape[0], y)
     estimator = XGBClassifier(**BOOSTER, n_jobs=1, random_state=0)
     started = time.perf_counter()
-    models = fit_candidates(estimator, X, y, space)
+    models = candidate_models(Candidates.prepare(estimator, X, y, space))
     fitted = time.perf_counter()
     kind = response_kind(estimator, y, "labels", None)
     labels = models.labels(X_test, kind.classes)

@@ -26,7 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn.candidates.outputs import candidate_outputs, output_metric
+from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
@@ -63,8 +64,8 @@ def supports(data: Split) -> dict[str, tuple[Support, Any, SecretSpace]]:
     }
     for name, model in models.items():
         chosen = registry().canonicalizer_for(model)
-        outputs = candidate_outputs(model, chosen, X, y, space)
-        metric = output_metric("auto", chosen, outputs, X)
+        outputs = candidate_outputs(Candidates.prepare(model, X, y, space), chosen)
+        metric = outputs.metric()
         found[name] = (Support(outputs.vectors), metric, space)
     found["means"] = (Support(means(X, space)), IdentityMetric(), space)
     return found

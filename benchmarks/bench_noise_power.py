@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn.candidates.outputs import candidate_outputs, output_metric
+from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
@@ -40,8 +41,8 @@ def powers(model: Any, data: Split, metric: Any) -> dict[str, list[float]]:
     X, y = data.train
     chosen = registry().canonicalizer_for(model)
     space = SecretSpace.balanced(len(X), strata=y)
-    outputs = candidate_outputs(model, chosen, X, y, space)
-    cost, support = output_metric(metric, chosen, outputs, X), Support(outputs.vectors)
+    outputs = candidate_outputs(Candidates.prepare(model, X, y, space), chosen)
+    cost, support = outputs.metric(metric), Support(outputs.vectors)
     return {
         noise: [
             registry().noise_backend(noise).calibrate(support, Target(budget), cost).noise_power

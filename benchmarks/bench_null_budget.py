@@ -45,7 +45,8 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
-from pacsklearn.candidates.outputs import candidate_outputs, observe, output_metric
+from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.outputs import candidate_outputs, observe
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
@@ -165,8 +166,10 @@ def measure(case: Case) -> tuple[float, Scores, Scores]:
     chosen = registry().canonicalizer_for(model)
     scorer = check_scoring(model, scoring)
     strata = y if is_classifier(model) else None
-    outputs = candidate_outputs(model, chosen, X, y, SecretSpace.balanced(len(X), strata=strata))
-    cost = output_metric("auto", chosen, outputs, X)
+    outputs = candidate_outputs(
+        Candidates.prepare(model, X, y, SecretSpace.balanced(len(X), strata=strata)), chosen
+    )
+    cost = outputs.metric()
     law = (
         registry().noise_backend("logdet").calibrate(Support(outputs.vectors), Target(BUDGET), cost)
     )

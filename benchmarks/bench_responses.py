@@ -16,8 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from pacsklearn import StabilizedClassifier
-from pacsklearn.candidates.models import CandidateModels, fit_candidates
-from pacsklearn.candidates.universe import design_space
+from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.models import CandidateModels, candidate_models
 from pacsklearn.responses.answer_kind import response_kind
 
 BUDGET, ANSWERS, N_SUBSETS, N_SECRETS = 1 / 16, 10_000, 128, 40
@@ -26,9 +27,9 @@ BUDGET, ANSWERS, N_SUBSETS, N_SECRETS = 1 / 16, 10_000, 128, 40
 def private_accuracy(estimator: object, data: tuple[np.ndarray, ...]) -> tuple[float, ...]:
     """Per cent of rows that are unanimous; accuracy without noise, with it, and its error."""
     X, X_test, y, y_test = data
-    space = design_space(X, y, n_subsets=N_SUBSETS, rate=0.5, stratify="auto", groups=None, seed=0)
+    space = Design(N_SUBSETS).space(X.shape[0], y)
     kind = response_kind(estimator, y, "labels", None)
-    models = fit_candidates(estimator, X, y, space, n_jobs=2)
+    models = candidate_models(Candidates.prepare(estimator, X, y, space, FitOptions(n_jobs=2)))
     labels = models.labels(X_test, kind.classes)
     recorded = CandidateModels(models.models, Recorded(X_test, labels))
     found = []

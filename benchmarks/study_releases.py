@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from study_data import StudyData
 
-from pacsklearn.candidates.outputs import candidate_outputs, observe, output_metric
-from pacsklearn.candidates.universe import design_space
+from pacsklearn.candidates.candidates import Candidates as Prepared
+from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.outputs import candidate_outputs, observe
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
@@ -52,21 +53,12 @@ class Candidates:
     ) -> Candidates:
         y = data.y if is_classifier(estimator) else None
         chosen = registry().canonicalizer(canonicalizer, estimator)
-        space = design_space(
-            data.X,
-            y,
-            n_subsets=128,
-            rate=0.5,
-            stratify=stratify,
-            groups=None,
-            seed=0,
-            classifies=is_classifier(estimator),
-        )
+        prepared = Prepared.prepare(estimator, data.X, y, Design(stratify=stratify))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # distances to convergence do not matter here
-            outputs = candidate_outputs(estimator, chosen, data.X, y, space)
-        cost = output_metric(metric, chosen, outputs, data.X)
-        return cls(space, chosen, outputs, Support(outputs.vectors), cost)
+            outputs = candidate_outputs(prepared, chosen)
+        cost = outputs.metric(metric)
+        return cls(prepared.space, chosen, outputs, Support(outputs.vectors), cost)
 
     def decode(self, vector: np.ndarray) -> Any:
         template = clone(self.outputs.template)

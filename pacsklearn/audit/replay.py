@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 
 from pacsklearn.audit.replayed_game import ReplayedGame, ReplayedRelease
 from pacsklearn.audit.transcript_game import TranscriptGame
-from pacsklearn.candidates.outputs import candidate_outputs, output_metric
-from pacsklearn.candidates.universe import check_universe, design_space
-from pacsklearn.core.canonicalizer import Canonicalizer
+from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs
+from pacsklearn.candidates.universe import check_universe
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.stabilized import stabilized
@@ -74,17 +73,10 @@ def replay_fit(
     canaries: tuple[int, ...] = ()
     if insert is not None:
         X, y, groups, canaries = insert(estimator, X, y, groups)
-    space = design_space(
-        X,
-        y,
-        n_subsets=model.n_subsets,
-        rate=model.rate,
-        stratify=model.stratify,
-        groups=groups,
-        seed=model.subset_seed,
-        classifies=is_classifier(estimator),
-    )
     jobs = model.n_jobs if n_jobs is None else n_jobs
+    options = FitOptions(fit_params or {}, jobs, fast_fit=model.fast_fit)
+    candidates = Candidates.prepare(estimator, X, y, Design.of(model, groups), options)
+    space = candidates.space
     if not hasattr(model, "released_estimator_"):
         if canaries:
             raise ValueError("Canaries are for released models; leave 'canaries' out.")
@@ -96,30 +88,23 @@ def replay_fit(
             space,
             answers=model.answers,
             value_range=model.value_range,
-            fit_params=fit_params,
-            n_jobs=jobs,
+            options=options,
             step_budget=model.responder().step_budget,
             budget=float(model.budget),
         )
     criterion = as_criterion(model.criterion, space)
     backend = _backend(model.noise, criterion)
     chosen = registry().canonicalizer(model.canonicalizer, estimator)
-    release = _replayed(
-        estimator,
-        chosen,
-        X,
-        y,
-        space,
-        backend=backend,
-        target=Target(float(model.budget), criterion),
-        metric=model.metric,
-        fit_params=fit_params,
-        n_jobs=jobs,
-        fast_fit=model.fast_fit,
-        at_once=True,
-    )
+    outputs = candidate_outputs(candidates, chosen)
+    target = Target(float(model.budget), criterion)
+    release = _replayed(outputs, space, backend, target, model.metric, at_once=True)
     return ReplayedGame(
-        [release], space, information=guarantee.information, X=X, y=y, canaries=canaries
+        [release],
+        space,
+        information=guarantee.information,
+        X=candidates.X,
+        y=candidates.y,
+        canaries=canaries,
     )
 
 
@@ -164,63 +149,34 @@ def replay_session(
             f"{len(estimators)} estimator(s). Only released models can be replayed."
         )
     guarantee = session.guarantee_
-    releases = []
+    releases, options = [], FitOptions(fit_params or {}, n_jobs)
     for estimator, event in zip(estimators, events, strict=True):
-        rows, targets = check_universe(estimator, X, y)
-        _check_rows(guarantee, rows)
-        releases.append(
-            _replayed(
-                estimator,
-                registry().canonicalizer("auto", estimator),
-                rows,
-                targets,
-                space,
-                backend=registry().noise_backend(event.backend),
-                target=Target(event.charge),
-                metric="auto",
-                fit_params=fit_params,
-                n_jobs=n_jobs,
-                fast_fit=True,
-                at_once=len(events) == 1,
-            )
-        )
+        candidates = Candidates.prepare(estimator, X, y, space, options)
+        _check_rows(guarantee, candidates.X)
+        chosen = registry().canonicalizer("auto", estimator)
+        outputs = candidate_outputs(candidates, chosen)
+        backend = registry().noise_backend(event.backend)
+        target, once = Target(event.charge), len(events) == 1
+        releases.append(_replayed(outputs, space, backend, target, "auto", at_once=once))
+    rows, targets = candidates.X, candidates.y
     return ReplayedGame(releases, space, information=guarantee.information, X=rows, y=targets)
 
 
 def _replayed(
-    estimator: Any,
-    canonicalizer: Canonicalizer,
-    X: Any,
-    y: Any,
+    outputs: CandidateOutputs,
     space: SecretSpace,
-    *,
     backend: NoiseBackend,
     target: Target,
     metric: Any,
-    fit_params: Mapping[str, Any] | None,
-    n_jobs: int | None,
-    fast_fit: bool,
+    *,
     at_once: bool,
 ) -> ReplayedRelease:
-    outputs = candidate_outputs(
-        estimator,
-        canonicalizer,
-        X,
-        y,
-        space,
-        fit_params=fit_params,
-        n_jobs=n_jobs,
-        fast_fit=fast_fit,
-    )
-    cost = output_metric(metric, canonicalizer, outputs, X)
+    cost = outputs.metric(metric)
 
     def law(belief: Any) -> Any:
-        return backend.calibrate(Support(outputs.vectors, belief), target, cost)
+        return backend.calibrate(outputs.support(belief), target, cost)
 
-    def decode(vector: Any) -> Any:
-        return canonicalizer.decode(vector, outputs.layout, clone(outputs.template))
-
-    return ReplayedRelease(law(space.weights) if at_once else law, outputs.vectors, decode)
+    return ReplayedRelease(law(space.weights) if at_once else law, outputs.vectors, outputs.decode)
 
 
 def _backend(noise: Any, criterion: Criterion | None) -> NoiseBackend:

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.audit.adversary import Adversary
-from pacsklearn.candidates.models import fit_candidates
-from pacsklearn.candidates.universe import check_universe
+from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.candidates.models import candidate_models
 from pacsklearn.core.game import Game, Round
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import posterior_success
@@ -135,6 +135,7 @@ class TranscriptGame(Game):
         value_range: tuple[float, float] | None = None,
         fit_params: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
+        options: FitOptions | None = None,
         **game_params: Any,
     ) -> Self:
         """Game of a session on ``X`` and ``y`` in which ``estimator`` answers ``queries``.
@@ -154,14 +155,15 @@ class TranscriptGame(Game):
             As for :meth:`PrivacySession.responder`.
         n_jobs : int, optional
             Workers that fit the candidates.
+        options : FitOptions, optional
+            Instead of ``fit_params`` and ``n_jobs``: everything about how they are fitted.
         **game_params
             ``step_budget`` and the other arguments of the class.
         """
-        rows, targets = check_universe(estimator, X, y)
-        kind = response_kind(estimator, targets, answers, value_range)
-        models = fit_candidates(
-            estimator, rows, targets, space, fit_params=fit_params, n_jobs=n_jobs
-        )
+        chosen = options or FitOptions(fit_params or {}, n_jobs)
+        candidates = Candidates.prepare(estimator, X, y, space, chosen)
+        kind = response_kind(estimator, candidates.y, answers, value_range)
+        models = candidate_models(candidates)
         asked = queries if hasattr(queries, "shape") else np.asarray(queries)
         said: NDArray[Any]
         if kind.answers == "labels":

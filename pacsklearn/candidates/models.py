@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.stacked_linear import stack
 from pacsklearn.candidates.subset_fitting import (
     Outcome,
@@ -25,12 +26,11 @@ from pacsklearn.candidates.subset_fitting import (
     seeded_clone,
     unwrap,
 )
-from pacsklearn.candidates.universe import check_fit_params
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import NonDeterministicError
 
-__all__ = ["CandidateModels", "fit_candidates"]
+__all__ = ["CandidateModels", "candidate_models"]
 
 # Answers of all candidates held at once while a batch is evaluated.
 _MOST_CELLS = 2**24
@@ -94,39 +94,28 @@ class CandidateModels:
                 )
 
 
-def fit_candidates(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    space: SecretSpace,
-    *,
-    fit_params: Mapping[str, Any] | None = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    fast_fit: bool = True,
-) -> CandidateModels:
+def candidate_models(candidates: Candidates) -> CandidateModels:
     """Fit a clone with fixed public seeds on every candidate subset.
-
-    With ``fast_fit`` all at once, where a subset fitter gives the same models.
 
     Raises
     ------
     SubsetFitError, NonDeterministicError
         None quotes a data value.
     """
-    check_fit_params(estimator, fit_params or {}, X.shape[0])
+    estimator, X, y = candidates.estimator, candidates.X, candidates.y
+    space, options = candidates.space, candidates.options
     template = seeded_clone(estimator)
-    work = (template, X, y, dict(fit_params or {}))
+    work = (template, X, y, dict(options.fit_params))
     first = unwrap(_fit(*work, space, 0), 0, estimator)
-    fast = fast_models(template, X, y, work[3], space, fast_fit=fast_fit)
+    fast = fast_models(template, X, y, work[3], space, fast_fit=options.fast_fit)
     models = tuple(
         over_subsets(
             _fit,
             *work,
             space=space,
             estimator=estimator,
-            n_jobs=n_jobs,
-            verbose=verbose,
+            n_jobs=options.n_jobs,
+            verbose=options.verbose,
             each=fast,
         )
     )
@@ -140,7 +129,7 @@ def fit_candidates(
             "its answers would reveal more than the difference between candidates. Give it a "
             "random_state, or make it deterministic."
         )
-    return CandidateModels(models, stack(models), n_jobs)
+    return CandidateModels(models, stack(models), options.n_jobs)
 
 
 def _fit(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.subset_fitting import (
     Outcome,
     Stage,
@@ -30,6 +31,7 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric, as_metric
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.support import Support
 from pacsklearn.exceptions import NonDeterministicError, StructureMismatchError
 from pacsklearn.noise.sampler import Sampler
 
@@ -37,7 +39,6 @@ __all__ = [
     "CandidateOutputs",
     "candidate_outputs",
     "observe",
-    "output_metric",
 ]
 
 Floats = NDArray[np.float64]
@@ -49,7 +50,7 @@ _ROUNDING = 1e-8
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CandidateOutputs:
     """Canonical vectors of all candidates, aligned; secret material.
 
@@ -62,44 +63,40 @@ class CandidateOutputs:
         The fitted model of candidate 0, for the metric.
     template : estimator
         Unfitted clone with its public seeds, to decode into.
+    canonicalizer : Canonicalizer
+    X : array
+        The universe, for the metric.
     """
 
     vectors: Floats
     layout: Layout
     reference: Any
     template: Any
+    canonicalizer: Canonicalizer
+    X: Any
+
+    def metric(self, asked: Any = "auto") -> Metric:
+        """Metric from a user's argument; ``"auto"`` asks the canonicalizer."""
+        if isinstance(asked, str) and asked == "auto":
+            return self.canonicalizer.metric(self.layout, self.reference, self.X, self.vectors)
+        return as_metric(asked)
+
+    def support(self, belief: Floats | None = None) -> Support:
+        """Vectors under a belief; the uniform one when not given."""
+        return Support(self.vectors) if belief is None else Support(self.vectors, belief)
+
+    def decode(self, vector: Floats) -> Any:
+        """Fresh fitted estimator that holds the numbers of ``vector`` only."""
+        return self.canonicalizer.decode(vector, self.layout, clone(self.template))
 
 
-def candidate_outputs(
-    estimator: Any,
-    canonicalizer: Canonicalizer,
-    X: Any,
-    y: Any,
-    space: SecretSpace,
-    *,
-    fit_params: Mapping[str, Any] | None = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    fast_fit: bool = True,
-) -> CandidateOutputs:
+def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> CandidateOutputs:
     """Fit a clone on each candidate subset and bring the results into one canonical form.
 
     Parameters
     ----------
-    estimator : estimator
-        Fitted nowhere; clones get fixed public seeds.
+    candidates : Candidates
     canonicalizer : Canonicalizer
-    X, y : array-likes
-        The universe. Workers get these and the design, and index it themselves.
-    space : SecretSpace
-    fit_params : mapping, optional
-        Passed to ``fit``; entries with one value a row are cut to the subset's rows.
-    n_jobs : int, optional
-        As in joblib; whichever backend is active is used.
-    verbose : int, default=0
-        Show a progress bar.
-    fast_fit : bool, default=True
-        Fit all candidates at once where a subset fitter gives the same models.
 
     Returns
     -------
@@ -110,19 +107,21 @@ def candidate_outputs(
     SubsetFitError, GaugeError, StructureMismatchError, NonDeterministicError
         None quotes a data value.
     """
+    estimator, X, y = candidates.estimator, candidates.X, candidates.y
+    space, options = candidates.space, candidates.options
     template = seeded_clone(estimator)
-    work = (template, canonicalizer, X, y, dict(fit_params or {}))
+    work = (template, canonicalizer, X, y, dict(options.fit_params))
     # Candidate 0 is fitted here too: the workers' result must be the same.
     reference, first = unwrap(_fit_and_encode(*work, space, 0), 0, estimator)
-    models = fast_models(template, X, y, work[4], space, fast_fit=fast_fit)
+    models = fast_models(template, X, y, work[4], space, fast_fit=options.fast_fit)
     vectors: list[Floats] = []
     encodings = over_subsets(
         _encode,
         *work,
         space=space,
         estimator=estimator,
-        n_jobs=n_jobs,
-        verbose=verbose,
+        n_jobs=options.n_jobs,
+        verbose=options.verbose,
         each=models,
     )
     for index, encoding in enumerate(encodings):
@@ -145,7 +144,7 @@ def candidate_outputs(
     rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
     align = partial(_align, np.stack(vectors), first.layout, template, canonicalizer, rows)
     aligned = unwrap(attempt(align), 0, estimator)
-    return CandidateOutputs(aligned, first.layout, reference, template)
+    return CandidateOutputs(aligned, first.layout, reference, template, canonicalizer, X)
 
 
 def _encode(*work: Any) -> Outcome:
@@ -220,15 +219,6 @@ def _close(left: Floats, right: Floats) -> bool:
         return False
     size = float(np.max(np.abs(right), initial=0.0))
     return bool(np.all(np.abs(left - right) <= _ROUNDING * size))
-
-
-def output_metric(
-    metric: Any, canonicalizer: Canonicalizer, outputs: CandidateOutputs, X: Any
-) -> Metric:
-    """Metric from a user's argument; ``"auto"`` asks the canonicalizer."""
-    if isinstance(metric, str) and metric == "auto":
-        return canonicalizer.metric(outputs.layout, outputs.reference, X, outputs.vectors)
-    return as_metric(metric)
 
 
 def observe(law: NoiseLaw, index: int, sampler: Sampler) -> NDArray[np.int64]:

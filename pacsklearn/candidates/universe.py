@@ -1,4 +1,4 @@
-"""Checks of the data a private estimator is fitted on, and the secret space over its rows."""
+"""Checks of the data a private estimator is fitted on."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, assert_all_finite, check_array, column_or_1d, get_tags
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 
 from pacsklearn._sklearn_compat import routing_enabled
-from pacsklearn._validation import check_integer, check_rate
-from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.schema.encoder import SchemaEncoder
 from pacsklearn.schema.tables import as_pandas
 
-__all__ = ["check_fit_params", "check_queries", "check_universe", "design_space"]
+__all__ = ["check_fit_params", "check_queries", "check_universe"]
 
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
 _QUOTES_NOTHING = (
@@ -138,60 +136,6 @@ def check_fit_params(estimator: Any, params: Mapping[str, Any], n_rows: int) -> 
             )
         if param.endswith("sample_weight"):
             _read(param, partial(check_array, value, ensure_2d=False, input_name=param))
-
-
-def design_space(
-    X: Any,
-    y: Any,
-    *,
-    n_subsets: int,
-    rate: float,
-    stratify: Any,
-    groups: Any,
-    seed: int,
-    classifies: bool | None = None,
-) -> SecretSpace:
-    """Balanced secret space over the rows of ``X``, stratified by class for classifiers.
-
-    ``classifies`` says whether ``y`` holds classes; its looks decide when it is not given.
-    """
-    if not (isinstance(stratify, (str, bool)) and stratify in ("auto", True, False)):
-        raise ValueError(f"stratify must be 'auto', True or False, got {stratify!r}.")
-    if y is not None and np.shape(y)[:1] != X.shape[:1]:
-        raise ValueError(
-            f"y must have one entry for each of the {X.shape[0]} rows of X, got an array of shape "
-            f"{np.shape(y)}."
-        )
-    if stratify is True and y is None:
-        raise ValueError("stratify=True needs y; pass y or use stratify=False.")
-    if classifies is None:
-        classifies = y is not None and _looks_like_classes(y, rate)
-    strata = None
-    # Rows with several labels have no class of their own, only a combination that may be rare.
-    if classifies and np.ndim(y) == 1:
-        strata = np.asarray(y) if stratify else None
-    elif stratify is True:
-        # Numbers say nothing in an error's text; these labels, unlike classes, are not public.
-        labels = np.asarray(y)
-        axis = 0 if labels.ndim > 1 else None
-        strata = np.unique(labels, axis=axis, return_inverse=True)[1].ravel().astype(np.float64)
-    check_integer(name="subset_seed", value=seed, minimum=0)
-    return SecretSpace.balanced(
-        X.shape[0],
-        n_subsets=n_subsets,
-        rate=rate,
-        strata=strata,
-        groups=groups,
-        seed=seed,
-    )
-
-
-def _looks_like_classes(y: Any, rate: float) -> bool:
-    """Whether ``y`` names classes that every subset can see; counts of something are rarely so."""
-    if type_of_target(y) not in ("binary", "multiclass"):
-        return False
-    counts = np.unique(np.asarray(y), return_counts=True)[1]
-    return bool(counts.min() * check_rate(rate=rate) >= 1)
 
 
 def _checked_rows(estimator: Any, X: Any, *, at_least: int) -> Any:

@@ -17,7 +17,7 @@ from pacsklearn.information.balanced_design import (
     unpack_subset,
 )
 
-__all__ = ["SecretSpace"]
+__all__ = ["SecretSpace", "units_of"]
 
 
 @final
@@ -90,7 +90,7 @@ class SecretSpace:
         check_integer(name="n_rows", value=n_rows, minimum=1)
         check_integer(name="n_subsets", value=n_subsets, minimum=2)
         included = _included(check_rate(rate=rate), n_subsets)
-        unit_of_row, n_units = _units(groups, n_rows)
+        unit_of_row, n_units = units_of(groups, n_rows)
         needed = -(-n_subsets // included)
         if n_units < needed:
             unit = "row" if groups is None else "group"
@@ -140,7 +140,7 @@ class SecretSpace:
         m = len(subsets)
         if m < 2:
             raise DesignError(f"subsets must hold at least 2 candidates, got {m}.")
-        unit_of_row, n_units = _units(groups, n_rows)
+        unit_of_row, n_units = units_of(groups, n_rows)
         rows = np.zeros((m, n_rows), dtype=bool)
         for i, subset in enumerate(subsets):
             rows[i, _row_indices(subset, n_rows, i)] = True
@@ -229,7 +229,8 @@ def _included(rate: float, n_subsets: int) -> int:
     return included
 
 
-def _units(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] | None, int]:
+def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] | None, int]:
+    """Unit of privacy of each row (None when every row is its own), and how many there are."""
     if groups is None:
         return None, n_rows
     labels = np.asarray(groups)

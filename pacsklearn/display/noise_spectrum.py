@@ -9,8 +9,9 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn.candidates.outputs import candidate_outputs, output_metric
-from pacsklearn.candidates.universe import check_universe, design_space
+from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.metric import Metric, as_metric
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
@@ -148,6 +149,7 @@ class NoiseSpectrumDisplay:
         fit_params: Mapping[str, Any] | None = None,
         subset_seed: int = 0,
         n_jobs: int | None = None,
+        fast_fit: bool = True,
         ax: Any = None,
     ) -> NoiseSpectrumDisplay:
         """Fit the candidates and draw.
@@ -161,27 +163,18 @@ class NoiseSpectrumDisplay:
             Nats.
         noise : str, NoiseBackend or iterable of them
             Backends to compare.
-        metric, canonicalizer, n_subsets, rate, stratify, groups, fit_params, subset_seed, n_jobs
+        metric, canonicalizer, n_subsets, rate, stratify, groups, fit_params, subset_seed, \
+n_jobs, fast_fit
             As for :class:`PACPrivate`.
         ax : pair of matplotlib Axes, optional
             A new figure is made when not given.
         """
         pyplot(cls.__name__)
         chosen = registry().canonicalizer(canonicalizer, estimator)
-        X, y = check_universe(estimator, X, y)
-        space = design_space(
-            X,
-            y,
-            n_subsets=n_subsets,
-            rate=rate,
-            stratify=stratify,
-            groups=groups,
-            seed=subset_seed,
-        )
-        outputs = candidate_outputs(
-            estimator, chosen, X, y, space, fit_params=fit_params, n_jobs=n_jobs
-        )
-        cost = output_metric(metric, chosen, outputs, X)
+        design = Design(n_subsets, rate, stratify, groups, subset_seed)
+        options = FitOptions(fit_params or {}, n_jobs, fast_fit=fast_fit)
+        outputs = candidate_outputs(Candidates.prepare(estimator, X, y, design, options), chosen)
+        cost = outputs.metric(metric)
         return cls.from_outputs(outputs.vectors, budget=budget, noise=noise, metric=cost, ax=ax)
 
     def plot(self, ax: Any = None) -> NoiseSpectrumDisplay:

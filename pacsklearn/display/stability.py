@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from pacsklearn._validation import check_integer
-from pacsklearn.candidates.outputs import candidate_outputs, output_metric
-from pacsklearn.candidates.universe import check_universe, design_space
+from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.metric import as_metric
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
@@ -128,12 +129,15 @@ class StabilityDisplay:
         X: Any,
         y: Any = None,
         *,
+        canonicalizer: Any = "auto",
         n_subsets: int = 128,
+        rate: float = 0.5,
         stratify: Any = "auto",
         groups: Any = None,
         fit_params: Mapping[str, Any] | None = None,
         subset_seed: int = 0,
         n_jobs: int | None = None,
+        fast_fit: bool = True,
         **options: Any,
     ) -> StabilityDisplay:
         """Fit the candidates and draw.
@@ -143,27 +147,17 @@ class StabilityDisplay:
         estimator : estimator
             As for :class:`PACPrivate`.
         X, y : array-likes
-        n_subsets, stratify, groups, fit_params, subset_seed, n_jobs
+        canonicalizer, n_subsets, rate, stratify, groups, fit_params, subset_seed, n_jobs, fast_fit
             As for :class:`PACPrivate`.
         **options : dict
             Passed to :meth:`from_outputs`; the metric is the canonicalizer's when not given.
         """
         pyplot(cls.__name__)
-        chosen = registry().canonicalizer("auto", estimator)
-        X, y = check_universe(estimator, X, y)
-        space = design_space(
-            X,
-            y,
-            n_subsets=n_subsets,
-            rate=0.5,
-            stratify=stratify,
-            groups=groups,
-            seed=subset_seed,
-        )
-        found = candidate_outputs(
-            estimator, chosen, X, y, space, fit_params=fit_params, n_jobs=n_jobs
-        )
-        metric = output_metric(options.pop("metric", "auto"), chosen, found, X)
+        chosen = registry().canonicalizer(canonicalizer, estimator)
+        design = Design(n_subsets, rate, stratify, groups, subset_seed)
+        how = FitOptions(fit_params or {}, n_jobs, fast_fit=fast_fit)
+        found = candidate_outputs(Candidates.prepare(estimator, X, y, design, how), chosen)
+        metric = found.metric(options.pop("metric", "auto"))
         return cls.from_outputs(found.vectors, metric=metric, **options)
 
     def plot(self, ax: Any = None) -> StabilityDisplay:

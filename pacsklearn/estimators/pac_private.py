@@ -15,7 +15,8 @@ from pacsklearn._sklearn_compat import (
     routing_enabled,
 )
 from pacsklearn._validation import check_budget
-from pacsklearn.candidates.universe import check_fit_params, check_universe, design_space
+from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.candidates.design import Design
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.estimators.guarded_state import GuardedState
@@ -258,22 +259,12 @@ SubsetFitError, NonDeterministicError
         # Learned about the features; kept aside so that a failing fit leaves the last one whole.
         features = BaseEstimator()
         validate_data(features, X, skip_check_array=True)
-        X, y = check_universe(self.estimator, X, y)
-        check_fit_params(self.estimator, routed, X.shape[0])
-        space = design_space(
-            X,
-            y,
-            n_subsets=self.n_subsets,
-            rate=self.rate,
-            stratify=self.stratify,
-            groups=groups,
-            seed=self.subset_seed,
-            classifies=is_classifier(self.estimator),
-        )
+        options = FitOptions(routed)
+        candidates = Candidates.prepare(self.estimator, X, y, Design.of(self, groups), options)
         session = PrivacySession(
-            X,
-            y,
-            space=space,
+            candidates.X,
+            candidates.y,
+            space=candidates.space,
             budget=budget,
             ledger=self.ledger,
             random_state=self.random_state,

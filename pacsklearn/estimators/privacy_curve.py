@@ -15,13 +15,14 @@ from sklearn.utils.validation import validate_data
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_budget, check_integer
-from pacsklearn.candidates.outputs import candidate_outputs, observe, output_metric
+from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.outputs import candidate_outputs, observe
 from pacsklearn.candidates.subset_fitting import cut_params, fit_subset
-from pacsklearn.candidates.universe import check_universe, design_space
+from pacsklearn.candidates.universe import check_universe
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve, PrivacyUtilityPoint
@@ -60,6 +61,7 @@ def privacy_utility_curve(
     random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
+    fast_fit: bool = True,
 ) -> PrivacyUtilityCurve:
     """How good a released model would be, at several budgets and with several noise backends.
 
@@ -106,6 +108,8 @@ def privacy_utility_curve(
         Workers that fit the candidates' models.
     verbose : int, default=0
         Show a progress bar of the fits.
+    fast_fit : bool, default=True
+        As for :class:`PACPrivate`.
 
     Returns
     -------
@@ -150,7 +154,7 @@ def privacy_utility_curve(
     scorer = released_scorer(scoring, estimator, chosen, y)
     owner = PACPrivate(estimator)
     validate_data(owner, X, skip_check_array=True)
-    X, y = check_universe(estimator, X, y)
+    X, y = check_universe(estimator, X, y)  # all rows, before they are split
     params, randomness = dict(fit_params or {}), check_random_state(random_state)
     if X_test is None:
         if y_test is not None:
@@ -163,20 +167,11 @@ def privacy_utility_curve(
             y, y_test = safe_indexing(y, train), safe_indexing(y, test)
     else:
         X_test = _check_held_out(owner, X_test, y, y_test)
-    space = design_space(
-        X,
-        y,
-        n_subsets=n_subsets,
-        rate=rate,
-        stratify=stratify,
-        groups=groups,
-        seed=subset_seed,
-        classifies=is_classifier(estimator),
-    )
-    outputs = candidate_outputs(
-        estimator, chosen, X, y, space, fit_params=params, n_jobs=n_jobs, verbose=verbose
-    )
-    cost, support = output_metric(metric, chosen, outputs, X), Support(outputs.vectors)
+    design = Design(n_subsets, rate, stratify, groups, subset_seed)
+    options = FitOptions(params, n_jobs, verbose, fast_fit)
+    prepared = Candidates.prepare(estimator, X, y, design, options)
+    space, outputs = prepared.space, candidate_outputs(prepared, chosen)
+    cost, support = outputs.metric(metric), outputs.support()
 
     def score(vector: NDArray[np.float64], layout: Any = outputs.layout) -> float:
         model = chosen.decode(vector, layout, clone(outputs.template))

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.candidates.outputs import candidate_outputs, observe, output_metric
-from pacsklearn.candidates.subset_fitting import seeded_clone
-from pacsklearn.candidates.universe import check_fit_params, check_universe
+from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.outputs import candidate_outputs, observe
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.release import Release
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
 from pacsklearn.plugin import registry
 from pacsklearn.release.books import Books
 from pacsklearn.release.individual import told_about_units, with_individual
@@ -25,22 +22,19 @@ __all__ = ["release_parameters"]
 
 def release_parameters(
     books: Books,
-    space: SecretSpace,
+    prepare: Callable[[], Candidates],
     estimator: Any,
-    X: Any,
-    y: Any,
     *,
     budget: float | None,
     noise: Any,
     metric: Any,
     canonicalizer: Any,
-    fit_params: Mapping[str, Any] | None,
-    n_jobs: int | None,
-    verbose: int,
-    fast_fit: bool = True,
     individual: bool = False,
 ) -> Release:
-    """One step of a session; the arguments are those of ``PrivacySession.release``."""
+    """One step of a session; the arguments are those of ``PrivacySession.release``.
+
+    The candidates are prepared once the budget and the plugins are known to be there.
+    """
     target = books.check(budget)
     plugins = registry()
     noise = books.backend(noise)
@@ -51,25 +45,14 @@ def release_parameters(
         plugins.provenance("noise_backend", noise),
         plugins.provenance("canonicalizer", named),
     )
-    X, y = check_universe(estimator, X, y)
-    check_fit_params(estimator, fit_params or {}, X.shape[0])
-    outputs = candidate_outputs(
-        estimator,
-        chosen,
-        X,
-        y,
-        space,
-        fit_params=fit_params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        fast_fit=fast_fit,
-    )
-    cost = output_metric(metric, chosen, outputs, X)
+    candidates = prepare()
+    outputs = candidate_outputs(candidates, chosen)
+    cost = outputs.metric(metric)
     beliefs = []
 
     def calibrate(belief: NDArray[np.float64]) -> NoiseLaw:
         beliefs.append(belief)
-        return backend.calibrate(Support(outputs.vectors, belief), target, cost)
+        return backend.calibrate(outputs.support(belief), target, cost)
 
     law, event, observed = books.take(
         calibrate,
@@ -90,8 +73,8 @@ def release_parameters(
         public=public_facts(outputs.layout),
         provenance=provenance,
     )
-    told = told_about_units(law, space, beliefs[0]) if individual else None
+    told = told_about_units(law, candidates.space, beliefs[0]) if individual else None
     if told is not None:
         guarantee = with_individual(guarantee, told)
-    value = chosen.decode(law.decode(observed), outputs.layout, seeded_clone(estimator))
+    value = outputs.decode(law.decode(observed))
     return Release(value, guarantee, event, law.noise_power, law.released_power, told)

@@ -9,9 +9,9 @@ from typing import Any, final
 import joblib
 
 from pacsklearn._validation import check_budget, check_integer
-from pacsklearn.candidates.models import CandidateModels, fit_candidates
+from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.models import CandidateModels, candidate_models
 from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
@@ -51,37 +51,21 @@ class Responders:
 
     def find(
         self,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        space: SecretSpace,
+        candidates: Candidates,
         *,
         query_budget: float | None,
         max_answers: int | None,
         kind: ResponseKind,
-        fit_params: Mapping[str, Any] | None,
-        n_jobs: int | None,
-        verbose: int,
-        fast_fit: bool = True,
     ) -> Responder:
         """Responder for these arguments, with its step budget and its stored answers."""
         self._account.home.check()
         with self._lock:
-            fitted = joblib.hash((estimator, dict(fit_params or {})))
+            fitted = joblib.hash((candidates.estimator, dict(candidates.options.fit_params)))
             name = joblib.hash((fitted, query_budget, max_answers, kind.answers, kind.value_range))
             if name not in self._found:
                 step = self._step_budget(query_budget, max_answers)
                 if fitted not in self._models:
-                    self._models[fitted] = fit_candidates(
-                        estimator,
-                        X,
-                        y,
-                        space,
-                        fit_params=fit_params,
-                        n_jobs=n_jobs,
-                        verbose=verbose,
-                        fast_fit=fast_fit,
-                    )
+                    self._models[fitted] = candidate_models(candidates)
                 self._found[name] = fitted, self._made(fitted, kind, step)
             return self._found[name][1]
 

@@ -10,7 +10,8 @@ from typing import Any, NoReturn, final
 import numpy as np
 
 from pacsklearn._validation import check_budget
-from pacsklearn.candidates.universe import check_universe, design_space
+from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.candidates.design import Design
 from pacsklearn.core.candidate_space import CandidateSpace, candidate_space
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
@@ -132,15 +133,8 @@ class PrivacySession:
         ceiling = check_budget(budget=budget)
         self._X = X if hasattr(X, "shape") else np.asarray(X)
         self._y = y if y is None or hasattr(y, "shape") else np.asarray(y)
-        self._space: SecretSpace | CandidateSpace = space or design_space(
-            self._X,
-            self._y,
-            n_subsets=n_subsets,
-            rate=rate,
-            stratify=stratify,
-            groups=groups,
-            seed=subset_seed,
-        )
+        design = Design(n_subsets, rate, stratify, groups, subset_seed)
+        self._space: SecretSpace | CandidateSpace = space or design.space(self._X.shape[0], self._y)
         capped = as_criterion(criterion, self._space)
         check_cap(capped, ceiling, self._space)
         own = MemoryLedger(ceiling, ledger_unit(capped))
@@ -269,21 +263,16 @@ class PrivacySession:
         BudgetExhaustedError
             Before anything is fitted; the ledger is unchanged.
         """
+        self._row_space()
         return release_parameters(
             self._books,
-            self._row_space(),
+            lambda: self._candidates(estimator, fit_params),
             estimator,
-            self._X,
-            self._y,
             budget=budget,
             noise=noise,
             metric=metric,
             canonicalizer=canonicalizer,
-            fit_params=fit_params,
             individual=individual,
-            n_jobs=self._n_jobs,
-            verbose=self._verbose,
-            fast_fit=self._fast_fit,
         )
 
     def release_function(
@@ -375,25 +364,18 @@ class PrivacySession:
         Responder
             The same one for the same arguments, with its step budget and its stored answers.
         """
-        space = self._row_space()
+        self._row_space()
         if self._books.criterion is not None:
             raise ValueError(
                 "criterion must be None for private responses: every answer is a release, and "
                 "caps on the adversary's success do not add up over them."
             )
-        X, y = check_universe(estimator, self._X, self._y)
+        candidates = self._candidates(estimator, fit_params)
         return self._responders.find(
-            estimator,
-            X,
-            y,
-            space,
+            candidates,
             query_budget=query_budget,
             max_answers=max_answers,
-            kind=response_kind(estimator, y, answers, value_range),
-            fit_params=fit_params,
-            n_jobs=self._n_jobs,
-            verbose=self._verbose,
-            fast_fit=self._fast_fit,
+            kind=response_kind(estimator, candidates.y, answers, value_range),
         )
 
     def respond(self, estimator: Any, X: Any, **responder_params: Any) -> Any:
@@ -493,6 +475,10 @@ class PrivacySession:
     def close(self) -> None:
         """Stop drawing noise ahead. What has been released stays valid."""
         self._responders.close()
+
+    def _candidates(self, estimator: Any, fit_params: Mapping[str, Any] | None) -> Candidates:
+        options = FitOptions(fit_params or {}, self._n_jobs, self._verbose, self._fast_fit)
+        return Candidates.prepare(estimator, self._X, self._y, self._row_space(), options)
 
     def _row_space(self) -> SecretSpace:
         if not isinstance(self._space, SecretSpace):

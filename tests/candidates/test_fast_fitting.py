@@ -17,7 +17,8 @@ from sklearn.preprocessing import StandardScaler
 
 import pacsklearn
 from pacsklearn import PACPrivate, SecretSpace
-from pacsklearn.candidates.models import fit_candidates
+from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.candidates.models import candidate_models
 from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.exceptions import NonDeterministicError, SubsetFitError
@@ -86,7 +87,10 @@ def fitter(request: pytest.FixtureRequest) -> Any:
 def run(**options: Any) -> Any:
     X, y = load_diabetes(return_X_y=True)
     space = SecretSpace.balanced(len(X), n_subsets=M)
-    return candidate_outputs(Once(), registry().canonicalizer_for(Once()), X, y, space, **options)
+    return candidate_outputs(
+        Candidates.prepare(Once(), X, y, space, FitOptions(**options)),
+        registry().canonicalizer_for(Once()),
+    )
 
 
 def test_a_plugins_fitter_is_used_checked_and_kept_quiet(fitter: Any) -> None:
@@ -99,7 +103,7 @@ def test_a_plugins_fitter_is_used_checked_and_kept_quiet(fitter: Any) -> None:
         X, y = load_diabetes(return_X_y=True)
         space = SecretSpace.balanced(len(X), n_subsets=M)
         with pytest.raises(NonDeterministicError, match="fast_fit=False"):
-            fit_candidates(Once(), X, y, space)
+            candidate_models(Candidates.prepare(Once(), X, y, space))
     elif fitter is Quoting:
         with pytest.raises(SubsetFitError, match="withheld") as failure:
             run()
@@ -142,6 +146,8 @@ def test_the_release_is_the_same_with_and_without(estimator: Any, load: Any) -> 
 def test_answers_come_from_the_same_candidates() -> None:
     X, y = load_iris(return_X_y=True)
     space = SecretSpace.balanced(150, n_subsets=M, strata=y)
-    fast = fit_candidates(GaussianNB(), X, y, space)
-    ordinary = fit_candidates(GaussianNB(), X, y, space, fast_fit=False)
+    fast = candidate_models(Candidates.prepare(GaussianNB(), X, y, space))
+    ordinary = candidate_models(
+        Candidates.prepare(GaussianNB(), X, y, space, FitOptions(fast_fit=False))
+    )
     assert np.array_equal(fast.labels(X, np.unique(y)), ordinary.labels(X, np.unique(y)))

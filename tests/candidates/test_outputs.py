@@ -25,6 +25,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn import Canonicalizer, Encoding, SecretSpace
+from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs
 from pacsklearn.canonical.linear_regressor import LinearRegressorCanonicalizer
 from pacsklearn.canonical.pca import PCACanonicalizer
@@ -52,7 +53,9 @@ def run(
     space: SecretSpace = SPACE,
     **options: Any,
 ) -> CandidateOutputs:
-    return candidate_outputs(estimator, canonicalizer, rows, targets, space, **options)
+    return candidate_outputs(
+        Candidates(estimator, rows, targets, space, FitOptions(**options)), canonicalizer
+    )
 
 
 class Quoting(LinearRegression):

@@ -17,6 +17,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn import SecretSpace
+from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.canonical.linear_classifier import LinearClassifierCanonicalizer
 from pacsklearn.core.metric import IdentityMetric
@@ -128,7 +129,7 @@ def test_rice_gauge_and_metric_save_most_of_the_noise(rice: Any, scaler: Any, ga
     estimator = make_pipeline(scaler(), LinearSVC(C=1, random_state=0))
     canonicalizer = registry().canonicalizer("auto", estimator)
     space = SecretSpace.balanced(len(X), n_subsets=16, strata=y)
-    outputs = candidate_outputs(estimator, canonicalizer, X, y, space)
+    outputs = candidate_outputs(Candidates.prepare(estimator, X, y, space), canonicalizer)
     metric = canonicalizer.metric(outputs.layout, outputs.reference, X, outputs.vectors)
     shaped = LogdetBackend().calibrate(Support(outputs.vectors), Target(1 / 64), metric)
     # The published method: coefficients as they are, diagonal noise, no metric.

@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
 
 from pacsklearn import SecretSpace
+from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.canonical.search import SearchCanonicalizer
 from pacsklearn.exceptions import GaugeError, NoCanonicalizerError, StructureMismatchError
@@ -46,10 +47,10 @@ def test_a_search_over_what_the_released_model_does_with_its_numbers_is_refused(
     X = load_iris().data
     estimator = GridSearchCV(TweedieRegressor(power=0), {"power": [1.5]}, cv=3)
     canonicalizer = registry().canonicalizer("auto", estimator)
+    space = SecretSpace.balanced(150, n_subsets=2)
+    prepared = Candidates.prepare(estimator, X[:, 1:], X[:, 0], space)
     with pytest.raises(GaugeError, match="GridSearchCV"):
-        candidate_outputs(
-            estimator, canonicalizer, X[:, 1:], X[:, 0], SecretSpace.balanced(150, n_subsets=2)
-        )
+        candidate_outputs(prepared, canonicalizer)
 
 
 def test_a_search_over_the_number_of_parts_names_what_differs() -> None:
@@ -68,4 +69,4 @@ def test_a_search_over_the_number_of_parts_names_what_differs() -> None:
     estimator = GridSearchCV(BySize(n_init=1), {"n_clusters": [2, 3]}, cv=2)
     canonicalizer = registry().canonicalizer("auto", estimator)
     with pytest.raises(StructureMismatchError, match=r"centres: shape \(3, 4\) against \(2, 4\)"):
-        candidate_outputs(estimator, canonicalizer, X, None, space)
+        candidate_outputs(Candidates.prepare(estimator, X, None, space), canonicalizer)

@@ -22,7 +22,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn import PACPrivate
-from pacsklearn.estimators import pac_private
+from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.outputs import CandidateOutputs
 from pacsklearn.release import parameters as parameter_release
 
 RELEASES = 200
@@ -49,9 +50,9 @@ def computed_once(function: Callable[..., Any]) -> Callable[..., Any]:
 def fit_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every fit after the first finds the candidates ready and only calibrates and draws."""
     for module, name in [
-        (pac_private, "design_space"),
+        (Design, "space"),
         (parameter_release, "candidate_outputs"),
-        (parameter_release, "output_metric"),
+        (CandidateOutputs, "metric"),
     ]:
         monkeypatch.setattr(module, name, computed_once(getattr(module, name)))
 

@@ -27,7 +27,8 @@ from sklearn.svm import SVC, SVR
 
 from pacsklearn import PACPrivate, PrivateGridSearchCV, SecretSpace
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.candidates.models import fit_candidates
+from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.models import candidate_models
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.session.privacy_session import PrivacySession
 
@@ -163,7 +164,7 @@ def test_nothing_secret_leaves(rows: Any) -> None:
     leaving = pickle.dumps(fitted) + fitted._repr_html_().encode() + repr(fitted).encode()
     leaving += str(fitted.guarantee_).encode() + repr(vars(fitted)).encode()
     space = SecretSpace.balanced(len(y), n_subsets=M, strata=y)
-    models = fit_candidates(model, X, y, space).models
+    models = candidate_models(Candidates.prepare(model, X, y, space)).models
     known = [*X, space.packed, *(m[0].mean_ for m in models), *(m[1].support_ for m in models)]
     known += [m[1].dual_coef_ for m in models]
     for numbers in known:

@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from pacsklearn import PACPrivate, SecretSpace
+from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs
 from pacsklearn.candidates.subset_fitting import seeded_clone
 from pacsklearn.core.noise_law import NoiseLaw
@@ -101,7 +102,9 @@ def refitted(model: Any, X: Any, y: Any) -> tuple[SecretSpace, CandidateOutputs]
     if isinstance(getattr(model, "steps", [(None, None)])[-1][1], KMeans):
         strata = None
     space = SecretSpace.balanced(X.shape[0], n_subsets=M, strata=strata)
-    return space, candidate_outputs(model, registry().canonicalizer_for(model), X, y, space)
+    return space, candidate_outputs(
+        Candidates.prepare(model, X, y, space), registry().canonicalizer_for(model)
+    )
 
 
 def own_numbers(model: Any, X: Any, y: Any, space: SecretSpace) -> Iterator[Any]:

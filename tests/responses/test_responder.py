@@ -28,7 +28,8 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 
 from pacsklearn import PrivacySession, SecretSpace
-from pacsklearn.candidates.models import fit_candidates
+from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.models import candidate_models
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import BudgetExhaustedError
@@ -310,7 +311,7 @@ def test_stacked_labels_are_every_models_own(rows: Any, model: Any, n_classes: i
     X, y = rows
     names = np.array(["b", "a", "c"])[y % n_classes]
     space = SecretSpace.balanced(80, n_subsets=M, strata=names[:80])
-    models = fit_candidates(model, X[:80], names[:80], space)
+    models = candidate_models(Candidates.prepare(model, X[:80], names[:80], space))
     assert models.stacked is not None
     classes = np.unique(names)
     codes = models.labels(X, classes)
@@ -322,12 +323,12 @@ def test_stacked_values_are_every_models_own() -> None:
     X, y = make_regression(60, 3, n_targets=2, random_state=0)
     space = SecretSpace.balanced(60, n_subsets=M)
     for model in (LinearRegression(), make_pipeline(StandardScaler(), Ridge())):
-        models = fit_candidates(model, X, y, space)
+        models = candidate_models(Candidates.prepare(model, X, y, space))
         assert models.stacked is not None
         found = models.values(X, "predict", 2)
         for i, fitted in enumerate(models.models):
             np.testing.assert_allclose(found[:, i], fitted.predict(X), rtol=1e-9, atol=1e-9)
-    assert fit_candidates(KNeighborsRegressor(), X, y, space).stacked is None
+    assert candidate_models(Candidates.prepare(KNeighborsRegressor(), X, y, space)).stacked is None
 
 
 @pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
@@ -335,7 +336,7 @@ def test_a_class_that_no_candidate_has_seen_has_its_own_code(rows: Any, model: A
     X, y = rows
     seen = np.flatnonzero(y > 0)
     space = SecretSpace.from_subsets([seen[::2], seen[1::2]], len(y))
-    models = fit_candidates(model, X, y, space)
+    models = candidate_models(Candidates.prepare(model, X, y, space))
     for i, fitted in enumerate(models.models):
         np.testing.assert_array_equal(models.labels(X, np.arange(3))[:, i], fitted.predict(X))
         shares = models.values(X, "predict_proba", 3, np.arange(3))[:, i]

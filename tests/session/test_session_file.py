@@ -51,12 +51,13 @@ import pickle, sys
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 import pacsklearn.session.privacy_session as module
+from pacsklearn.responses import responders
 from pacsklearn.noise.sampler import SecureSampler
 
 def refused(*_, **__):
     raise AssertionError("nothing is fitted or drawn again")
 
-module.fit_candidates = SecureSampler.index = refused
+responders.candidate_models = SecureSampler.index = refused
 queries, old = pickle.load(open(sys.argv[2], "rb"))
 session = module.PrivacySession.load(sys.argv[1])
 responder = session.responder(KNeighborsClassifier(3), query_budget=1 / 64)

@@ -18,7 +18,8 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import LinearSVC
 
 from pacsklearn import Guarantee, PACPrivate, SecretSpace
-from pacsklearn.candidates.outputs import candidate_outputs, output_metric
+from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
@@ -78,8 +79,8 @@ def attacked(request: pytest.FixtureRequest) -> Victim:
     X = scale(X)
     space = SecretSpace.balanced(len(y), n_subsets=M, strata=y)
     canonicalizer = registry().canonicalizer_for(model)
-    outputs = candidate_outputs(model, canonicalizer, X, y, space)
-    metric = output_metric("auto", canonicalizer, outputs, X)
+    outputs = candidate_outputs(Candidates.prepare(model, X, y, space), canonicalizer)
+    metric = outputs.metric()
     return Victim(model, X, y, space, outputs, metric)
 
 
