@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib import pyplot
+from matplotlib import pyplot as plt
 from sklearn.cluster import KMeans
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
@@ -129,7 +129,7 @@ def test_every_entry_point_draws_the_same_subsets(
             continue
         drawn.clear()
         entry(estimator, y, **given)
-        pyplot.close("all")
+        plt.close("all")
         assert drawn
         found[entry.__name__] = {space.packed.tobytes() for space in drawn}
     assert all(each == found["parameters"] and len(each) == 1 for each in found.values())
