@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.information.mean_bound import upper_mean_bounds
-from pacsklearn.information.mixture import GaussianMixture, log_posterior
+from pacsklearn.information.mixture import GaussianMixture, posteriors
 
 __all__ = ["certified_success", "estimated_success"]
 
@@ -101,7 +101,7 @@ def _sums(
     total, squares = np.zeros(size), np.zeros(size)
     rows = max(1, _MOST_CELLS // max(size, 1))
     for draws in mixture.draws(n_draws, generator):
-        posterior = np.exp(log_posterior(mixture, draws))
+        posterior = posteriors(mixture, draws)
         for start in range(0, len(posterior), rows):
             success = criterion.success(posterior[start : start + rows], targets)
             np.maximum(success, criterion.lowest, out=success)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.information.mean_bound import upper_mean_bounds
-from pacsklearn.information.mixture import GaussianMixture, log_posterior
+from pacsklearn.information.mixture import GaussianMixture, posteriors
 from pacsklearn.information.posterior_success import posterior_success
 
 __all__ = ["IndividualInformation", "individual_information"]
@@ -100,7 +100,7 @@ def individual_information(
     total, squares = np.zeros(rate.size), np.zeros(rate.size)
     rows = max(1, _MOST_CELLS // rate.size)
     for draws in mixture.draws(n_draws, generator):
-        posterior = np.exp(log_posterior(mixture, draws))
+        posterior = posteriors(mixture, draws)
         for start in range(0, len(posterior), rows):
             told = _binary_divergence(posterior[start : start + rows] @ inside, rate)
             total += told.sum(axis=0)

@@ -5,34 +5,54 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GaussianMixture", "MixtureDraws", "leakage", "log_posterior"]
+__all__ = ["GaussianMixture", "MixtureDraws", "leakage", "log_posterior", "posteriors"]
 
 Floats = NDArray[np.float64]
 
 # Entries of a table of posteriors that are held at once.
 _MOST_CELLS = 2**21
+# Radius of a neighbourhood, in noise deviations: squares of distances inside one keep ten decimals.
+_RADIUS = 512.0
+# exp() of less is zero.
+_SMALLEST_LOG = -800.0
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class GaussianMixture:
-    """Law of a release: each candidate's signal plus standard normal noise.
+    """Law of a release: each candidate's signal plus normal noise, independent by coordinate.
 
     Parameters
     ----------
-    signals : ndarray of shape (m, k)
-        Outputs in units of the noise's standard deviation, coordinate by coordinate.
+    signals : ndarray of float or int64, shape (m, k)
+        Finite. Whole numbers, the centres of a law on the lattice, are subtracted exactly; they
+        must be below 2**61 in absolute value.
     weights : ndarray of shape (m,)
         Belief before the release; non-negative, summing to one.
+    scale : float, default=1.0
+        Standard deviation of the noise, in the unit of the signals.
+
+    Raises
+    ------
+    ValueError
+        If a signal is not finite, or the scale not positive.
     """
 
-    signals: Floats = field(repr=False)
+    signals: Floats | NDArray[np.int64] = field(repr=False)
     weights: Floats = field(repr=False)
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not np.all(np.isfinite(self.signals[self.weights > 0])):
+            raise ValueError("signals must be finite: an output is too far away for this noise.")
+        if not 0.0 < self.scale < math.inf:
+            raise ValueError(f"scale must be positive and finite, got {self.scale!r}.")
 
     @property
     def n_possible(self) -> int:
@@ -57,6 +77,39 @@ class GaussianMixture:
             secrets = generator.choice(m, size=size, p=self.weights)
             yield MixtureDraws(secrets, generator.standard_normal((size, k)))
 
+    def seen_from(self, origin: int, candidates: NDArray[np.intp] | slice) -> Floats:
+        """Signals of some candidates relative to another's, in noise deviations."""
+        with np.errstate(over="ignore"):
+            return np.asarray((self.signals[candidates] - self.signals[origin]) / self.scale)
+
+    @cached_property
+    def neighbourhoods(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+        """Cover of the possible candidates by balls around some of them.
+
+        Returns
+        -------
+        leaders : ndarray of int, shape (c,)
+            Candidates at the centres.
+        home : ndarray of int, shape (m,)
+            Position in ``leaders`` of each possible candidate's own ball; -1 for the others.
+        distances : ndarray of shape (c, m)
+            From each leader, in noise deviations; infinite for candidates of no weight.
+        """
+        possible = self.weights > 0
+        home = np.full(self.weights.size, -1, dtype=np.intp)
+        leaders: list[int] = []
+        distances: list[Floats] = []
+        while np.any(left := possible & (home < 0)):
+            leader = int(np.argmax(left))
+            offsets = self.seen_from(leader, possible)
+            row = np.full(self.weights.size, np.inf)
+            with np.errstate(over="ignore"):
+                row[possible] = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
+            home[left & (row <= _RADIUS)] = len(leaders)
+            leaders.append(leader)
+            distances.append(row)
+        return np.asarray(leaders, dtype=np.intp), home, np.asarray(distances)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -77,17 +130,26 @@ def log_posterior(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
     """Log of the exact Bayes posterior over the candidates after every draw; shape (n, m).
 
     ``ln p_j - |y - c_j|^2 / 2`` up to the normaliser: the closed form of the follower in
-    residual-pac, section 4.2. Impossible candidates have ``-inf``.
+    residual-pac, section 4.2. Candidates that are impossible, or whose posterior is below the
+    smallest double, have ``-inf``.
+
+    Notes
+    -----
+    Errors stay below 1e-9 wherever candidates lie. Squares of signals would cancel where one
+    candidate is far from others, so every draw is seen from a candidate near its own secret, and
+    candidates that are so far from there that no posterior of theirs is a number are left out.
     """
-    signals = mixture.signals
-    with np.errstate(divide="ignore"):
-        constant = np.log(mixture.weights) - np.sum(signals**2, axis=1) / 2
-    released = signals[draws.secrets] + draws.noise
-    table = released @ signals.T
-    table += constant
-    table -= table.max(axis=1, keepdims=True)
+    table = _log_joint(mixture, draws)
     table -= np.log(np.sum(np.exp(table), axis=1, keepdims=True))
-    return np.asarray(table)
+    return table
+
+
+def posteriors(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
+    """Exact Bayes posterior over the candidates after every draw; shape (n, m)."""
+    table = _log_joint(mixture, draws)
+    np.exp(table, out=table)
+    table /= table.sum(axis=1, keepdims=True)
+    return table
 
 
 def leakage(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
@@ -101,3 +163,52 @@ def leakage(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
     np.copyto(table, 0.0, where=posterior == 0)
     known = math.log(mixture.n_possible) + np.einsum("ij,ij->i", posterior, table)
     return np.asarray(np.clip(known, 0.0, math.log(mixture.n_possible)))
+
+
+def _log_joint(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
+    """``ln p_j - |y - c_j|^2 / 2`` less its largest value in every row; shape (n, m)."""
+    leaders, home, distances = mixture.neighbourhoods
+    places = home[draws.secrets]
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(mixture.weights)
+    reach = _reach(log_weights, draws.noise)
+    if leaders.size == 1 and mixture.n_possible == mixture.weights.size:
+        table = _seen_from(mixture, draws, int(leaders[0]), slice(None), log_weights)
+    else:
+        table = np.full((places.size, mixture.weights.size), -np.inf)
+        for place in np.unique(places):
+            rows = np.flatnonzero(places == place)
+            radius = distances[place][home == place].max() + reach
+            near = np.flatnonzero(distances[place] <= radius)
+            part = MixtureDraws(draws.secrets[rows], draws.noise[rows])
+            table[np.ix_(rows, near)] = _seen_from(
+                mixture, part, int(leaders[place]), near, log_weights
+            )
+    table -= table.max(axis=1, keepdims=True)
+    return table
+
+
+def _seen_from(
+    mixture: GaussianMixture,
+    draws: MixtureDraws,
+    leader: int,
+    near: NDArray[np.intp] | slice,
+    log_weights: Floats,
+) -> Floats:
+    signals = mixture.seen_from(leader, near)
+    released = mixture.seen_from(leader, draws.secrets) + draws.noise
+    table = released @ signals.T
+    table += log_weights[near] - np.einsum("ij,ij->i", signals, signals) / 2
+    return np.asarray(table)
+
+
+def _reach(log_weights: Floats, noise: Floats) -> float:
+    """Distance from the secret from which on no draw leaves a candidate a positive posterior.
+
+    At distance ``D`` the log-posterior is at most ``r + |n| D - D^2 / 2`` below the secret's, with
+    ``r`` the range of the log-weights.
+    """
+    possible = log_weights[log_weights > -np.inf]
+    needed = float(np.ptp(possible)) - _SMALLEST_LOG
+    longest = math.sqrt(float(np.max(np.einsum("ij,ij->i", noise, noise), initial=0.0)))
+    return longest + math.sqrt(longest**2 + 2 * needed)

@@ -14,7 +14,7 @@ from pacsklearn.information.mixture import (
     GaussianMixture,
     MixtureDraws,
     leakage,
-    log_posterior,
+    posteriors,
 )
 
 __all__ = ["NoiseShape", "residual_covariance"]
@@ -108,6 +108,9 @@ def residual_covariance(
         error = _posterior_covariance(current, outputs, weights, draws)
         values, vectors = np.linalg.eigh(error)
         target = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        if not np.trace(target) > 0:
+            # Every draw names its secret, up to rounding: there is no slope to follow.
+            break
         present = (current.axes * current.variances) @ current.axes.T
         target *= np.trace(present) / np.trace(target)
         values, vectors = np.linalg.eigh(present + step * (target - present))
@@ -142,7 +145,7 @@ def _at_budget(
     mixture = shape.mixture(outputs, weights)
 
     def excess(log_factor: float) -> float:
-        shrunk = GaussianMixture(mixture.signals * math.exp(-log_factor / 2), weights)
+        shrunk = GaussianMixture(mixture.signals, weights, math.exp(log_factor / 2))
         return _information(shrunk, draws) - budget
 
     # Mutual information falls with the noise; secant steps inside a bracket, in the logarithm.
@@ -170,7 +173,7 @@ def _posterior_covariance(
     shape: NoiseShape, outputs: Floats, weights: Floats, draws: MixtureDraws
 ) -> Floats:
     """Mean covariance of the outputs given the release, in the outputs' own coordinates."""
-    posterior = np.exp(log_posterior(shape.mixture(outputs, weights), draws))
+    posterior = posteriors(shape.mixture(outputs, weights), draws)
     means = posterior @ outputs
     share = posterior.mean(axis=0)
     covariance = (outputs.T * share) @ outputs - means.T @ means / len(means)

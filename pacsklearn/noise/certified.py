@@ -25,6 +25,10 @@ GAMMA = 1e-6
 """Probability that a certificate is wrong, unless the user says otherwise."""
 
 _ATTEMPTS = 8
+# Rehearsals that follow the slope, and all of them.
+_SECANTS, _MOST_REHEARSALS = 4, 24
+# Of the logarithm of the power: from spreads of 1e12 to 1 and some more.
+_FARTHEST = 70.0
 
 
 def certified_law(
@@ -39,7 +43,7 @@ def certified_law(
     proof: str,
     backend: str,
     information: Callable[[NDArray[np.int64], Floats, int], float] | None = None,
-) -> NoiseLaw:
+) -> NoiseLaw | None:
     """Law of a shape, enlarged until what is certified on fresh draws meets the cap.
 
     Parameters
@@ -60,8 +64,8 @@ def certified_law(
 
     Returns
     -------
-    NoiseLaw
-        Its ``bound`` is the certified figure.
+    NoiseLaw or None
+        Its ``bound`` is the certified figure; None when no attempt met the cap.
 
     Notes
     -----
@@ -73,8 +77,7 @@ def certified_law(
     for attempt in range(_ATTEMPTS):
         step = np.sqrt(factor * shape.variances) / LATTICE_SCALE
         centres = lattice_centres(turned, step, backend)
-        offsets = centres - centres[np.argmax(support.weights)]
-        mixture = GaussianMixture(offsets / float(LATTICE_SCALE), support.weights)
+        mixture = GaussianMixture(centres, support.weights, float(LATTICE_SCALE))
         # The parts are 1/2, 1/4, ... of gamma and sum to less than it.
         generator = generator_for(support, backend, attempt + 1)
         value = certificate(mixture, gamma * 0.5 ** (attempt + 1), generator)
@@ -99,34 +102,48 @@ def certified_law(
                 ),
             )
         factor *= 1.02 * 1.02**attempt
-    raise ValueError(
-        f"The {backend!r} backend found no noise whose certificate meets {cap!r}: the simulation "
-        "is too short for so small a figure. Ask for more draws, or use noise='logdet'."
-    )
+    return None
 
 
 def with_room(
-    shape: NoiseShape, certify: Callable[[NoiseShape], float], cap: float, floor: float = 0.0
+    shape: NoiseShape,
+    certify: Callable[[NoiseShape], float],
+    cap: float,
+    *,
+    floor: float = 0.0,
+    most_power: float = math.inf,
 ) -> NoiseShape:
     """Scale a shape until a rehearsal of the certificate just meets the cap.
 
     ``certify`` uses the same draws every time, and others than the certificate that counts.
+    Shapes beyond ``most_power`` are not looked at.
     """
+    most = min(math.log(most_power / shape.power), _FARTHEST)
     log_factor = step = last = 0.0
-    for _ in range(4):
+    low, high = -math.inf, math.inf
+    for tries in range(_MOST_REHEARSALS):
         scaled = shape.scaled(math.exp(log_factor))
         excess = math.log(max(certify(scaled) - floor, 1e-300) / (cap - floor))
-        if -2e-3 <= excess <= 0:
+        if excess > 0:
+            low = max(low, log_factor)
+        else:
+            high = min(high, log_factor)
+        if -2e-3 <= excess <= 0 or (tries >= _SECANTS and high - low < 0.1):
             break
-        # From a first guess of inverse proportion, then by the slope that was met.
-        if step == 0.0:
+        if tries >= _SECANTS:
+            # A plateau: something far away stays in sight until the noise is as large as that.
+            step = 2 * abs(step) + 0.1 if high == math.inf else (low + high) / 2 - log_factor
+        elif step == 0.0:
+            # From a first guess of inverse proportion, then by the slope that was met.
             step = excess
         else:
             slope = (last - excess) / step
             step = excess / min(max(slope, 0.2), 2.0)
         last = excess
         log_factor += step + 1e-3
-    return shape.scaled(math.exp(log_factor + 1e-3))
+        if log_factor > most:
+            break
+    return shape.scaled(math.exp(min(high, log_factor) + 1e-3))
 
 
 def lattice_slack(dimension: int, span: float) -> float:

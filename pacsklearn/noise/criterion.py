@@ -112,7 +112,7 @@ class CriterionBackend(NoiseBackend):
             target.budget,
             floor=blind,
         )
-        return certified_law(
+        law = certified_law(
             support,
             coordinates=span.coordinates,
             axes=axes,
@@ -130,6 +130,13 @@ class CriterionBackend(NoiseBackend):
             backend="criterion",
             information=logdet_bound,
         )
+        if law is None:
+            raise ValueError(
+                f"The 'criterion' backend found no noise whose certificate meets {target.budget!r}:"
+                " the simulation is too short for so small a figure. Ask for more draws, or use "
+                "noise='logdet'."
+            )
+        return law
 
     def _certificate(
         self,

@@ -51,10 +51,10 @@ class ResidualBackend(NoiseBackend):
     Notes
     -----
     Never more noise than ``logdet``: where the certificate's margin would cost more than the
-    Gaussian bound gives away (small budgets, outputs close to Gaussian) the law is logdet's, with
-    its proof and confidence 1. To keep directions that a task needs free of noise as long as the
-    budget allows, give a :class:`~pacsklearn.core.protecting_metric.ProtectingMetric`
-    (residual-pac, section 5.2).
+    Gaussian bound gives away (small budgets, outputs close to Gaussian), or no simulation of this
+    length meets the budget, the law is logdet's, with its proof and confidence 1. To keep
+    directions that a task needs free of noise as long as the budget allows, give a
+    :class:`~pacsklearn.core.protecting_metric.ProtectingMetric` (residual-pac, section 5.2).
     """
 
     def __init__(
@@ -89,6 +89,7 @@ class ResidualBackend(NoiseBackend):
                 generator_for(support, "residual", "room"),
             ),
             target.budget,
+            most_power=gaussian.noise_power,
         )
         if chosen.power >= gaussian.noise_power:
             return gaussian
@@ -106,7 +107,9 @@ class ResidualBackend(NoiseBackend):
             ),
             backend="residual",
         )
-        return law if law.noise_power < gaussian.noise_power else gaussian
+        if law is None or law.noise_power >= gaussian.noise_power:
+            return gaussian
+        return law
 
     def _certificate(
         self, mixture: GaussianMixture, gamma: float, generator: np.random.Generator

@@ -29,14 +29,13 @@ def told_about_units(
     law: NoiseLaw, space: SecretSpace, belief: NDArray[np.float64]
 ) -> IndividualInformation:
     """Individual mutual information of a release under the belief it was calibrated for."""
-    offsets = (law.centres - law.centres[np.argmax(belief)]).astype(np.float64)
-    signals = offsets * _APART if law.is_noiseless else offsets / law.scale
+    scale = 1 / _APART if law.is_noiseless else float(law.scale)
     return individual_information(
-        GaussianMixture(signals, belief / belief.sum()),
+        GaussianMixture(law.centres, belief / belief.sum(), scale),
         space.membership(),
         n_draws=_DRAWS,
         gamma=GAMMA,
-        generator=generator_for(Support(signals, belief), "individual"),
+        generator=generator_for(Support(law.centres.astype(np.float64), belief), "individual"),
     )
 
 

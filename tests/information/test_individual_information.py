@@ -13,6 +13,7 @@ from pacsklearn.information import (
     mixture_information,
     posterior_success,
 )
+from pacsklearn.information.mixture import posteriors
 
 
 def test_against_quadrature() -> None:
@@ -61,3 +62,25 @@ def test_no_unit_is_told_more_than_the_secret() -> None:
     whole = mixture_information(mixture, 20_000, np.random.default_rng(3))
     assert found.values.max() <= whole.nats + 4 * whole.standard_error
     assert (np.diff(found.quantiles()) >= 0).all()
+
+
+def test_all_bounds_together_hold_with_the_stated_confidence() -> None:
+    """Each unit spends its share of gamma on the bound of Maurer and Pontil, written out here."""
+    generator = np.random.default_rng(1)
+    mixture = GaussianMixture(generator.standard_normal((16, 2)), np.full(16, 1 / 16))
+    members = np.stack([np.roll(np.arange(16) < 8, shift) for shift in range(16)])
+    n, gamma = 4096, 1e-6
+    found = individual_information(
+        mixture, members, n_draws=n, gamma=gamma, generator=np.random.default_rng(2)
+    )
+    draws = next(mixture.draws(n, np.random.default_rng(2)))
+    inside = np.clip(posteriors(mixture, draws) @ members.T, 1e-300, 1 - 1e-16)
+    told = np.log(2) + inside * np.log(inside) + (1 - inside) * np.log(1 - inside)
+    log_term = np.log(2 * 16 / gamma)
+    expected = (
+        told.mean(axis=0)
+        + np.sqrt(2 * told.var(axis=0, ddof=1) * log_term / n)
+        + np.log(2) * 7 * log_term / (3 * (n - 1))
+    )
+    np.testing.assert_allclose(found.bounds, expected, rtol=1e-6)
+    assert found.confidence == 1 - gamma

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -16,6 +17,8 @@ from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information import (
     GaussianMixture,
+    certified_information,
+    certified_success,
     estimated_success,
     mixture_information,
     posterior_success,
@@ -145,19 +148,59 @@ class TestCriterion:
 
 
 def test_a_certificate_that_never_meets_the_cap_is_an_error(means: Support) -> None:
-    span = means.span(IdentityMetric())
+    backend = CriterionBackend(n_draws=256, n_certificate=1024, gamma=1e-6)
+    target = Target(0.5 + 1e-4, MembershipCriterion(SPACE))
     with pytest.raises(ValueError, match="simulation is too short"):
-        certified.certified_law(
-            means,
-            coordinates=span.coordinates,
-            axes=span.mixing @ means.deviations,
-            shape=certified.NoiseShape(np.eye(5), span.variances),
-            cap=0.1,
-            certificate=lambda *_: 0.2,
-            gamma=1e-6,
-            proof="",
-            backend="residual",
+        backend.calibrate(means, target, IdentityMetric())
+
+
+@pytest.mark.parametrize("seed", [6, 69, 84, 127])
+def test_residual_never_raises_where_logdet_works(seed: int) -> None:
+    """Outliers 1e8 to 1e11 spreads away: plateaus of the mutual information, and no slope."""
+    generator = np.random.default_rng(seed)
+    m, k = int(generator.integers(4, 33)), int(generator.integers(1, 6))
+    outputs = generator.normal(size=(m, k))
+    far = generator.integers(0, m, 2)
+    outputs[far] += 10.0 ** generator.uniform(8, 12) * generator.normal(size=(2, k))
+    support = Support(outputs)
+    backend = ResidualBackend(n_draws=512, n_certificate=2**12)
+    for budget in (1e-3, 0.25, 0.75):
+        law = backend.calibrate(support, Target(budget), IdentityMetric())
+        assert law.bound <= budget
+        exact = GaussianMixture(law.centres, support.weights, law.scale)
+        found = mixture_information(exact, 5000, np.random.default_rng(1))
+        assert found.nats - 5 * found.standard_error <= budget
+
+
+def test_certificates_pay_for_the_lattice(means: Support) -> None:
+    """What differs between discrete and continuous noise is on top of what is simulated."""
+    wide = GaussianMixture(np.random.default_rng(0).standard_normal((32, 200)) / 100, means.weights)
+    membership = MembershipCriterion(SPACE)
+    criterion = CriterionBackend(n_certificate=1024)
+    residual = ResidualBackend(n_certificate=1024)
+    found = criterion._certificate(wide, membership, 1e-6, np.random.default_rng(1))
+    alone = certified_success(
+        wide, membership, criterion.n_certificate, 1e-6, np.random.default_rng(1)
+    )
+    assert found - alone == pytest.approx(200 * 2.0**-44, rel=0.01)
+    told = residual._certificate(wide, 1e-6, np.random.default_rng(1))
+    nats = certified_information(wide, residual.n_certificate, 1e-6, np.random.default_rng(1))
+    assert told - nats == pytest.approx(200 * 2.0**-44 * np.log(32), rel=0.01)
+
+
+def test_rounded_normals_are_as_close_to_the_discrete_gaussian_as_is_paid_for() -> None:
+    """Total variation by 40 digits on a lattice of 2**6, where it is 2**28 times as large."""
+    scale = 2**6
+    with mpmath.workdps(40):
+        points = range(-12 * scale, 12 * scale + 1)
+        discrete = [mpmath.exp(-(mpmath.mpf(x) ** 2) / (2 * scale**2)) for x in points]
+        total = mpmath.fsum(discrete)
+        edges = [mpmath.ncdf((mpmath.mpf(x) - 0.5) / scale) for x in (*points, points[-1] + 1)]
+        apart = mpmath.fsum(
+            abs(mass / total - (edges[i + 1] - edges[i])) for i, mass in enumerate(discrete)
         )
+    assert float(apart / 2) <= certified.lattice_slack(1, 1.0) * (2**20 / scale) ** 2
+    assert float(apart / 2) >= certified.lattice_slack(1, 1.0) * (2**20 / scale) ** 2 / 8
 
 
 def test_certificates_share_gamma_and_never_draws(means: Support) -> None:

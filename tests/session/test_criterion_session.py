@@ -150,6 +150,8 @@ class TestIndividual:
         assert told is not None
         assert told.values.shape == (150,)
         assert 0 < told.worst <= 0.25
+        assert told.confidence == 1 - 1e-6
+        assert "at confidence 0.999999;" in " ".join(str(asked.guarantee).split())
         assert told.posterior_membership < asked.guarantee.posterior_membership
         assert "about any one row" in str(asked.guarantee)
 
