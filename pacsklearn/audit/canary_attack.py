@@ -40,6 +40,7 @@ class CanaryAttack(Attack):
     """
 
     name = "canaries"
+    needs = ("units",)
 
     def __init__(self, n_canaries: int = 8, n_pilot: int = 200) -> None:
         self.n_canaries = n_canaries

@@ -35,6 +35,7 @@ class IdentificationAttack(Attack):
     """
 
     name = "identification"
+    automatic = True
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
         count = check_integer(name="n_trials", value=n_trials, minimum=1)

@@ -48,16 +48,18 @@ class LiRAAttack(Attack):
     """
 
     name = "lira"
+    needs = ("units", "confidences")
+    automatic = True
 
     def __init__(self, unit: int | None = None, n_shadow: int = 400) -> None:
         self.unit = unit
         self.n_shadow = n_shadow
 
-    def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
+    def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
         count = check_integer(name="n_trials", value=n_trials, minimum=1)
         shadows = check_integer(name="n_shadow", value=self.n_shadow, minimum=8)
         members = game.members
-        if members is None or not hasattr(game, "confidences"):
+        if members is None or not self.can_play(game):
             raise ValueError(
                 "game must release models of subsets of rows, and say how sure they are of each "
                 "row (ReplayedGame); attack other games with 'optimal_membership'."

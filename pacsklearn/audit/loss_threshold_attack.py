@@ -41,16 +41,18 @@ class LossThresholdAttack(Attack):
     """
 
     name = "loss_threshold"
+    needs = ("units", "confidences")
+    automatic = True
 
     def __init__(self, unit: int | None = None, n_pilot: int = 50) -> None:
         self.unit = unit
         self.n_pilot = n_pilot
 
-    def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
+    def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
         count = check_integer(name="n_trials", value=n_trials, minimum=1)
         pilot = check_integer(name="n_pilot", value=self.n_pilot, minimum=4)
         members = game.members
-        if members is None or not hasattr(game, "confidences"):
+        if members is None or not self.can_play(game):
             raise ValueError(
                 "game must publish models of subsets of rows, and say how well they fit each row "
                 "(TrainingGame, ReplayedGame); attack other games with 'optimal_membership'."

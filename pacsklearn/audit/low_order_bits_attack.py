@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.core.attack import Attack, AttackResult
-from pacsklearn.core.game import Game
 
 __all__ = ["LowOrderBitsAttack"]
 
@@ -43,10 +42,12 @@ class LowOrderBitsAttack(Attack):
     """
 
     name = "low_order_bits"
+    needs = ("numbers", "candidate_numbers")
+    automatic = True
 
-    def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
+    def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
         count = check_integer(name="n_trials", value=n_trials, minimum=1)
-        if not (hasattr(game, "numbers") and hasattr(game, "candidate_numbers")):
+        if not self.can_play(game):
             raise ValueError(
                 "game must release models, and say which numbers each candidate would publish "
                 "(ReplayedGame); attack other games with 'identification'."

@@ -36,6 +36,8 @@ class MapAttack(Attack):
     """
 
     name = "map"
+    needs = ("secrets",)
+    automatic = True
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
         count = check_integer(name="n_trials", value=n_trials, minimum=1)

@@ -58,6 +58,8 @@ class OptimalMembershipAttack(Attack):
     """
 
     name = "optimal_membership"
+    needs = ("units",)
+    automatic = True
 
     def __init__(self, unit: int | None = None, n_pilot: int = 200) -> None:
         self.unit = unit

@@ -36,6 +36,7 @@ class ReconstructionAttack(Attack):
     """
 
     name = "reconstruction"
+    needs = ("units",)
 
     def __init__(self, k: int | None = None) -> None:
         self.k = k

@@ -27,14 +27,6 @@ from pacsklearn.session.privacy_session import PrivacySession
 
 __all__ = ["run_audit"]
 
-_ON_ANYTHING = ("optimal_membership", "identification")
-_ON_SECRETS = ("identification", "map")
-# What a game must offer for these, beside units of privacy.
-_NEEDS = {"lira": "confidences", "loss_threshold": "confidences", "low_order_bits": "numbers"}
-
-# What a criterion caps, by the name the attacks give it.
-_CAPPED = {"membership": "membership of one unit", "identification": "naming the subset"}
-
 
 def run_audit(
     source: Any,
@@ -71,8 +63,8 @@ def run_audit(
     attacks : "auto" or iterable of str or Attack, default="auto"
         Registered names or instances: ``"optimal_membership"``, ``"identification"``, ``"lira"``,
         ``"loss_threshold"``, ``"low_order_bits"``, ``"reconstruction"``, ``"canaries"`` and those
-        of plugins. "auto" takes those of the first five that can play; ``"identification"`` and
-        ``"map"`` where the secret is no subset of rows.
+        of plugins. "auto" takes all that join by themselves (``Attack.automatic``) and can play
+        the game.
     n_trials : int, default=1000
         Rounds counted for each attack.
     level : float, default=0.999
@@ -138,7 +130,7 @@ def run_audit(
         game, subject = _replayed(source, X, y, estimator=estimator, queries=queries, **own)
         guarantee = source.guarantee_
     if named is None or chosen is None:
-        named = list(_default(game))
+        named = _default(game)
         chosen = [registry().attack(name) for name in named]
     results, curves = [], []
     seeds = np.random.SeedSequence(seed).generate_state(len(chosen)).tolist()
@@ -185,16 +177,16 @@ def _listed(attacks: Any) -> list[Any]:
     listed = [attacks] if isinstance(attacks, (str, Attack)) else list(attacks)
     if not listed:
         raise ValueError(
-            f"attacks must name at least one attack, for instance {list(_ON_ANYTHING)}."
+            f"attacks must name at least one attack of {list(registry().names('attack'))}."
         )
     return listed
 
 
-def _default(game: Game) -> tuple[str, ...]:
-    if game.members is None:
-        return _ON_SECRETS
-    able = [name for name, offer in _NEEDS.items() if hasattr(game, offer)]
-    return (*_ON_ANYTHING, *able)
+def _default(game: Game) -> list[str]:
+    """Attacks that join by themselves and can play, plugins' among them."""
+    known = registry()
+    attacks = {name: known.attack(name) for name in known.names("attack")}
+    return [name for name, each in attacks.items() if each.automatic and each.can_play(game)]
 
 
 def _replayed(
@@ -258,8 +250,8 @@ def _capped(
     result: AttackResult, guarantee: Guarantee | PufferfishGuarantee | None
 ) -> AttackResult:
     """Result held against the cap, where the guarantee caps just this success."""
-    if not isinstance(guarantee, Guarantee) or result.bound is None or guarantee.criterion is None:
+    if not isinstance(guarantee, Guarantee) or result.bound is None:
         return result
-    if _CAPPED.get(guarantee.criterion) != result.criterion:
+    if guarantee.capped != result.criterion:
         return result
     return replace(result, bound=min(result.bound, guarantee.spent))

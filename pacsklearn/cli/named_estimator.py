@@ -71,7 +71,7 @@ def _class(name: str) -> type:
     claimed = {
         known
         for kind in _KINDS
-        for record in registry().records(kind)  # type: ignore[arg-type] # one of KINDS
+        for record in registry().records(kind)
         for known in getattr(record, "estimators", ())
         if isinstance(known, str)
     }

@@ -10,21 +10,21 @@ from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.options import Json
 from pacsklearn.exceptions import PluginWarning
 from pacsklearn.plugin import registry
-from pacsklearn.plugin.catalogue import KINDS
+from pacsklearn.plugin.records import KINDS
 
 __all__ = ["plugins"]
 
 
 @guarded
 def plugins(*, as_json: Json = False) -> None:
-    """List canonicalizers, noise backends, scenarios, attacks; and the plugins that failed."""
+    """List what is registered, by kind; and the plugins that failed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PluginWarning)  # they are listed below
         known = registry()
         failures = known.failures
     found: dict[str, list[dict[str, Any]]] = {}
     lines: list[str] = []
-    for kind in KINDS.values():
+    for kind in KINDS:
         records = known.records(kind)
         lines += [f"{kind.replace('_', ' ')} ({len(records)})"]
         found[kind] = []

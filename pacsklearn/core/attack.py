@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from numbers import Real
-from typing import Any, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
 from scipy import stats
 
@@ -188,9 +188,22 @@ class Attack(ABC):
     ----------
     name : str
         As it is registered.
+    needs : tuple of str
+        What a game must offer: ``"units"`` (its secrets are subsets of them), ``"secrets"`` (they
+        are not), or an attribute beyond the interface of a game, as ``"confidences"``.
+    automatic : bool
+        Whether ``run_audit(attacks="auto")`` takes it for every game that it can play.
     """
 
     name: str
+    needs: ClassVar[tuple[str, ...]] = ()
+    automatic: ClassVar[bool] = False
+
+    @final
+    def can_play(self, game: Game) -> bool:
+        """Whether the game offers all that the attack needs."""
+        kinds = {"units": game.members is not None, "secrets": game.members is None}
+        return all(kinds[need] if need in kinds else hasattr(game, need) for need in self.needs)
 
     @abstractmethod
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:

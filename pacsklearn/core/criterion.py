@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Criterion"]
+__all__ = ["MEMBERSHIP_AIM", "NAMING_AIM", "Criterion"]
 
 Floats = NDArray[np.float64]
+
+MEMBERSHIP_AIM: Final = "membership of one unit"
+NAMING_AIM: Final = "naming the subset"
 
 
 class Criterion(ABC):
@@ -27,11 +31,15 @@ class Criterion(ABC):
         What success means, to end the sentence "no adversary can ...".
     lowest : float
         Success that the optimal adversary never falls below, whatever she sees.
+    aim : str
+        What an attack that tries the same calls it (``AttackResult.criterion``): the cap then
+        limits that attack, and the figure of the guarantee that is about it. Empty when none does.
     """
 
     name: str
     statement: str
     lowest: float = 0.0
+    aim: str = ""
 
     @property
     @abstractmethod

@@ -7,6 +7,7 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final, final
 
+from pacsklearn.core.criterion import MEMBERSHIP_AIM, NAMING_AIM
 from pacsklearn.core.event import Provenance
 from pacsklearn.core.statement_rendering import as_html, as_text, percent_up, rounded_up
 from pacsklearn.information.dp_equivalent import dp_epsilon
@@ -133,6 +134,8 @@ class Guarantee:
         probabilities instead of nats.
     mutual_information : float, optional
         Bound on the mutual information in nats, where ``spent`` is something else.
+    capped : str
+        What attacks call the success that the criterion caps (:class:`Criterion.aim`).
     """
 
     framework: str
@@ -163,12 +166,13 @@ class Guarantee:
     details: tuple[tuple[str, str], ...] = ()
     criterion: str | None = None
     mutual_information: float | None = None
+    capped: str = ""
 
     @property
     def posterior_membership(self) -> float:
         """Most that any adversary's success at a unit's membership can be, after the release."""
         bound = posterior_success(self.information, self.prior_membership)
-        return min(bound, self.spent) if self.criterion == "membership" else bound
+        return min(bound, self.spent) if self.capped == MEMBERSHIP_AIM else bound
 
     @property
     def information(self) -> float:
@@ -210,7 +214,7 @@ class Guarantee:
     def posterior_identification(self) -> float:
         """Most that any adversary's success at naming the secret subset can be."""
         bound = posterior_success(self.information, self._prior_identification)
-        return min(bound, self.spent) if self.criterion == "identification" else bound
+        return min(bound, self.spent) if self.capped == NAMING_AIM else bound
 
     def dp_epsilon(self, delta: float = 0.0) -> float:
         """Epsilon of an (epsilon, delta)-DP mechanism with the same membership bound.

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.core.candidate_space import CandidateSpace
-from pacsklearn.core.criterion import Criterion
+from pacsklearn.core.criterion import NAMING_AIM, Criterion
 from pacsklearn.core.secret_space import SecretSpace
 
-__all__ = ["GuessCriterion", "identification", "k_of_n"]
+__all__ = ["GuessCriterion", "has_units", "identification", "k_of_n"]
 
 Floats = NDArray[np.float64]
 
@@ -27,6 +27,8 @@ class GuessCriterion(Criterion):
     name : str
     statement : str
         What success means, to end the sentence "no adversary can ...".
+    aim : str, default=""
+        As for a :class:`Criterion`.
 
     Examples
     --------
@@ -38,7 +40,7 @@ class GuessCriterion(Criterion):
     array([0.5])
     """
 
-    def __init__(self, gains: ArrayLike, name: str, statement: str) -> None:
+    def __init__(self, gains: ArrayLike, name: str, statement: str, aim: str = "") -> None:
         table = np.asarray(gains, dtype=np.float64)
         if table.ndim != 2 or table.size == 0 or not np.all((table >= 0) & (table <= 1)):
             raise ValueError(
@@ -46,7 +48,7 @@ class GuessCriterion(Criterion):
                 f"of shape {table.shape}."
             )
         self._gains = table
-        self.name, self.statement = str(name), str(statement)
+        self.name, self.statement, self.aim = str(name), str(statement), str(aim)
 
     @property
     def n_targets(self) -> int:
@@ -65,11 +67,24 @@ class GuessCriterion(Criterion):
 def identification(space: SecretSpace | CandidateSpace) -> GuessCriterion:
     """Naming the secret candidate."""
     return GuessCriterion(
-        np.eye(space.n_candidates), "identification", "name the candidate that was used"
+        np.eye(space.n_candidates),
+        "identification",
+        "name the candidate that was used",
+        NAMING_AIM,
     )
 
 
-def k_of_n(space: SecretSpace, k: int) -> GuessCriterion:
+def has_units(space: SecretSpace | CandidateSpace, name: str) -> SecretSpace:
+    """Refuse a criterion about units where the secret is one of a list of inputs."""
+    if isinstance(space, SecretSpace):
+        return space
+    raise ValueError(
+        f"criterion={name!r} is about units of a data set, and the secret of this session is one "
+        "of a list of inputs; use criterion='identification'."
+    )
+
+
+def k_of_n(space: SecretSpace | CandidateSpace, k: int) -> GuessCriterion:
     """Naming as many units as a subset holds, ``k`` of them right.
 
     Parameters
@@ -90,6 +105,7 @@ def k_of_n(space: SecretSpace, k: int) -> GuessCriterion:
     -----
     Source: pac-private-algorithms, section 8.2 and equation 6, on an enumerated space.
     """
+    space = has_units(space, f"{k}_of_n")
     members = space.membership().T.astype(np.float64)
     size = int(members.sum(axis=1).max())
     if not 1 <= k <= size:

@@ -7,7 +7,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.core.criterion import Criterion
+from pacsklearn.core.candidate_space import CandidateSpace
+from pacsklearn.core.criterion import MEMBERSHIP_AIM, Criterion
+from pacsklearn.core.guess_criterion import has_units
 from pacsklearn.core.secret_space import SecretSpace
 
 __all__ = ["MembershipCriterion"]
@@ -29,8 +31,10 @@ class MembershipCriterion(Criterion):
     name = "membership"
     statement = "tell whether any one unit was used"
     lowest = 0.5
+    aim = MEMBERSHIP_AIM
 
-    def __init__(self, space: SecretSpace) -> None:
+    def __init__(self, space: SecretSpace | CandidateSpace) -> None:
+        space = has_units(space, self.name)
         inclusion = space.inclusion()
         protected = np.flatnonzero((inclusion > 0) & (inclusion < 1))
         if protected.size == 0:

@@ -13,7 +13,7 @@ from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information.lattice_bound import linear_bound
 from pacsklearn.information.span import span_coordinates
-from pacsklearn.noise.lattice import exact_law, lattice_law
+from pacsklearn.noise.lattice import lattice_law, opened
 
 __all__ = ["DiagonalBackend"]
 
@@ -40,9 +40,9 @@ class DiagonalBackend(NoiseBackend):
             root, deviation = root[:, varying], deviation[varying]
         variances = deviation * deviation.sum() / (2 * target.budget)
         span = span_coordinates(root / np.sqrt(variances), support.weights)
-        axes = span.mixing @ support.deviations
-        if target.budget >= support.entropy or span.variances.size == 0:
-            return exact_law(support, span.coordinates, axes, "diagonal")
+        axes, exact = opened(support, target, span, "diagonal")
+        if exact is not None:
+            return exact
         return lattice_law(
             support,
             target,

@@ -6,19 +6,16 @@ from typing import final
 
 import numpy as np
 
-from pacsklearn.core.metric import Metric
-from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Integers
+from pacsklearn.core.support import Floats
 from pacsklearn.information.lattice_bound import linear_bound
-from pacsklearn.noise.lattice import exact_law, lattice_law
+from pacsklearn.noise.closed_form import ClosedFormBackend
 
 __all__ = ["EigenBackend"]
 
 
 @final
-class EigenBackend(NoiseBackend):
+class EigenBackend(ClosedFormBackend):
     """Auto-PAC: the least noise power under the linear Gaussian bound.
 
     Principal axis ``i`` of variance ``lam_i`` gets ``sqrt(lam_i) * sum_j sqrt(lam_j)/(2 budget)``.
@@ -28,22 +25,12 @@ class EigenBackend(NoiseBackend):
     ``I(S; Y) <= 1/2 sum_i lam_i / e_i = budget``. Source: pac-private-responses, Theorem 2.4.
     """
 
-    def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
-        span = support.span(metric)
-        axes = span.mixing @ support.deviations
-        if target.budget >= support.entropy or span.variances.size == 0:
-            return exact_law(support, span.coordinates, axes, "eigen")
-        deviation = np.sqrt(span.variances)
-        variances = deviation * deviation.sum() / (2 * target.budget)
-        return lattice_law(
-            support,
-            target,
-            coordinates=span.coordinates,
-            axes=axes,
-            variances=variances,
-            bound=linear_bound,
-            proof="Gaussian bound: half the eigenvalue over the noise variance, summed",
-            backend="eigen",
-            noise_power=float(variances.sum()),
-            released_power=float(variances.sum()),
-        )
+    name = "eigen"
+    proof = "Gaussian bound: half the eigenvalue over the noise variance, summed"
+
+    def variances(self, signal: Floats, budget: float) -> Floats:
+        deviation = np.sqrt(signal)
+        return np.asarray(deviation * deviation.sum() / (2 * budget))
+
+    def bound(self, centres: Integers, weights: Floats, scale: int) -> float:
+        return linear_bound(centres, weights, scale)

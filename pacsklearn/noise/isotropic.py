@@ -7,18 +7,16 @@ from typing import final
 import numpy as np
 
 from pacsklearn.core.metric import Metric
-from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Integers
+from pacsklearn.core.support import Floats, Support
 from pacsklearn.information.lattice_bound import linear_bound
-from pacsklearn.noise.lattice import exact_law, lattice_law
+from pacsklearn.noise.closed_form import ClosedFormBackend
 
 __all__ = ["IsotropicBackend"]
 
 
 @final
-class IsotropicBackend(NoiseBackend):
+class IsotropicBackend(ClosedFormBackend):
     """Equal noise on every output that varies; the baseline.
 
     Guarantee
@@ -27,22 +25,15 @@ class IsotropicBackend(NoiseBackend):
     secret space. Source: Xiao and Devadas's bound as used in pac-private-algorithms, section 4.
     """
 
-    def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
-        span = support.span(metric)
-        axes = span.mixing @ support.deviations
-        if target.budget >= support.entropy or span.variances.size == 0:
-            return exact_law(support, span.coordinates, axes, "isotropic")
-        variance = float(span.variances.sum()) / (2 * target.budget)
+    name = "isotropic"
+    proof = "Gaussian bound: half the output variance over the noise variance"
+
+    def variances(self, signal: Floats, budget: float) -> Floats:
+        return np.full(signal.size, float(signal.sum()) / (2 * budget))
+
+    def published_power(self, power: float, support: Support, metric: Metric) -> float:
         varying = int(np.any(metric.root(support.deviations) != 0, axis=0).sum())
-        return lattice_law(
-            support,
-            target,
-            coordinates=span.coordinates,
-            axes=axes,
-            variances=np.full(span.variances.size, variance),
-            bound=linear_bound,
-            proof="Gaussian bound: half the output variance over the noise variance",
-            backend="isotropic",
-            noise_power=varying * variance,
-            released_power=span.variances.size * variance,
-        )
+        return power * varying / support.span(metric).variances.size
+
+    def bound(self, centres: Integers, weights: Floats, scale: int) -> float:
+        return linear_bound(centres, weights, scale)

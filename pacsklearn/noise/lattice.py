@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
+from pacsklearn.information.span import SpanCoordinates
 
-__all__ = ["exact_law", "lattice_centres", "lattice_law"]
+__all__ = ["Bound", "exact_law", "lattice_centres", "lattice_law", "opened"]
 
 Floats = NDArray[np.float64]
 Bound = Callable[[NDArray[np.int64], Floats, int], float]
@@ -22,6 +23,24 @@ _LARGEST_CENTRE = 2.0**60
 # Steps a spread and a double have room for when there is no noise.
 _EXACT_STEPS = 2.0**40
 _LARGEST_EXACT = 2.0**51
+
+
+def opened(
+    support: Support, target: Target, span: SpanCoordinates, backend: str
+) -> tuple[Floats, NoiseLaw | None]:
+    """How every calibration to nats begins.
+
+    Returns
+    -------
+    axes : ndarray of shape (k, d)
+        Output direction of each coordinate of the span.
+    law : NoiseLaw or None
+        The law without noise, where the budget covers the secret or all outputs are equal.
+    """
+    axes = span.mixing @ support.deviations
+    if target.budget >= support.entropy or span.variances.size == 0:
+        return axes, exact_law(support, span.coordinates, axes, backend)
+    return axes, None
 
 
 def lattice_law(

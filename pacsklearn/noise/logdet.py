@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import final
 
-from pacsklearn.core.metric import Metric
-from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Integers
+from pacsklearn.core.support import Floats
 from pacsklearn.information.lattice_bound import logdet_bound
 from pacsklearn.information.logdet_allocation import logdet_allocation
-from pacsklearn.noise.lattice import exact_law, lattice_law
+from pacsklearn.noise.closed_form import ClosedFormBackend
 
 __all__ = ["LogdetBackend"]
 
 
 @final
-class LogdetBackend(NoiseBackend):
+class LogdetBackend(ClosedFormBackend):
     """The least noise power under the log-determinant Gaussian bound; the default.
 
     Guarantee
@@ -26,21 +23,11 @@ class LogdetBackend(NoiseBackend):
     Gaussian has the largest entropy. Source: residual-pac, equation 2 and Proposition 2.
     """
 
-    def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
-        span = support.span(metric)
-        axes = span.mixing @ support.deviations
-        if target.budget >= support.entropy or span.variances.size == 0:
-            return exact_law(support, span.coordinates, axes, "logdet")
-        variances = logdet_allocation(span.variances, target.budget)
-        return lattice_law(
-            support,
-            target,
-            coordinates=span.coordinates,
-            axes=axes,
-            variances=variances,
-            bound=logdet_bound,
-            proof="Gaussian bound: log-determinant of signal plus noise over noise",
-            backend="logdet",
-            noise_power=float(variances.sum()),
-            released_power=float(variances.sum()),
-        )
+    name = "logdet"
+    proof = "Gaussian bound: log-determinant of signal plus noise over noise"
+
+    def variances(self, signal: Floats, budget: float) -> Floats:
+        return logdet_allocation(signal, budget)
+
+    def bound(self, centres: Integers, weights: Floats, scale: int) -> float:
+        return logdet_bound(centres, weights, scale)

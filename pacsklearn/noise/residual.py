@@ -23,7 +23,7 @@ from pacsklearn.noise.certified import (
     lattice_slack,
     with_room,
 )
-from pacsklearn.noise.lattice import exact_law
+from pacsklearn.noise.lattice import opened
 from pacsklearn.noise.logdet import LogdetBackend
 
 __all__ = ["ResidualBackend"]
@@ -68,9 +68,9 @@ class ResidualBackend(NoiseBackend):
 
     def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
         span = support.span(metric)
-        axes = span.mixing @ support.deviations
-        if target.budget >= support.entropy or span.variances.size == 0:
-            return exact_law(support, span.coordinates, axes, "residual")
+        axes, exact = opened(support, target, span, "residual")
+        if exact is not None:
+            return exact
         gaussian = LogdetBackend().calibrate(support, target, metric)
         # Candidates of no weight have coordinates that may overflow; nobody believes in them.
         coordinates = np.where(support.weights[:, None] > 0, span.coordinates, 0.0)

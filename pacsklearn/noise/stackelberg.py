@@ -16,7 +16,7 @@ from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information.logdet_allocation import logdet_allocation
 from pacsklearn.noise.certified import generator_for
-from pacsklearn.noise.lattice import exact_law, lattice_centres
+from pacsklearn.noise.lattice import lattice_centres, opened
 
 __all__ = ["StackelbergBackend"]
 
@@ -74,9 +74,9 @@ class StackelbergBackend(NoiseBackend):
 
     def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
         span = support.span(metric)
-        axes = span.mixing @ support.deviations
-        if target.budget >= support.entropy or span.variances.size == 0:
-            return exact_law(support, span.coordinates, axes, "stackelberg")
+        axes, exact = opened(support, target, span, "stackelberg")
+        if exact is not None:
+            return exact
         # In units of the spread of the outputs, so that one learning rate serves all problems.
         unit = math.sqrt(span.variances.sum())
         coordinates = np.where(support.weights[:, None] > 0, span.coordinates, 0.0) / unit

@@ -3,6 +3,7 @@
 from pacsklearn.core.attack import Attack, AttackResult
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.event import Provenance
 from pacsklearn.core.game import Game, Round
 from pacsklearn.core.layout import Layout
@@ -14,6 +15,7 @@ from pacsklearn.plugin.records import (
     AttackRecord,
     BatchPredictorRecord,
     CanonicalizerRecord,
+    CriterionRecord,
     NoiseBackendRecord,
     Record,
     ScenarioRecord,
@@ -29,6 +31,8 @@ __all__ = [
     "BatchPredictorRecord",
     "Canonicalizer",
     "CanonicalizerRecord",
+    "Criterion",
+    "CriterionRecord",
     "Encoding",
     "Game",
     "Layout",

@@ -9,6 +9,7 @@ from pacsklearn.plugin.hookspecs import hookimpl
 from pacsklearn.plugin.records import (
     AttackRecord,
     CanonicalizerRecord,
+    CriterionRecord,
     NoiseBackendRecord,
     ScenarioRecord,
     SubsetFitterRecord,
@@ -17,6 +18,7 @@ from pacsklearn.plugin.records import (
 __all__ = [
     "pacsklearn_attacks",
     "pacsklearn_canonicalizers",
+    "pacsklearn_criteria",
     "pacsklearn_noise_backends",
     "pacsklearn_scenarios",
     "pacsklearn_subset_fitters",
@@ -67,6 +69,26 @@ def pacsklearn_noise_backends() -> Iterator[NoiseBackendRecord]:
 def pacsklearn_canonicalizers() -> Iterator[CanonicalizerRecord]:
     """Canonicalizers of pacsklearn."""
     yield from canonicalizer_records()
+
+
+@hookimpl
+def pacsklearn_criteria() -> Iterator[CriterionRecord]:
+    """Criteria of pacsklearn."""
+    yield CriterionRecord(
+        "membership",
+        "pacsklearn.core.membership_criterion:MembershipCriterion",
+        "telling whether any one unit was used",
+    )
+    yield CriterionRecord(
+        "identification",
+        "pacsklearn.core.guess_criterion:identification",
+        "naming the candidate that was used",
+    )
+    yield CriterionRecord(
+        "k_of_n",
+        "pacsklearn.core.guess_criterion:k_of_n",
+        "naming as many units as a subset holds, k of them right; asked for as 35_of_n",
+    )
 
 
 @hookimpl

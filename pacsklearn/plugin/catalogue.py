@@ -2,54 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module, metadata
-from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias, final
+from typing import Any, final
 
 from pacsklearn.core.event import Provenance
 from pacsklearn.exceptions import PluginClashError, PluginError
 from pacsklearn.plugin.qualified_name import public_name, public_names
-from pacsklearn.plugin.records import (
-    AttackRecord,
-    BatchPredictorRecord,
-    CanonicalizerRecord,
-    NoiseBackendRecord,
-    Record,
-    ScenarioRecord,
-    SubsetFitterRecord,
-)
+from pacsklearn.plugin.records import ClaimingRecord, Kind, Record
 
-__all__ = [
-    "KINDS",
-    "Catalogue",
-    "Kind",
-    "Registration",
-    "target_name",
-    "unregistered_provenance",
-]
-
-Kind: TypeAlias = Literal[
-    "canonicalizer", "noise_backend", "scenario", "attack", "batch_predictor", "subset_fitter"
-]
-
-KINDS: Final[Mapping[type, Kind]] = MappingProxyType(
-    {
-        CanonicalizerRecord: "canonicalizer",
-        NoiseBackendRecord: "noise_backend",
-        ScenarioRecord: "scenario",
-        AttackRecord: "attack",
-        BatchPredictorRecord: "batch_predictor",
-        SubsetFitterRecord: "subset_fitter",
-    }
-)
+__all__ = ["Catalogue", "Registration", "target_name", "unregistered_provenance"]
 
 
 @final
 @dataclass(frozen=True)
 class Registration:
-    """A record with its provenance.
+    """A record and the distribution it came from.
 
     Parameters
     ----------
@@ -66,11 +34,6 @@ class Registration:
     def by_hand(cls, record: Record) -> Registration:
         """Registration of a record that came through no entry point."""
         return cls(record, *_distribution_of(target_name(record.target)))
-
-    @property
-    def kind(self) -> Kind:
-        """What sort of record it is."""
-        return KINDS[type(self.record)]
 
     @property
     def provenance(self) -> Provenance:
@@ -97,9 +60,9 @@ class Registration:
                 found = getattr(found, part)
         except Exception as error:
             raise PluginError(
-                f"The {self.kind} {self.record.name!r} of the distribution {self.distribution!r} "
-                f"{self.version} cannot be loaded from {target!r}: {type(error).__name__}: "
-                f"{error}. Install what it needs, or ask its authors."
+                f"The {self.record.noun} {self.record.name!r} of the distribution "
+                f"{self.distribution!r} {self.version} cannot be loaded from {target!r}: "
+                f"{type(error).__name__}: {error}. Install what it needs, or ask its authors."
             ) from error
         return found
 
@@ -144,24 +107,24 @@ class Catalogue:
         An equal record is added once. A record of an interactive session takes the place of an
         earlier one, so that a notebook's cell can run twice.
         """
-        key = (registration.kind, registration.record.name)
+        key = (registration.record.kind, registration.record.name)
         earlier = self._by_name.get(key)
         if earlier is not None and earlier.record == registration.record:
             return
         if earlier is not None and not _replaces(registration, earlier):
             raise PluginClashError(
-                f"Two distributions register the {registration.kind} "
+                f"Two distributions register the {registration.record.noun} "
                 f"{registration.record.name!r}: {_label(earlier)} and {_label(registration)}. "
                 + _REMEDY
             )
-        claims = [(registration.kind, claim) for claim in _claims(registration.record)]
+        claims = [(registration.record.kind, claim) for claim in _claims(registration.record)]
         for claim in claims:
             rival = self._by_claim.get(claim)
             if rival is not None and rival is not earlier:
-                kind, estimator = claim
+                _, estimator = claim
                 name = estimator if isinstance(estimator, str) else estimator.__qualname__
                 raise PluginClashError(
-                    f"Two {kind.replace('_', ' ')}s claim the estimator {name}: "
+                    f"Two {registration.record.noun}s claim the estimator {name}: "
                     f"{rival.record.name!r} of "
                     f"{_label(rival)} and {registration.record.name!r} of {_label(registration)}. "
                     + _REMEDY
@@ -173,7 +136,7 @@ class Catalogue:
 
     def remove(self, record: Record) -> bool:
         """Remove the equal record; whether there was one."""
-        key = (KINDS[type(record)], record.name)
+        key = (record.kind, record.name)
         found = self._by_name.get(key)
         if found is None or found.record != record:
             return False
@@ -191,7 +154,7 @@ class Catalogue:
         """Registrations of a kind, by name."""
         return tuple(self._by_name[key] for key in sorted(self._by_name) if key[0] == kind)
 
-    def claiming(self, cls: type, kind: Kind = "canonicalizer") -> Registration | None:
+    def claiming(self, kind: Kind, cls: type) -> Registration | None:
         """Registration of that kind for the nearest class along the MRO that one claims."""
         for ancestor in cls.__mro__:
             claims: tuple[str | type, ...] = (ancestor, *public_names(ancestor))
@@ -209,7 +172,7 @@ _REMEDY = (
 
 
 def _claims(record: Record) -> tuple[str | type, ...]:
-    if not isinstance(record, (CanonicalizerRecord, BatchPredictorRecord, SubsetFitterRecord)):
+    if not isinstance(record, ClaimingRecord):
         return ()
     claims: list[str | type] = []
     for estimator in record.estimators:

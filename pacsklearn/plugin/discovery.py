@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, PackageNotFoundError, version
-from types import MappingProxyType
 from typing import Any, Final, final
 
 import pluggy
 
 from pacsklearn.exceptions import PluginError, PluginWarning
 from pacsklearn.plugin import builtins, hookspecs
-from pacsklearn.plugin.catalogue import KINDS, Catalogue, Registration
-from pacsklearn.plugin.records import Record
+from pacsklearn.plugin.catalogue import Catalogue, Registration
+from pacsklearn.plugin.records import KINDS, Record
 
 __all__ = [
     "GROUP",
@@ -59,10 +58,6 @@ def describe_failures(failures: Iterable[PluginFailure]) -> str:
 
 GROUP: Final = "pacsklearn"
 
-_HOOKS: Final[Mapping[str, type]] = MappingProxyType(
-    {f"pacsklearn_{kind}s": record_type for record_type, kind in KINDS.items()}
-)
-
 
 def _plugin_manager() -> pluggy.PluginManager:
     """Manager that knows the hooks and no plugin."""
@@ -74,8 +69,9 @@ def _plugin_manager() -> pluggy.PluginManager:
 def load(points: Iterable[EntryPoint]) -> tuple[Catalogue, tuple[PluginFailure, ...]]:
     """Records of pacsklearn and of the plugins, and the plugins that were left out."""
     manager, catalogue = _plugin_manager(), Catalogue()
+    own_version = _own_version()
     for record in collect(manager, builtins, "pacsklearn"):
-        catalogue.add(Registration(record, "pacsklearn", _own_version()))
+        catalogue.add(Registration(record, "pacsklearn", own_version))
     chosen, absent = _select(points)
     failures = [
         PluginFailure(
@@ -122,8 +118,8 @@ def collect(manager: pluggy.PluginManager, plugin: object, name: str) -> tuple[R
             raise PluginError("it implements no hook; mark its functions with pacsklearn.hookimpl")
         return tuple(
             record
-            for hook, record_type in _HOOKS.items()
-            for record in _call(manager, plugin, hook, record_type)
+            for record_type in KINDS.values()
+            for record in _call(manager, plugin, record_type)
         )
     except BaseException:
         manager.unregister(plugin)
@@ -161,8 +157,9 @@ def _own_version() -> str:
         return "unversioned"
 
 
-def _call(manager: pluggy.PluginManager, plugin: object, hook: str, record_type: type) -> list[Any]:
-    records: list[Any] = []
+def _call(manager: pluggy.PluginManager, plugin: object, record_type: type[Record]) -> list[Record]:
+    records: list[Record] = []
+    hook = record_type.hook
     caller: pluggy.HookCaller = getattr(manager.hook, hook)
     for implementation in caller.get_hookimpls():
         if implementation.plugin is not plugin:

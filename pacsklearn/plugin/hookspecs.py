@@ -10,22 +10,17 @@ from collections.abc import Iterable
 import pluggy
 
 from pacsklearn.plugin.records import (
+    KINDS,
     AttackRecord,
     BatchPredictorRecord,
     CanonicalizerRecord,
+    CriterionRecord,
     NoiseBackendRecord,
     ScenarioRecord,
     SubsetFitterRecord,
 )
 
-__all__ = [
-    "hookimpl",
-    "pacsklearn_attacks",
-    "pacsklearn_batch_predictors",
-    "pacsklearn_canonicalizers",
-    "pacsklearn_noise_backends",
-    "pacsklearn_scenarios",
-]
+__all__ = ["hookimpl", *(record.hook for record in KINDS.values())]  # noqa: PLE0604 - names
 
 hookspec = pluggy.HookspecMarker("pacsklearn")
 
@@ -85,6 +80,17 @@ def pacsklearn_noise_backends() -> Iterable[NoiseBackendRecord]:
     Returns
     -------
     iterable of NoiseBackendRecord
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def pacsklearn_criteria() -> Iterable[CriterionRecord]:
+    """Say what an adversary has to achieve, for ``PACPrivate(..., criterion=name)``.
+
+    Returns
+    -------
+    iterable of CriterionRecord
     """
     raise NotImplementedError
 

@@ -1,26 +1,137 @@
-"""What a plugin hands over: where an object is and what it is for, without importing it."""
+"""Kinds of plugins: what each hands over, and what it has to be; nothing heavy is imported.
+
+:data:`KINDS` is the one table of them. Hooks, resolving, listings and the test of the docs follow
+from it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, TypeAlias, final
 
+from pacsklearn.core.attack import Attack
+from pacsklearn.core.batch_predictor import BatchPredictor
+from pacsklearn.core.canonicalizer import Canonicalizer
+from pacsklearn.core.criterion import Criterion
+from pacsklearn.core.noise_backend import NoiseBackend
+from pacsklearn.core.scenario import Scenario
+from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.plugin.qualified_name import is_dotted_name
 
 __all__ = [
+    "KINDS",
     "AttackRecord",
     "BatchPredictorRecord",
     "CanonicalizerRecord",
+    "ClaimingRecord",
+    "CriterionRecord",
+    "Kind",
     "NoiseBackendRecord",
     "Record",
     "ScenarioRecord",
     "SubsetFitterRecord",
 ]
 
+Kind: TypeAlias = str
+"""Name of a kind of plugin: a key of :data:`KINDS`."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a plugin is called and where it is.
+
+    Parameters
+    ----------
+    name : str
+        Unique among its kind.
+    target : str, class or callable
+        ``"package.module:Object"``, or the object itself: a class, or a callable that makes an
+        instance.
+
+    Raises
+    ------
+    ValueError
+        When a field is not of that form.
+    """
+
+    kind: ClassVar[Kind]
+    hook: ClassVar[str]
+    makes: ClassVar[type]
+
+    name: str
+    target: Any
+
+    def __post_init__(self) -> None:
+        record = type(self).__name__
+        name: object = self.name
+        target: object = self.target
+        if not isinstance(name, str) or not name or name != name.strip() or name == "auto":
+            raise ValueError(
+                f"name of a {record} must be a non-empty string without surrounding space, and not "
+                f"'auto', got {name!r}."
+            )
+        if isinstance(target, str):
+            module, separator, qualname = target.partition(":")
+            if not (separator and is_dotted_name(module, 1) and is_dotted_name(qualname, 1)):
+                raise ValueError(
+                    f"target of the {record} {name!r} must read 'package.module:Object', got "
+                    f"{target!r}."
+                )
+        elif not callable(target):
+            raise ValueError(
+                f"target of the {record} {name!r} must be 'package.module:Object', a class or a "
+                f"callable that returns an instance, got an object of type {type(target).__name__}."
+            )
+        described: object = self.description
+        if not isinstance(described, str):
+            raise ValueError(
+                f"description of the {record} {name!r} must be a string, got an object of type "
+                f"{type(described).__name__}."
+            )
+
+    @property
+    def description(self) -> str:
+        """One line for listings; a field of the records, at the end of each."""
+        return ""
+
+    @property
+    def noun(self) -> str:
+        """The kind in words."""
+        return self.kind.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class DescribedRecord(Record):
+    """A record that is found by its name alone."""
+
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class ClaimingRecord(Record):
+    """A record that is found by the estimators that it claims."""
+
+    estimators: tuple[str | type, ...] = ()
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given: Any = self.estimators
+        claimed: tuple[Any, ...] = (given,) if isinstance(given, (str, type)) else tuple(given)
+        for claim in claimed:
+            if not isinstance(claim, type) and not is_dotted_name(claim):
+                raise ValueError(
+                    f"estimators of the {self.noun} {self.name!r} must be classes or qualified "
+                    f"names such as 'sklearn.svm.LinearSVC', got {claim!r}."
+                )
+        object.__setattr__(self, "estimators", claimed)
+
 
 @final
 @dataclass(frozen=True)
-class CanonicalizerRecord:
+class CanonicalizerRecord(ClaimingRecord):
     """A canonicalizer and the estimators it supports.
 
     Parameters
@@ -50,19 +161,14 @@ class CanonicalizerRecord:
     'dummy'
     """
 
-    name: str
-    target: Any
-    estimators: tuple[str | type, ...] = ()
-    description: str = ""
-
-    def __post_init__(self) -> None:
-        _check_fields(self)
-        object.__setattr__(self, "estimators", _claimed("canonicalizer", self))
+    kind = "canonicalizer"
+    hook = "pacsklearn_canonicalizers"
+    makes = Canonicalizer
 
 
 @final
 @dataclass(frozen=True)
-class BatchPredictorRecord:
+class BatchPredictorRecord(ClaimingRecord):
     """A batch predictor and the estimators whose private responses it makes fast.
 
     Parameters
@@ -72,30 +178,18 @@ class BatchPredictorRecord:
     target : str or class
         ``"package.module:Object"``, or the
         :class:`~pacsklearn.core.batch_predictor.BatchPredictor` subclass itself.
-    estimators : tuple of str or classes
+    estimators, description
         As for a :class:`CanonicalizerRecord`.
-    description : str
-        One line for listings.
-
-    Raises
-    ------
-    ValueError
-        When a field is not of that form.
     """
 
-    name: str
-    target: Any
-    estimators: tuple[str | type, ...] = ()
-    description: str = ""
-
-    def __post_init__(self) -> None:
-        _check_fields(self)
-        object.__setattr__(self, "estimators", _claimed("batch predictor", self))
+    kind = "batch_predictor"
+    hook = "pacsklearn_batch_predictors"
+    makes = BatchPredictor
 
 
 @final
 @dataclass(frozen=True)
-class SubsetFitterRecord:
+class SubsetFitterRecord(ClaimingRecord):
     """A subset fitter and the estimators whose m candidates it fits at once.
 
     Parameters
@@ -105,30 +199,18 @@ class SubsetFitterRecord:
     target : str or class
         ``"package.module:Object"``, or the
         :class:`~pacsklearn.core.subset_fitter.SubsetFitter` subclass itself.
-    estimators : tuple of str or classes
+    estimators, description
         As for a :class:`CanonicalizerRecord`.
-    description : str
-        One line for listings.
-
-    Raises
-    ------
-    ValueError
-        When a field is not of that form.
     """
 
-    name: str
-    target: Any
-    estimators: tuple[str | type, ...] = ()
-    description: str = ""
-
-    def __post_init__(self) -> None:
-        _check_fields(self)
-        object.__setattr__(self, "estimators", _claimed("subset fitter", self))
+    kind = "subset_fitter"
+    hook = "pacsklearn_subset_fitters"
+    makes = SubsetFitter
 
 
 @final
 @dataclass(frozen=True)
-class NoiseBackendRecord:
+class NoiseBackendRecord(DescribedRecord):
     """A method of calibrating noise.
 
     Parameters
@@ -143,17 +225,36 @@ class NoiseBackendRecord:
         One line for listings.
     """
 
-    name: str
-    target: Any
-    description: str = ""
-
-    def __post_init__(self) -> None:
-        _check_fields(self)
+    kind = "noise_backend"
+    hook = "pacsklearn_noise_backends"
+    makes = NoiseBackend
 
 
 @final
 @dataclass(frozen=True)
-class ScenarioRecord:
+class CriterionRecord(DescribedRecord):
+    """What an adversary has to achieve to be called successful.
+
+    Parameters
+    ----------
+    name : str
+        Unique among the criteria; accepted by ``PACPrivate(criterion=name)``. A name that begins
+        with ``k_`` takes a number: ``"k_of_n"`` is asked for as ``"35_of_n"``.
+    target : str, class or callable
+        ``"package.module:Object"`` or the object: called with the secret space, and the number if
+        it takes one, it returns a :class:`~pacsklearn.core.criterion.Criterion`.
+    description : str
+        One line for listings.
+    """
+
+    kind = "criterion"
+    hook = "pacsklearn_criteria"
+    makes = Criterion
+
+
+@final
+@dataclass(frozen=True)
+class ScenarioRecord(DescribedRecord):
     """A Pufferfish scenario: secrets, pairs, priors and a sampler for each.
 
     Parameters
@@ -166,17 +267,14 @@ class ScenarioRecord:
         One line for listings.
     """
 
-    name: str
-    target: Any
-    description: str = ""
-
-    def __post_init__(self) -> None:
-        _check_fields(self)
+    kind = "scenario"
+    hook = "pacsklearn_scenarios"
+    makes = Scenario
 
 
 @final
 @dataclass(frozen=True)
-class AttackRecord:
+class AttackRecord(DescribedRecord):
     """An attack that measures a lower bound on the leakage.
 
     Parameters
@@ -189,60 +287,23 @@ class AttackRecord:
         One line for listings.
     """
 
-    name: str
-    target: Any
-    description: str = ""
-
-    def __post_init__(self) -> None:
-        _check_fields(self)
+    kind = "attack"
+    hook = "pacsklearn_attacks"
+    makes = Attack
 
 
-Record: TypeAlias = (
-    CanonicalizerRecord
-    | BatchPredictorRecord
-    | SubsetFitterRecord
-    | NoiseBackendRecord
-    | ScenarioRecord
-    | AttackRecord
+KINDS: Final[Mapping[Kind, type[Record]]] = MappingProxyType(
+    {
+        record.kind: record
+        for record in (
+            CanonicalizerRecord,
+            BatchPredictorRecord,
+            SubsetFitterRecord,
+            NoiseBackendRecord,
+            CriterionRecord,
+            ScenarioRecord,
+            AttackRecord,
+        )
+    }
 )
-
-
-def _claimed(
-    noun: str, record: CanonicalizerRecord | BatchPredictorRecord | SubsetFitterRecord
-) -> tuple[str | type, ...]:
-    given: Any = record.estimators
-    claimed: tuple[Any, ...] = (given,) if isinstance(given, (str, type)) else tuple(given)
-    for claim in claimed:
-        if not isinstance(claim, type) and not is_dotted_name(claim):
-            raise ValueError(
-                f"estimators of the {noun} {record.name!r} must be classes or qualified names such "
-                f"as 'sklearn.svm.LinearSVC', got {claim!r}."
-            )
-    return claimed
-
-
-def _check_fields(record: Record) -> None:
-    kind = type(record).__name__
-    name: object = record.name
-    target: object = record.target
-    if not isinstance(name, str) or not name or name != name.strip() or name == "auto":
-        raise ValueError(
-            f"name of a {kind} must be a non-empty string without surrounding space, and not "
-            f"'auto', got {name!r}."
-        )
-    if isinstance(target, str):
-        module, separator, qualname = target.partition(":")
-        if not (separator and is_dotted_name(module, 1) and is_dotted_name(qualname, 1)):
-            raise ValueError(
-                f"target of the {kind} {name!r} must read 'package.module:Object', got {target!r}."
-            )
-    elif not callable(target):
-        raise ValueError(
-            f"target of the {kind} {name!r} must be 'package.module:Object', a class or a callable "
-            f"that returns an instance, got an object of type {type(target).__name__}."
-        )
-    if not isinstance(record.description, str):
-        raise ValueError(
-            f"description of the {kind} {name!r} must be a string, got an object of type "
-            f"{type(record.description).__name__}."
-        )
+"""Record of each kind of plugin. A new kind is a record here, a hook and its documentation."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -11,6 +12,7 @@ from typing import Any, Final, TypeVar, final
 from pacsklearn.core.attack import Attack
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.canonicalizer import Canonicalizer
+from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.event import Provenance
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.scenario import Scenario
@@ -22,16 +24,14 @@ from pacsklearn.exceptions import (
 )
 from pacsklearn.plugin import discovery
 from pacsklearn.plugin.catalogue import (
-    KINDS,
     Catalogue,
-    Kind,
     Registration,
     target_name,
     unregistered_provenance,
 )
 from pacsklearn.plugin.discovery import PluginFailure, describe_failures
 from pacsklearn.plugin.reasons import reason_for
-from pacsklearn.plugin.records import Record
+from pacsklearn.plugin.records import KINDS, Kind, Record
 
 __all__ = [
     "Registry",
@@ -40,12 +40,13 @@ __all__ = [
     "unregister",
 ]
 
+MadeT = TypeVar("MadeT")
 RecordT = TypeVar("RecordT", bound=Record)
 
 
 @final
 class Registry:
-    """Canonicalizers, batch predictors, noise backends, scenarios and attacks by name.
+    """Everything that plugins hand over, by kind and name.
 
     Plugins are loaded at the first question and never again. One that fails is left out, kept in
     :attr:`failures` and warned about once.
@@ -111,7 +112,7 @@ class Registry:
         _check_record(record)
         with self._lock:
             if not self._loaded().remove(record):
-                raise self._unknown(KINDS[type(record)], record.name)
+                raise self._unknown(record.kind, record.name)
 
     def load(self, kind: Kind, name: str) -> Any:
         """Object that a registered record points at: a class or a factory."""
@@ -119,33 +120,22 @@ class Registry:
 
     def noise_backend(self, value: str | NoiseBackend) -> NoiseBackend:
         """Noise backend of that name; an instance passes through."""
-        if isinstance(value, NoiseBackend):
-            return value
-        registration = self._registration("noise_backend", value)
-        made = registration.load()()
-        if not isinstance(made, NoiseBackend):
-            raise _wrong_type(registration, made, NoiseBackend)
-        return made
+        return self._made(NoiseBackend, value)
 
     def attack(self, value: str | Attack) -> Attack:
         """Attack of that name; an instance passes through."""
-        if isinstance(value, Attack):
-            return value
-        registration = self._registration("attack", value)
-        made = registration.load()()
-        if not isinstance(made, Attack):
-            raise _wrong_type(registration, made, Attack)
-        return made
+        return self._made(Attack, value)
 
     def scenario(self, value: str | Scenario) -> Scenario:
         """Scenario of that name with its defaults; an instance passes through."""
-        if isinstance(value, Scenario):
-            return value
-        registration = self._registration("scenario", value)
-        made = registration.load()()
-        if not isinstance(made, Scenario):
-            raise _wrong_type(registration, made, Scenario)
-        return made
+        return self._made(Scenario, value)
+
+    def criterion(self, value: str, space: Any) -> Criterion:
+        """Criterion of that name for a secret space; ``"35_of_n"`` is ``"k_of_n"`` with k = 35."""
+        counted = re.fullmatch(r"(\d+)_(\w+)", value)
+        if counted is None:
+            return self._made(Criterion, value, space)
+        return self._made(Criterion, f"k_{counted[2]}", space, int(counted[1]))
 
     def canonicalizer(self, value: str | Canonicalizer, estimator: Any) -> Canonicalizer:
         """Canonicalizer of that name for ``estimator``; an instance passes through.
@@ -167,7 +157,7 @@ class Registry:
             When none has, or when it does not support the estimator's configuration.
         """
         with self._lock:
-            registration = self._loaded().claiming(type(estimator))
+            registration = self._loaded().claiming("canonicalizer", type(estimator))
         if registration is None:
             kind = type(estimator)
             hint = " Give an instance, not the class." if isinstance(estimator, type) else ""
@@ -184,25 +174,12 @@ class Registry:
 
     def batch_predictor_for(self, estimator: Any) -> type[BatchPredictor] | None:
         """Batch predictor of the nearest class along the estimator's MRO, or None."""
-        with self._lock:
-            registration = self._loaded().claiming(type(estimator), "batch_predictor")
-        if registration is None:
-            return None
-        found = registration.load()
-        if not (isinstance(found, type) and issubclass(found, BatchPredictor)):
-            raise _wrong_type(registration, found, BatchPredictor)
-        return found
+        return self._claiming_class("batch_predictor", BatchPredictor, estimator)
 
     def subset_fitter_for(self, estimator: Any) -> SubsetFitter | None:
         """What fits all candidates of ``estimator``, as configured, at once; or None."""
-        with self._lock:
-            registration = self._loaded().claiming(type(estimator), "subset_fitter")
-        if registration is None:
-            return None
-        found = registration.load()
-        if not (isinstance(found, type) and issubclass(found, SubsetFitter)):
-            raise _wrong_type(registration, found, SubsetFitter)
-        return found.for_estimator(estimator, self.subset_fitter_for)
+        found = self._claiming_class("subset_fitter", SubsetFitter, estimator)
+        return None if found is None else found.for_estimator(estimator, self.subset_fitter_for)
 
     def provenance(self, kind: Kind, value: object) -> Provenance:
         """Which distribution and version stand behind a name or an instance, for an event."""
@@ -222,8 +199,29 @@ class Registry:
             make = partial(make.for_estimator, estimator, self.canonicalizer_for)
         made = make()
         if not isinstance(made, Canonicalizer):
-            raise _wrong_type(registration, made, Canonicalizer)
+            raise _wrong_type(registration, made)
         return made
+
+    def _made(self, base: type[MadeT], value: Any, *arguments: Any) -> MadeT:
+        """Object of that name, made with ``arguments``; an instance passes through."""
+        if isinstance(value, base):
+            return value
+        kind = next(kind for kind, record in KINDS.items() if record.makes is base)
+        registration = self._registration(kind, value)
+        made = registration.load()(*arguments)
+        if not isinstance(made, base):
+            raise _wrong_type(registration, made)
+        return made
+
+    def _claiming_class(self, kind: Kind, base: type[MadeT], estimator: Any) -> type[MadeT] | None:
+        with self._lock:
+            registration = self._loaded().claiming(kind, type(estimator))
+        if registration is None:
+            return None
+        found = registration.load()
+        if not (isinstance(found, type) and issubclass(found, base)):
+            raise _wrong_type(registration, found)
+        return found
 
     def _registration(self, kind: Kind, name: object) -> Registration:
         _check_kind(kind)
@@ -264,32 +262,31 @@ class Registry:
             return self._catalogue
 
 
-def _wrong_type(registration: Registration, made: object, base: type) -> PluginError:
+def _wrong_type(registration: Registration, made: object) -> PluginError:
+    record = registration.record
     return PluginError(
-        f"The {registration.kind} {registration.record.name!r} of the distribution "
-        f"{registration.distribution!r} {registration.version} gave an object of type "
-        f"{type(made).__qualname__}, not a {base.__name__}."
+        f"The {record.noun} {record.name!r} of the distribution {registration.distribution!r} "
+        f"{registration.version} gave an object of type {type(made).__qualname__}, not a "
+        f"{record.makes.__name__}."
     )
 
 
 def _check_kind(kind: object) -> None:
-    if kind not in KINDS.values():
-        raise ValueError(f"kind must be one of {', '.join(KINDS.values())}, got {kind!r}.")
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}.")
 
 
 def _check_record(record: object) -> None:
-    if type(record) not in KINDS:
+    if type(record) not in KINDS.values():
         raise TypeError(
-            f"A record is one of {', '.join(kind.__name__ for kind in KINDS)}, got an object of "
-            f"type {type(record).__qualname__}."
+            f"A record is one of {', '.join(known.__name__ for known in KINDS.values())}, got an "
+            f"object of type {type(record).__qualname__}."
         )
 
 
 def _installed() -> Iterable[EntryPoint]:
     return entry_points(group=discovery.GROUP)
 
-
-RecordT = TypeVar("RecordT", bound=Record)
 
 _REGISTRY: Final = Registry()
 
@@ -311,11 +308,12 @@ def registry() -> Registry:
 
 
 def register(record: RecordT) -> RecordT:
-    """Add a canonicalizer, noise backend, scenario or attack without packaging it.
+    """Add a canonicalizer, noise backend, criterion, scenario or attack without packaging it.
 
     Parameters
     ----------
-    record : CanonicalizerRecord, NoiseBackendRecord, ScenarioRecord or AttackRecord
+    record : Record
+        Of one of the kinds in :data:`pacsklearn.plugin.records.KINDS`.
 
     Returns
     -------
@@ -343,7 +341,8 @@ def unregister(record: Record) -> None:
 
     Parameters
     ----------
-    record : CanonicalizerRecord, NoiseBackendRecord, ScenarioRecord or AttackRecord
+    record : Record
+        Of one of the kinds in :data:`pacsklearn.plugin.records.KINDS`.
 
     Raises
     ------

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
-from pacsklearn.core.guess_criterion import identification, k_of_n
-from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import BudgetError
+from pacsklearn.plugin import registry
 
 __all__ = ["as_criterion", "check_cap", "ledger_unit"]
 
@@ -21,24 +19,15 @@ def as_criterion(value: Any, space: SecretSpace | CandidateSpace) -> Criterion |
     Parameters
     ----------
     value : None, str, Criterion or callable
-        ``"membership"``, ``"identification"``, ``"35_of_n"``, an instance, or a callable that
-        makes one for a secret space.
+        A registered name (``"membership"``, ``"identification"``, ``"35_of_n"``), an instance, or
+        a callable that makes one for a secret space.
     space : SecretSpace or CandidateSpace
     """
     if value is None or isinstance(value, Criterion):
         return value
     if isinstance(value, str):
-        counted = re.fullmatch(r"(\d+)_of_n", value)
-        if value == "identification":
-            return identification(space)
-        if value == "membership" or counted:
-            if isinstance(space, CandidateSpace):
-                raise ValueError(
-                    f"criterion={value!r} is about units of a data set, and the secret of this "
-                    "session is one of a list of inputs; use criterion='identification'."
-                )
-            return k_of_n(space, int(counted[1])) if counted else MembershipCriterion(space)
-    elif callable(value) and not isinstance(value, type):
+        return registry().criterion(value, space)
+    if callable(value) and not isinstance(value, type):
         made = value(space)
         if isinstance(made, Criterion):
             return made
@@ -46,8 +35,9 @@ def as_criterion(value: Any, space: SecretSpace | CandidateSpace) -> Criterion |
             f"criterion must return a Criterion for a secret space, got {type(made).__name__}."
         )
     raise ValueError(
-        "criterion must be None, 'membership', 'identification', '<k>_of_n' with a number for k, a "
-        f"Criterion, or a callable that makes one for a secret space, got {value!r}."
+        f"criterion must be None, one of {', '.join(map(repr, registry().names('criterion')))} "
+        "('35_of_n' is 'k_of_n' with a number for k), a Criterion, or a callable that makes one "
+        f"for a secret space, got {value!r}."
     )
 
 

@@ -112,6 +112,7 @@ def pac_guarantee(
         about |= {
             "definition": f"success of the optimal adversary, who wants to {criterion.statement}",
             "criterion": criterion.name,
+            "capped": criterion.aim,
             "mutual_information": mutual_information,
             "not_covered": (*about["not_covered"], _OTHER_AIMS),
         }

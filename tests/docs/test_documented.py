@@ -13,12 +13,13 @@ import pytest
 import pacsklearn
 from pacsklearn import exceptions, testing
 from pacsklearn.plugin import hookspecs, registry
+from pacsklearn.plugin.records import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 API = (DOCS / "api.rst").read_text(encoding="utf-8")
 DIRECTIVE = re.compile(r"^\.\. auto(?:class|function|data|module):: (\S+)$", re.MULTILINE)
-HOOKS = [name for name in hookspecs.__all__ if name.startswith("pacsklearn_")]
+HOOKS = [record.hook for record in KINDS.values()]
 GUARANTEES = sorted(page for page in (DOCS / "guarantees").glob("*.md") if page.stem != "index")
 PARTS = (
     "## Statement",
@@ -83,6 +84,11 @@ def test_every_hook_is_documented(hook: str) -> None:
     assert "pacsklearn.plugin.hookspecs" in set(referenced())
 
 
+def test_the_hooks_are_those_of_the_table() -> None:
+    declared = {name for name in vars(hookspecs) if name.startswith("pacsklearn_")}
+    assert declared == set(HOOKS) == set(hookspecs.__all__) - {"hookimpl"}
+
+
 @pytest.mark.parametrize("name", exceptions.__all__)
 def test_every_error_has_a_row_and_advice(name: str) -> None:
     row = re.search(rf"^\| `{name}` \|(.+)\|(.*)\|$", PAGES["errors.md"], re.MULTILINE)
@@ -91,7 +97,7 @@ def test_every_error_has_a_row_and_advice(name: str) -> None:
     assert row[2].strip() or "base class" in row[1]
 
 
-@pytest.mark.parametrize("kind", ["noise_backend", "scenario", "attack"])
+@pytest.mark.parametrize("kind", ["noise_backend", "criterion", "scenario", "attack"])
 def test_every_built_in_plugin_is_documented(kind: str) -> None:
     for record in registry().records(kind):
         if str(record.target).startswith("pacsklearn."):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pacsklearn.plugin import registry
+from pacsklearn.plugin.records import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -22,7 +23,6 @@ PAGES = [
 BLOCK = re.compile(
     r"^(?P<indent>[ ]*)```python[ ]*\n(?P<code>.*?)^(?P=indent)```[ ]*$", re.MULTILINE | re.DOTALL
 )
-KINDS = ("canonicalizer", "noise_backend", "scenario", "attack", "batch_predictor")
 
 
 def blocks(page: Path) -> Iterator[tuple[int, str]]:

@@ -46,4 +46,4 @@ def test_nobody_claims_every_estimator(builtins):
     class Unclaimed(BaseEstimator):
         pass
 
-    assert builtins._loaded().claiming(Unclaimed) is None
+    assert builtins._loaded().claiming("canonicalizer", Unclaimed) is None

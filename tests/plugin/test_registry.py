@@ -9,11 +9,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.svm import SVC, LinearSVC
 
+from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.canonicalizer import Canonicalizer
+from pacsklearn.core.criterion import MEMBERSHIP_AIM
+from pacsklearn.core.guess_criterion import GuessCriterion
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.exceptions import (
     NoCanonicalizerError,
@@ -25,6 +29,7 @@ from pacsklearn.exceptions import (
 from pacsklearn.plugin import (
     AttackRecord,
     CanonicalizerRecord,
+    CriterionRecord,
     NoiseBackendRecord,
     Registry,
     hookimpl,
@@ -139,7 +144,7 @@ class TestNames:
             empty.noise_backend(ToyBackend)
 
     def test_an_unknown_kind_lists_the_kinds(self, empty):
-        with pytest.raises(ValueError, match="canonicalizer, noise_backend, scenario, attack"):
+        with pytest.raises(ValueError, match="canonicalizer, batch_predictor, subset_fitter"):
             empty.names("noise")
 
     def test_instances_pass_through(self, empty):
@@ -465,3 +470,17 @@ def test_an_installed_distribution_is_found(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PACSKLEARN_PLUGINS", "acme-noise")
     assert Registry().provenance("noise_backend", "acme").version == "3.4"
+
+
+def test_a_criterion_of_a_plugin_is_asked_for_by_name_and_number():
+    def shared(space, k):
+        return GuessCriterion(np.eye(space.n_candidates), f"{k} shared", "share", MEMBERSHIP_AIM)
+
+    record = register(CriterionRecord("k_shared", shared))
+    try:
+        found = registry().criterion("7_shared", CandidateSpace.of("ab"))
+        assert (found.name, found.aim) == ("7 shared", MEMBERSHIP_AIM)
+    finally:
+        unregister(record)
+    with pytest.raises(UnknownNameError, match="No criterion is called 'k_shared'"):
+        registry().criterion("7_shared", CandidateSpace.of("ab"))

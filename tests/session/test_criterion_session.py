@@ -13,7 +13,12 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import Guarantee, PACPrivate, PrivacySession
 from pacsklearn.core.guess_criterion import GuessCriterion, k_of_n
-from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, LedgerMismatchError
+from pacsklearn.exceptions import (
+    BudgetError,
+    BudgetExhaustedError,
+    LedgerMismatchError,
+    UnknownNameError,
+)
 from pacsklearn.noise.criterion import CriterionBackend
 
 X, Y = load_iris(return_X_y=True)
@@ -85,8 +90,8 @@ def test_other_criteria(criterion, budget: float, name: str) -> None:
         ("membership", 0.5, BudgetError, "guessing blindly has 0.5"),
         ("membership", 1.0, BudgetError, "give a cap between that and 1"),
         ("identification", 0.01, BudgetError, "guessing blindly has 0.0625"),
-        ("memberships", 0.6, ValueError, "criterion must be None, 'membership'"),
-        (3, 0.6, ValueError, "criterion must be None, 'membership'"),
+        ("memberships", 0.6, UnknownNameError, "No criterion is called 'memberships'"),
+        (3, 0.6, ValueError, "criterion must be None, one of 'identification', 'k_of_n'"),
         (lambda _: 3, 0.6, TypeError, "criterion must return a Criterion"),
     ],
 )
