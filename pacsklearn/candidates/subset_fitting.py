@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, NoReturn, final
@@ -20,6 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.withheld import withheld
 from pacsklearn.exceptions import GaugeError, SubsetFitError
 from pacsklearn.plugin import registry
 
@@ -80,26 +79,16 @@ def attempt(work: Callable[[Stage], Any]) -> Outcome:
     Their messages may quote rows.
     """
     stage = Stage()
-    with _listening() as caught:
+    with withheld() as caught:
         try:
             value = work(stage)
         except StageFailure as failure:
             return Outcome(failure=_Failure(str(failure)))
-        except Exception as error:  # noqa: BLE001 - whatever it is, its words stay here
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - sys.exit too: its words stay here
             return Outcome(failure=_Failure(stage.name, type(error).__name__, str(error)))
-    kinds = sorted({warning.category for warning in caught}, key=lambda kind: kind.__name__)
-    return Outcome(value, warnings=tuple(kinds))
-
-
-@contextmanager
-def _listening() -> Iterator[list[warnings.WarningMessage]]:
-    """Record warnings; in a thread the coordinator does, because filters are not a thread's own."""
-    if threading.current_thread() is not threading.main_thread():
-        yield []
-        return
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield caught
+    return Outcome(value, warnings=tuple(sorted(set(caught), key=lambda kind: kind.__name__)))
 
 
 def fit_subset(template: Any, X: Any, y: Any, rows: NDArray[np.int64], params: Any) -> Any:
@@ -141,11 +130,10 @@ def over_subsets(
     tasks = (
         delayed(function)(*args, space, index, *more[index]) for index in range(space.n_subsets)
     )
-    with _listening() as caught:
+    # Workers that are threads change the process's filters and put them back in any order.
+    with warnings.catch_warnings():
         outcomes = list(_run(tasks, space.n_subsets, n_jobs, verbose))
-    kinds = Counter(warning.category for warning in caught)
-    for outcome in outcomes:
-        kinds.update(outcome.warnings)
+    kinds = Counter(kind for outcome in outcomes for kind in outcome.warnings)
     values = [unwrap(outcome, index, estimator) for index, outcome in enumerate(outcomes)]
     for kind, count in kinds.items():
         warnings.warn(

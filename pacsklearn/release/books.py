@@ -54,10 +54,15 @@ class Books:
         ------
         BudgetExhaustedError
         """
+        amount = self.account.check(asked)
+        self._check_first()
+        return Target(amount, self.criterion)
+
+    def _check_first(self) -> None:
+        """Refuse a second release where successes are capped: they do not add up."""
         own = self.account.own
         if self.criterion is not None and own.events:
             raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
-        return Target(self.account.check(asked), self.criterion)
 
     def backend(self, noise: Any) -> str | NoiseBackend:
         """Backend from a user's argument; "auto" is the default one for what is capped."""
@@ -103,6 +108,7 @@ class Books:
         law, event, observed
         """
         with self.lock:
+            self._check_first()  # another thread may have released since the step was begun
             law = calibrate(self.secret.belief)
             event = self.account.charge(describe(law))
             observed = draw(law)

@@ -26,6 +26,7 @@ from pacsklearn.core.metric import as_metric
 from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_law import SampledLaw
 from pacsklearn.core.target import Target
+from pacsklearn.core.withheld import silence
 from pacsklearn.noise.confident import confident_law
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.plugin.catalogue import unregistered_provenance
@@ -170,11 +171,14 @@ def _secret_point(
 ) -> NDArray[np.int64]:
     """Lattice point of a fresh secret; that of the centre when the function fails on it."""
     entropy = secrets.randbits(256) if sampler.is_secure else np.abs(sampler.noise(4))
-    outcome = attempt(lambda _: function_value(trial, (entropy,)))
-    output = outcome.value
-    if output is None or output.shape != values.shape:
-        return law.point(law.span.centre)
-    return law.point(output.reshape(-1))
+
+    def point(_: object) -> NDArray[np.int64] | None:
+        output = function_value(trial, (entropy,))
+        return law.point(output.reshape(-1)) if output.shape == values.shape else None
+
+    with silence():  # whether anything is warned about or printed here is a fact about the secret
+        drawn = attempt(point).value
+    return law.point(law.span.centre) if drawn is None else np.asarray(drawn)
 
 
 _TRIALS = (

@@ -1,0 +1,273 @@
+"""What work on private rows says by the way is withheld, whatever threads do meanwhile."""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from joblib import Parallel as JoblibParallel
+from sklearn.utils.parallel import Parallel, delayed
+
+from pacsklearn.core.withheld import silence, withheld
+
+ROW = "row 0.123456789 of patient 17"
+
+
+@pytest.fixture
+def shown() -> Iterator[list[str]]:
+    """Texts of the warnings that are shown, in this and in every other thread."""
+    found: list[str] = []
+    before = warnings.showwarning
+
+    def show(message: Any, *_: object) -> None:
+        found.append(str(message))
+
+    warnings.showwarning = show  # type: ignore[assignment]
+    yield found
+    warnings.showwarning = before
+
+
+def in_a_thread(work: Callable[[], Any]) -> Any:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result(60)
+
+
+def warned() -> list[type[Warning]]:
+    with withheld() as kinds:
+        warnings.warn(ROW, UserWarning, stacklevel=1)
+    return kinds
+
+
+@pytest.mark.parametrize("where", [lambda work: work(), in_a_thread])
+@pytest.mark.parametrize("action", ["always", "default", "ignore", "error"])
+def test_warnings_are_withheld_and_their_kinds_told(
+    where: Callable[[Any], Any], action: Any, shown: list[str]
+) -> None:
+    warnings.simplefilter(action)
+    for _ in range(2):
+        assert where(warned) == [UserWarning]
+    assert shown == []
+
+
+def test_outside_a_block_nothing_changes(shown: list[str]) -> None:
+    warnings.simplefilter("always")
+    before = list(warnings.filters)
+    warned()
+    assert warnings.filters == before
+    warnings.warn("mine", stacklevel=1)
+    assert shown == ["mine"]
+    warnings.simplefilter("error")
+    warned()
+    with pytest.raises(UserWarning):
+        warnings.warn("mine", stacklevel=1)
+
+
+def test_filters_of_other_threads_come_and_go(shown: list[str]) -> None:
+    """catch_warnings in one thread puts back what the other had replaced."""
+    entered, left = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            entered.set()
+            assert left.wait(60)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert entered.wait(60)
+    with withheld() as kinds:
+        left.set()
+        thread.join(60)
+        warnings.simplefilter("always")
+        warnings.warn(ROW, RuntimeWarning, stacklevel=1)
+    assert kinds == [RuntimeWarning]
+    assert shown == []
+
+
+def test_many_threads_at_once(shown: list[str]) -> None:
+    warnings.simplefilter("always")
+
+    def work(_: int) -> list[type[Warning]]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            return warned()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(UserWarning in kinds for kinds in pool.map(work, range(200)))
+    assert shown == []
+
+
+def test_threads_that_begin_meanwhile_are_withheld_and_others_are_not(shown: list[str]) -> None:
+    warnings.simplefilter("always")
+    with ThreadPoolExecutor(1) as bystander:
+        bystander.submit(int).result(60)
+        with withheld() as kinds:
+            in_a_thread(lambda: warnings.warn(ROW, RuntimeWarning, stacklevel=1))
+            bystander.submit(lambda: warnings.warn("mine", stacklevel=1)).result(60)
+    assert kinds == [RuntimeWarning]
+    assert shown == ["mine"]
+
+
+def test_which_of_two_blocks_a_new_thread_serves_is_not_guessed(shown: list[str]) -> None:
+    with withheld() as kinds:
+
+        def other() -> list[type[Warning]]:
+            with withheld() as theirs:
+                in_a_thread(lambda: warnings.warn(ROW, RuntimeWarning, stacklevel=1))
+            return theirs
+
+        assert in_a_thread(other) == []
+    assert kinds == []
+    assert shown == []
+
+
+def tell(_: int) -> None:
+    warnings.warn(ROW, RuntimeWarning, stacklevel=1)
+
+
+def test_worker_threads_of_scikit_learn(shown: list[str]) -> None:
+    with withheld() as kinds:
+        Parallel(n_jobs=2, backend="threading")(delayed(tell)(i) for i in range(4))
+    assert kinds == [RuntimeWarning] * 4
+    assert shown == []
+
+
+PROCESSES = """
+import sys, warnings
+from sklearn.utils.parallel import Parallel, delayed
+from pacsklearn.core.withheld import withheld
+
+warnings.simplefilter("always")
+
+def run(text):
+    for backend in ("loky", "multiprocessing"):
+        Parallel(n_jobs=2, backend=backend)(delayed(warnings.warn)(text) for _ in range(3))
+
+with withheld():
+    run("quotes a row")
+run("outside")
+"""
+
+
+def test_processes_that_the_work_begins() -> None:
+    """A search inside a candidate warns in processes of its own, on the same stderr."""
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", PROCESSES],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+        timeout=250,
+    )
+    assert "quotes a row" not in done.stdout + done.stderr
+    assert done.stderr.count("UserWarning: outside") == 6
+
+
+@pytest.mark.parametrize("where", [lambda work: work(), in_a_thread])
+def test_log_records_are_withheld(
+    where: Callable[[Any], Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(0)
+
+    def work() -> None:
+        with withheld():
+            logging.getLogger("some.estimator").critical("%s", ROW)
+
+    where(work)
+    assert caplog.records == []
+    logging.getLogger("some.estimator").warning("mine")
+    assert [record.getMessage() for record in caplog.records] == ["mine"]
+
+
+def test_a_block_inside_a_block_has_kinds_of_its_own() -> None:
+    with withheld() as outer:
+        assert warned() == [UserWarning]
+        warnings.warn(ROW, FutureWarning, stacklevel=1)
+    assert outer == [FutureWarning]
+
+
+def test_an_error_ends_a_block(shown: list[str]) -> None:
+    warnings.simplefilter("always")
+    with pytest.raises(KeyError), withheld():
+        raise KeyError(ROW)
+    warnings.warn("mine", stacklevel=1)
+    assert shown == ["mine"]
+
+
+def chatter() -> None:
+    print(ROW)  # noqa: T201
+    print(ROW, file=sys.stderr)  # noqa: T201
+    os.write(1, ROW.encode())
+    os.write(2, ROW.encode())
+    if os.name == "posix":
+        libc = ctypes.CDLL(None)
+        libc.printf(ROW.encode())  # kept back by the C library until somebody flushes
+        libc.puts(ROW.encode())
+
+
+@pytest.mark.parametrize("where", [lambda work: work(), in_a_thread])
+@pytest.mark.parametrize("capture", ["capfd", "capsys"])
+def test_nothing_is_printed_in_silence(
+    where: Callable[[Any], Any], capture: str, request: pytest.FixtureRequest
+) -> None:
+    captured = request.getfixturevalue(capture)
+
+    def work() -> None:
+        with silence():
+            chatter()
+            with silence():
+                chatter()
+            chatter()
+
+    where(work)
+    if os.name == "posix":
+        ctypes.CDLL(None).fflush(None)
+    assert "".join(captured.readouterr()) == ""
+    print("mine")  # noqa: T201
+    os.write(2, b"mine")
+    assert captured.readouterr().out == "mine\n"
+
+
+def test_what_was_printed_before_is_not_lost(capfd: pytest.CaptureFixture[str]) -> None:
+    sys.stdout.write("before, unfinished")
+    if os.name == "posix":
+        ctypes.CDLL(None).printf(b" C before")
+    with silence():
+        chatter()
+    out = capfd.readouterr().out
+    assert "before, unfinished" in out
+    assert os.name != "posix" or "C before" in out
+    assert ROW not in out
+
+
+def test_a_closed_stream_is_left_alone(in_a_child: Callable[[Callable[[], Any]], Any]) -> None:
+    def work() -> bool:
+        os.close(2)
+        with silence():
+            os.write(1, ROW.encode())
+        try:
+            os.fstat(2)
+        except OSError:
+            return True
+        return False
+
+    assert in_a_child(work) is True
+
+
+def test_a_child_forked_in_a_block_is_withheld_too(
+    in_a_child: Callable[[Callable[[], Any]], Any], capfd: pytest.CaptureFixture[str]
+) -> None:
+    with withheld():
+        in_a_child(lambda: warnings.warn(ROW, stacklevel=1))
+        JoblibParallel(n_jobs=2, backend="multiprocessing")([(tell, (0,), {}), (tell, (1,), {})])
+    assert ROW not in "".join(capfd.readouterr())
