@@ -184,7 +184,8 @@ def world_outputs(
     """
     first = _unwrap(_computed(query, worlds.worlds[0], X, y, params), query.name)
     tasks = (delayed(_computed)(query, world, X, y, params) for world in worlds.worlds)
-    outcomes = list(Parallel(n_jobs=n_jobs)(tasks))
+    with warnings.catch_warnings():  # workers that are threads put filters back in any order
+        outcomes = list(Parallel(n_jobs=n_jobs)(tasks))
     encodings = [_unwrap(outcome, query.name) for outcome in outcomes]
     _warn(outcomes, query.name)
     for encoding in encodings:

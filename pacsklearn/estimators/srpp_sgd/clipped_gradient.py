@@ -48,7 +48,8 @@ def clipped_sum(
     A row's gradient is the outer product of its k slopes and ``(row, 1)``; its norm is the product
     of theirs. So one factor a row clips it, and nothing of the size of all gradients is ever made.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
+    # All of them: whether a float overflows, or underflows, here is a fact about the rows.
+    with np.errstate(all="ignore"):
         slopes = loss.slopes(rows @ parameters[:, :-1].T + parameters[:, -1], targets)
         if weights is not None:
             slopes = slopes * weights[:, None]
@@ -58,10 +59,10 @@ def clipped_sum(
         squares *= np.einsum("ij,ij->i", slopes, slopes)
         factors = clip_norm / np.maximum(np.sqrt(squares), clip_norm)
         slopes = slopes * factors[:, None]
-    # A row whose gradient is too large for doubles moves nothing.
-    if not np.all(np.isfinite(squares)):
-        slopes[~np.isfinite(squares)] = 0.0
-    total = np.empty_like(parameters)
-    total[:, :-1] = slopes.T @ rows
-    total[:, -1] = slopes.sum(axis=0) if intercept else 0.0
+        # A row whose gradient is too large for doubles moves nothing.
+        if not np.all(np.isfinite(squares)):
+            slopes[~np.isfinite(squares)] = 0.0
+        total = np.empty_like(parameters)
+        total[:, :-1] = slopes.T @ rows
+        total[:, -1] = slopes.sum(axis=0) if intercept else 0.0
     return total

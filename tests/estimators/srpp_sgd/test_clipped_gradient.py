@@ -67,6 +67,17 @@ def test_no_row_counts_more_than_the_clipping_norm():
         assert np.linalg.norm(found) <= 0.25 * (1 + 1e-14)
 
 
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_no_row_shows_in_a_warning_whatever_numpy_is_told(name, size):
+    """Whether a float overflows or underflows in the batch's own sum is a fact about its rows."""
+    rows = np.full((3, 2), size)
+    targets = np.ones((3, 1))
+    with np.errstate(all="raise"):
+        total = clipped_sum(rows, targets, np.full((1, 3), 0.5), loss_named(name, 0.5), 1.0)
+    assert np.all(np.isfinite(total))
+
+
 def test_penalties():
     parameters = np.array([[1.0, -2.0, 0.01, 5.0]])
     half = Penalty("elasticnet", 0.5, 0.2)
