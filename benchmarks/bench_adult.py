@@ -27,7 +27,7 @@ from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
-from pacsklearn.responses.answer_kind import ResponseKind, response_kind
+from pacsklearn.responses.answer_kind import AnswerKind, answer_kind
 from pacsklearn.responses.responder import Responder
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -75,7 +75,7 @@ class Recorded(BatchPredictor):
 
 
 def responder(
-    models: CandidateModels, weights: np.ndarray, kind: ResponseKind, step: float, n_rows: int
+    models: CandidateModels, weights: np.ndarray, kind: AnswerKind, step: float, n_rows: int
 ) -> Responder:
     """Answers with a secret, a belief and an account of its own."""
     secret = Secret(weights, SecureSampler())
@@ -107,7 +107,7 @@ def bench(figures: Figures) -> None:
     started = time.perf_counter()
     models = candidate_models(Candidates.prepare(estimator, X, y, space))
     fitted = time.perf_counter()
-    kind = response_kind(estimator, y, "labels", None)
+    kind = answer_kind(estimator, y, "labels", None)
     labels = models.labels(X_test, kind.classes)
     told = time.perf_counter()
     contested = np.mean(np.any(labels != labels[:, :1], axis=1))

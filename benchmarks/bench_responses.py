@@ -19,7 +19,7 @@ from pacsklearn import StabilizedClassifier
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.design import Design
 from pacsklearn.candidates.models import CandidateModels, candidate_models
-from pacsklearn.responses.answer_kind import response_kind
+from pacsklearn.responses.answer_kind import answer_kind
 
 BUDGET, ANSWERS, N_SUBSETS, N_SECRETS = 1 / 16, 10_000, 128, 40
 
@@ -28,7 +28,7 @@ def private_accuracy(estimator: object, data: tuple[np.ndarray, ...]) -> tuple[f
     """Per cent of rows that are unanimous; accuracy without noise, with it, and its error."""
     X, X_test, y, y_test = data
     space = Design(N_SUBSETS).space(X.shape[0], y)
-    kind = response_kind(estimator, y, "labels", None)
+    kind = answer_kind(estimator, y, "labels", None)
     models = candidate_models(Candidates.prepare(estimator, X, y, space, FitOptions(n_jobs=2)))
     labels = models.labels(X_test, kind.classes)
     recorded = CandidateModels(models.models, Recorded(X_test, labels))

@@ -14,8 +14,10 @@ from sklearn.multiclass import _ConstantPredictor
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import LabelBinarizer, OneHotEncoder
 from sklearn.utils import _safe_indexing, estimator_html_repr
+from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 __all__ = [
+    "check_features",
     "constant_predictor",
     "html_diagram",
     "is_multilabel",
@@ -38,6 +40,15 @@ def safe_indexing(X: Any, indices: Any, axis: int = 0) -> Any:
     if type(X) is np.ndarray:  # scikit-learn's door costs more than a small fit
         return X[indices] if axis == 0 else X[:, indices]
     return _safe_indexing(X, indices, axis=axis)
+
+
+def check_features(estimator: Any, X: Any) -> None:
+    """Hold names and number of columns against those of the fit, as ``validate_data`` does.
+
+    That one asks for the estimator's tags each time, which costs more than a stored answer.
+    """
+    _check_feature_names(estimator, X, reset=False)
+    _check_n_features(estimator, X, reset=False)
 
 
 def safe_columns(X: Any, columns: Any) -> Any:

@@ -17,7 +17,7 @@ from pacsklearn.core.game import Game, Round
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.responses.answer_kind import response_kind
+from pacsklearn.responses.answer_kind import answer_kind
 from pacsklearn.responses.answers import LabelAnswers, ValueAnswers
 from pacsklearn.responses.label_engine import answer_labels
 from pacsklearn.responses.value_engine import answer_values
@@ -162,18 +162,10 @@ class TranscriptGame(Game):
         """
         chosen = options or FitOptions(fit_params or {}, n_jobs)
         candidates = Candidates.prepare(estimator, X, y, space, chosen)
-        kind = response_kind(estimator, candidates.y, answers, value_range)
+        kind = answer_kind(estimator, candidates.y, answers, value_range)
         models = candidate_models(candidates)
         asked = queries if hasattr(queries, "shape") else np.asarray(queries)
-        said: NDArray[Any]
-        if kind.answers == "labels":
-            assert kind.classes is not None
-            said = models.labels(asked, kind.classes)
-        elif kind.answers == "probabilities":
-            said = models.values(asked, "predict_proba", kind.width, kind.classes).clip(0, 1)
-        else:
-            assert kind.value_range is not None
-            said = models.values(asked, "predict", kind.width).clip(*kind.value_range)
+        said = kind.said(models, asked)
         return cls(said, space, **game_params)
 
     @property

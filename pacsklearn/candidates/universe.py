@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from numbers import Number
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import Tags, assert_all_finite, check_array, column_or_1d, get_tags
+from sklearn.utils import InputTags, Tags, assert_all_finite, check_array, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
 from pacsklearn._sklearn_compat import routing_enabled
 from pacsklearn.schema.encoder import SchemaEncoder
 from pacsklearn.schema.tables import as_pandas
 
-__all__ = ["check_fit_params", "check_queries", "check_universe"]
+__all__ = ["RowRules", "check_fit_params", "check_queries", "check_universe"]
 
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
 _QUOTES_NOTHING = (
@@ -52,7 +53,7 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     _refuse_fitted_before(estimator)
     tags = get_tags(estimator)
     name = type(estimator).__name__
-    X = _checked_rows(estimator, X, at_least=2)
+    X = RowRules.of(estimator).check(X, at_least=2)
     if y is None:
         if tags.target_tags.required:
             raise ValueError(
@@ -100,7 +101,7 @@ def _refuse_fitted_before(estimator: Any) -> None:
 
 def check_queries(estimator: Any, X: Any) -> Any:
     """Rows that ``estimator`` can be asked about, checked as :func:`check_universe` does."""
-    return _checked_rows(estimator, X, at_least=1)
+    return RowRules.of(estimator).check(X)
 
 
 def check_fit_params(estimator: Any, params: Mapping[str, Any], n_rows: int) -> None:
@@ -138,22 +139,67 @@ def check_fit_params(estimator: Any, params: Mapping[str, Any], n_rows: int) -> 
             _read(param, partial(check_array, value, ensure_2d=False, input_name=param))
 
 
-def _checked_rows(estimator: Any, X: Any, *, at_least: int) -> Any:
-    tags, X = get_tags(estimator), as_pandas(X)
-    if not _is_numeric(X, estimator, tags):
-        return X if hasattr(X, "shape") else np.asarray(X)
-    checked = _read(
-        "X",
-        lambda: check_array(
-            X,
-            accept_sparse="csr" if tags.input_tags.sparse else False,
-            ensure_all_finite=not _accepts_nan(estimator),
-            ensure_min_samples=at_least,
-            estimator=type(estimator).__name__,
-            input_name="X",
-        ),
-    )
-    return X if hasattr(X, "iloc") else _short_indices(checked)
+@final
+@dataclass(frozen=True)
+class RowRules:
+    """What an estimator takes as rows: its tags and its parts', looked up once.
+
+    Parameters
+    ----------
+    name : str
+        Class of the estimator.
+    inputs : InputTags
+    first : InputTags
+        Of what sees the rows first inside it.
+    accepts_nan, has_parts : bool
+    """
+
+    name: str
+    inputs: InputTags
+    first: InputTags
+    accepts_nan: bool
+    has_parts: bool
+
+    @classmethod
+    def of(cls, estimator: Any) -> RowRules:
+        """Rules of an estimator as it is configured."""
+        return cls(
+            type(estimator).__name__,
+            get_tags(estimator).input_tags,
+            get_tags(_first_reader(estimator)).input_tags,
+            _accepts_nan(estimator),
+            bool(_parts(estimator)),
+        )
+
+    def check(self, X: Any, *, at_least: int = 1) -> Any:
+        """Rows as the estimator takes them; errors quote none of them."""
+        X = as_pandas(X)
+        if not self._is_numeric(X):
+            return X if hasattr(X, "shape") else np.asarray(X)
+        checked = _read(
+            "X",
+            lambda: check_array(
+                X,
+                accept_sparse="csr" if self.inputs.sparse else False,
+                ensure_all_finite=not self.accepts_nan,
+                ensure_min_samples=at_least,
+                estimator=self.name,
+                input_name="X",
+            ),
+        )
+        return X if hasattr(X, "iloc") else _short_indices(checked)
+
+    def _is_numeric(self, X: Any) -> bool:
+        """Whether all of ``X`` must be numbers; steps inside the estimator may select columns."""
+        if self.inputs.string or self.inputs.categorical:
+            return False
+        mixed = hasattr(X, "iloc") and any(
+            getattr(dtype, "kind", "O") not in "biuf" for dtype in X.dtypes
+        )
+        reads_text = self.first.string or self.first.categorical
+        if reads_text and (mixed or getattr(getattr(X, "dtype", None), "kind", "f") in "OSU"):
+            return False
+        return not (mixed and self.has_parts)
 
 
 def _short_indices(X: Any) -> Any:
@@ -206,20 +252,6 @@ def _read(what: str, check: Callable[[], Any]) -> Any:
         text = f"{what} must hold numbers: {why}"
     # Raised here, not above, so that it does not carry the first error along.
     raise (TypeError if isinstance(problem, TypeError) else ValueError)(text)
-
-
-def _is_numeric(X: Any, estimator: Any, tags: Tags) -> bool:
-    """Whether ``X`` as a whole must be numbers; steps inside the estimator may select columns."""
-    if tags.input_tags.string or tags.input_tags.categorical:
-        return False
-    mixed = hasattr(X, "iloc") and any(
-        getattr(dtype, "kind", "O") not in "biuf" for dtype in X.dtypes
-    )
-    if mixed or getattr(getattr(X, "dtype", None), "kind", "f") in "OSU":
-        first = get_tags(_first_reader(estimator)).input_tags
-        if first.string or first.categorical:
-            return False
-    return not (mixed and _parts(estimator))
 
 
 def _parts(estimator: Any) -> list[Any]:

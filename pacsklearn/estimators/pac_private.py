@@ -334,7 +334,8 @@ SubsetFitError, NonDeterministicError
 
     def preview(self, X: Any) -> CostPreview:
         """Cost of answering the rows of ``X`` now; computed without the secret."""
-        return self.responder().preview(self._answering.queries(X))
+        self.responder()
+        return self._answering.preview(X)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Where metadata goes: ``groups`` stays here, the rest reaches the subset fits."""
@@ -379,7 +380,8 @@ SubsetFitError, NonDeterministicError
         return method in chosen.methods
 
     def _released(self) -> Any:
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # says so; it asks for the tags first, which takes a while
         return self._answering if "_answering" in vars(self) else self.released_estimator_
 
     def _check_parameters(self) -> None:
@@ -412,6 +414,8 @@ SubsetFitError, NonDeterministicError
             raise
 
     def _is_black_box(self) -> bool:
+        if self.__sklearn_is_fitted__():
+            return "_answering" in vars(self)
         try:
             return self._canonicalizer() is None
         except (NoCanonicalizerError, UnknownNameError):  # fit says so; tags are asked for often

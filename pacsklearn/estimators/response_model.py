@@ -6,12 +6,10 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils.validation import validate_data
 
-from pacsklearn.candidates.universe import check_queries
+from pacsklearn._sklearn_compat import check_features
 from pacsklearn.responses.handle import SessionHandle
-from pacsklearn.responses.responder import Responder
+from pacsklearn.responses.responder import CostPreview, Responder
 
 __all__ = ["ResponseModel"]
 
@@ -42,29 +40,29 @@ class ResponseModel:
     @property
     def methods(self) -> tuple[str, ...]:
         """What can be asked."""
-        return (
-            ("predict", "predict_proba") if self.kind.answers == "probabilities" else ("predict",)
-        )
+        return self.kind.methods
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Private answers: labels, or values."""
-        answers = self.responder.predict(self.queries(X))
-        if self.kind.answers == "probabilities":
-            assert self.kind.classes is not None
-            return np.asarray(self.kind.classes[answers.argmax(axis=1)])
-        return answers
+        return self.kind.predicted(self._answers(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Private shares of the classes."""
-        return self.responder.predict(self.queries(X))
+        return self._answers(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy, or R^2, of the private answers."""
-        measure = r2_score if self.kind.answers == "values" else accuracy_score
-        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+        return self.kind.score(y, self.predict(X), sample_weight)
 
-    def queries(self, X: Any) -> Any:
-        """Rows checked against the features of the fit."""
-        checked = check_queries(self._owner.estimator, X)
-        validate_data(self._owner, X, reset=False, skip_check_array=True)
+    def preview(self, X: Any) -> CostPreview:
+        """Cost of answering ``X`` now."""
+        return self.responder.preview(self._queries(X))
+
+    def _answers(self, X: Any) -> NDArray[Any]:
+        return self.responder.answer_checked(self._queries(X)).values
+
+    def _queries(self, X: Any) -> Any:
+        """Rows checked once, by the features of the fit and as the models take them."""
+        checked = self.responder.checked(X)
+        check_features(self._owner, X)
         return checked

@@ -1,26 +1,34 @@
-"""What a black box answers with, and the public facts needed to answer."""
+"""What a black box answers with: labels, shares of the classes, or numbers."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, final
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
+from sklearn.metrics import accuracy_score, r2_score
 
-__all__ = ["ResponseKind", "response_kind"]
+from pacsklearn.candidates.models import CandidateModels
+from pacsklearn.responses import label_engine, value_engine
+from pacsklearn.responses.answers import LabelAnswers, ValueAnswers
+
+__all__ = ["AnswerKind", "LabelKind", "ProbabilityKind", "ValueKind", "answer_kind"]
+
+Floats = NDArray[np.float64]
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class ResponseKind:
-    """Labels, probabilities or values.
+class AnswerKind(ABC):
+    """How candidates' models are asked, which engine answers, and what its numbers mean.
 
-    Parameters
+    Attributes
     ----------
-    answers : {"labels", "probabilities", "values"}
+    answers : str
+        As users ask for it.
+    methods : tuple of str
+        What an estimator that answers offers.
     classes : ndarray or None
         Public class labels, sorted.
     value_range : (float, float) or None
@@ -29,16 +37,141 @@ class ResponseKind:
         Numbers in one answer.
     """
 
-    answers: str
+    answers: ClassVar[str]
+    methods: ClassVar[tuple[str, ...]] = ("predict",)
     classes: NDArray[Any] | None
     value_range: tuple[float, float] | None
     width: int
 
+    @abstractmethod
+    def said(self, models: CandidateModels, X: Any) -> NDArray[Any]:
+        """What every candidate says: label codes (n, m), or numbers (n, m, width)."""
 
-def response_kind(estimator: Any, y: Any, answers: str, value_range: Any) -> ResponseKind:
+    @abstractmethod
+    def contested(self, said: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
+        """Rows on which candidates that are still possible disagree; shape (n,)."""
+
+    @abstractmethod
+    def answer(self, said: NDArray[Any], *step: Any) -> LabelAnswers | ValueAnswers:
+        """Answer rows by Algorithm 1; ``step`` are the engine's other arguments."""
+
+    @abstractmethod
+    def decoded(self, values: list[Any]) -> NDArray[Any]:
+        """Answers as a user sees them, from those of the engine."""
+
+    def predicted(self, answers: NDArray[Any]) -> NDArray[Any]:
+        """What ``predict`` of an estimator gives."""
+        return answers
+
+    def score(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
+        """Accuracy, or R^2 of numbers."""
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+
+@final
+class LabelKind(AnswerKind):
+    """Labels of classifiers.
+
+    Parameters
+    ----------
+    classes : ndarray
+    """
+
+    answers: ClassVar[str] = "labels"
+    classes: NDArray[Any]
+
+    def __init__(self, classes: NDArray[Any]) -> None:
+        self.classes, self.value_range, self.width = classes, None, int(classes.size)
+
+    def said(self, models: CandidateModels, X: Any) -> NDArray[Any]:
+        return models.labels(X, self.classes)
+
+    def contested(self, said: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
+        return label_engine.contested_rows(said, log_belief)
+
+    def answer(self, said: NDArray[Any], *step: Any) -> LabelAnswers:
+        return label_engine.answer_labels(said, *step)
+
+    def decoded(self, values: list[Any]) -> NDArray[Any]:
+        return self.classes[np.asarray(values, dtype=np.intp)]
+
+
+class _NumberKind(AnswerKind):
+    """Kinds that the engine of numbers answers."""
+
+    def contested(self, said: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
+        return value_engine.contested_rows(said, log_belief)
+
+    def answer(self, said: NDArray[Any], *step: Any) -> ValueAnswers:
+        return value_engine.answer_values(said, *step)
+
+    def _table(self, values: list[Any]) -> Floats:
+        return np.asarray(values, dtype=np.float64).reshape(len(values), self.width)
+
+
+@final
+class ProbabilityKind(_NumberKind):
+    """Shares of the classes, clipped to [0, 1] before noise and made to sum to one after it.
+
+    Parameters
+    ----------
+    classes : ndarray
+    """
+
+    answers: ClassVar[str] = "probabilities"
+    methods: ClassVar[tuple[str, ...]] = ("predict", "predict_proba")
+    classes: NDArray[Any]
+
+    def __init__(self, classes: NDArray[Any]) -> None:
+        self.classes, self.value_range, self.width = classes, None, int(classes.size)
+
+    def said(self, models: CandidateModels, X: Any) -> NDArray[Any]:
+        return np.clip(models.values(X, "predict_proba", self.width, self.classes), 0, 1)
+
+    def decoded(self, values: list[Any]) -> NDArray[Any]:
+        shares = np.maximum(self._table(values), 0.0)
+        total = shares.sum(axis=1, keepdims=True)
+        return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / self.width)
+
+    def predicted(self, answers: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self.classes[answers.argmax(axis=1)])
+
+
+@final
+class ValueKind(_NumberKind):
+    """Numbers of regressors, clipped to a public range before and after the noise.
+
+    Parameters
+    ----------
+    value_range : (float, float)
+    width : int
+        Targets.
+    """
+
+    answers: ClassVar[str] = "values"
+    value_range: tuple[float, float]
+
+    def __init__(self, value_range: tuple[float, float], width: int) -> None:
+        self.classes, self.value_range, self.width = None, value_range, width
+
+    def said(self, models: CandidateModels, X: Any) -> NDArray[Any]:
+        return np.clip(models.values(X, "predict", self.width), *self.value_range)
+
+    def decoded(self, values: list[Any]) -> NDArray[Any]:
+        clipped = np.clip(self._table(values), *self.value_range)
+        return clipped[:, 0] if self.width == 1 else clipped
+
+    def score(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
+
+
+_KINDS = (LabelKind, ProbabilityKind, ValueKind)
+
+
+def answer_kind(estimator: Any, y: Any, answers: str, value_range: Any) -> AnswerKind:
     """Check what is asked of ``estimator`` against what it can say."""
     name = type(estimator).__name__
-    if answers not in ("auto", "labels", "probabilities", "values"):
+    if answers != "auto" and answers not in {kind.answers for kind in _KINDS}:
         raise ValueError(
             f"answers must be 'auto', 'labels', 'probabilities' or 'values', got {answers!r}."
         )
@@ -51,7 +184,7 @@ def response_kind(estimator: Any, y: Any, answers: str, value_range: Any) -> Res
         if answers not in ("auto", "values"):
             raise ValueError(f"answers={answers!r} needs a classifier; {name} answers values.")
         width = 1 if np.ndim(y) == 1 else int(np.shape(y)[1])
-        return ResponseKind("values", None, _range(value_range, name), width)
+        return ValueKind(_range(value_range, name), width)
     if answers == "values":
         raise ValueError(f"answers='values' needs a regressor; {name} is a classifier.")
     if np.ndim(y) != 1:
@@ -62,7 +195,7 @@ def response_kind(estimator: Any, y: Any, answers: str, value_range: Any) -> Res
             "use answers='labels'."
         )
     classes = np.unique(np.asarray(y))
-    return ResponseKind("labels" if answers == "auto" else answers, classes, None, classes.size)
+    return ProbabilityKind(classes) if answers == "probabilities" else LabelKind(classes)
 
 
 def _range(value_range: Any, name: str) -> tuple[float, float]:

@@ -104,6 +104,11 @@ class ValueAnswers:
     noise_used: int
     stop: Stop
 
+    @property
+    def margins(self) -> Floats:
+        """Numbers have none: nan; shape (k,)."""
+        return np.full(len(self.answers), np.nan)
+
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.models import CandidateModels
-from pacsklearn.candidates.universe import check_queries
+from pacsklearn.candidates.universe import RowRules
 from pacsklearn.core.event import Event
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.mechanism import QueryAnswers
@@ -21,12 +20,9 @@ from pacsklearn.information import belief_entropy
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
-from pacsklearn.responses import label_engine, value_engine
-from pacsklearn.responses.answer_kind import ResponseKind
-from pacsklearn.responses.answers import OUTWARD, LabelAnswers, Stop, ValueAnswers
-from pacsklearn.responses.label_engine import answer_labels
+from pacsklearn.responses.answer_kind import AnswerKind
+from pacsklearn.responses.answers import OUTWARD, Stop
 from pacsklearn.responses.row_keys import row_keys
-from pacsklearn.responses.value_engine import answer_values
 
 __all__ = ["Answers", "CostPreview", "Responder", "ResponderState"]
 
@@ -91,14 +87,14 @@ class ResponderState:
 
     Parameters
     ----------
-    kind : ResponseKind
+    kind : AnswerKind
     step_budget : float
     n_answered, n_contested : int
     stored : dict
         Answer and margin by the digest of the query.
     """
 
-    kind: ResponseKind
+    kind: AnswerKind
     step_budget: float
     n_answered: int
     n_contested: int
@@ -118,7 +114,7 @@ class Responder:
         Shared by everything the session releases.
     account : Account
     pool : NoisePool
-    kind : ResponseKind
+    kind : AnswerKind
     step_budget : float
         Nats a contested row may reveal.
     lock : context manager
@@ -145,7 +141,7 @@ class Responder:
         secret: Secret,
         account: Account,
         pool: NoisePool,
-        kind: ResponseKind,
+        kind: AnswerKind,
         *,
         step_budget: float,
         lock: AbstractContextManager[Any],
@@ -155,6 +151,7 @@ class Responder:
         self._lock, self._guarantee = lock, guarantee
         self.kind, self.step_budget = kind, step_budget
         self.n_answered = self.n_contested = 0
+        self._rules = RowRules.of(models.models[0])
         self._stored: dict[bytes, tuple[Any, float]] = {}
 
     def export(self) -> ResponderState:
@@ -181,7 +178,7 @@ class Responder:
     def preview(self, X: Any) -> CostPreview:
         """Cost of answering ``X`` now, without touching the secret."""
         self._account.home.check()
-        X = self._rows(X)
+        X = self.checked(X)
         stored = unanimous = contested = 0
         seen: set[bytes] = set()
         for part in _batches(X):
@@ -190,7 +187,7 @@ class Responder:
             seen.update(keys)
             stored += len(keys) - len(fresh)
             if fresh:
-                split = int(self._contested(self._said(safe_indexing(part, fresh))).sum())
+                split = self._contested(self.kind.said(self._models, safe_indexing(part, fresh)))
                 contested += split
                 unanimous += len(fresh) - split
         return CostPreview(
@@ -215,30 +212,33 @@ class Responder:
         RuntimeError
             When the session is closed, for a batch that needs noise; nothing is charged.
         """
+        return self.answer_checked(self.checked(X))
+
+    def answer_checked(self, X: Any) -> Answers:
+        """:meth:`answer` for rows that :meth:`checked` gave."""
         self._account.home.check()
-        X = self._rows(X)
         values, margins = [], []
         for part in _batches(X):
             with self._lock:
                 found = self._answer_batch(part)
             values += [value for value, _ in found]
             margins += [margin for _, margin in found]
-        return Answers(self._decoded(values), np.asarray(margins, dtype=np.float64))
+        return Answers(self.kind.decoded(values), np.asarray(margins, dtype=np.float64))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Answers to every row: labels, shares of the classes, or numbers."""
         return self.answer(X).values
 
-    def _rows(self, X: Any) -> Any:
+    def checked(self, X: Any) -> Any:
         """Queries as the models take them; errors quote none of them."""
-        return check_queries(self._models.models[0], X)
+        return self._rules.check(X)
 
     def _answer_batch(self, X: Any) -> list[tuple[Any, float]]:
         keys = row_keys(X)
         fresh = self._fresh(keys, set())
         if fresh:
-            said = self._said(safe_indexing(X, fresh))
-            contested = int(self._contested(said).sum())
+            said = self.kind.said(self._models, safe_indexing(X, fresh))
+            contested = self._contested(said)
             self._charge(contested, len(fresh))
             answers, margins = self._engine(said, contested)
             self._stored.update(
@@ -256,21 +256,8 @@ class Responder:
                 first.setdefault(key, i)
         return list(first.values())
 
-    def _said(self, X: Any) -> NDArray[Any]:
-        """What every candidate says: label codes (n, m), or numbers (n, m, width)."""
-        if self.kind.answers == "labels":
-            assert self.kind.classes is not None
-            return self._models.labels(X, self.kind.classes)
-        if self.kind.answers == "probabilities":
-            return np.clip(
-                self._models.values(X, "predict_proba", self.kind.width, self.kind.classes), 0, 1
-            )
-        assert self.kind.value_range is not None
-        return np.clip(self._models.values(X, "predict", self.kind.width), *self.kind.value_range)
-
-    def _contested(self, said: NDArray[Any]) -> NDArray[np.bool_]:
-        engine = label_engine if self.kind.answers == "labels" else value_engine
-        return engine.contested_rows(said, self._secret.log_belief)
+    def _contested(self, said: NDArray[Any]) -> int:
+        return int(self.kind.contested(said, self._secret.log_belief).sum())
 
     def _bound(self, contested: int) -> float:
         """Nats that so many rows reveal at most; never more than is still unknown."""
@@ -309,14 +296,10 @@ class Responder:
         noise = np.empty(0, dtype=np.int64)
         while len(answers) < len(said):
             rest = said[len(answers) :]
-            arguments = (self._secret.index, self._secret.log_belief, self.step_budget, noise)
-            told: LabelAnswers | ValueAnswers
-            if self.kind.answers == "labels":
-                told = answer_labels(rest, *arguments)
-                margins += told.margins.tolist()
-            else:
-                told = answer_values(rest, *arguments)
-                margins += [math.nan] * len(told.answers)
+            told = self.kind.answer(
+                rest, self._secret.index, self._secret.log_belief, self.step_budget, noise
+            )
+            margins += told.margins.tolist()
             answers += list(told.answers)
             self._secret.log_belief = told.log_belief
             noise = noise[told.noise_used :]
@@ -324,19 +307,6 @@ class Responder:
                 wanted = max(_LEAST_NOISE, 2 * contested - told.noise_used)
                 noise = np.concatenate([noise, self._pool.take(wanted)])
         return answers, margins
-
-    def _decoded(self, values: list[Any]) -> NDArray[Any]:
-        if self.kind.answers == "labels":
-            assert self.kind.classes is not None
-            return self.kind.classes[np.asarray(values, dtype=np.intp)]
-        numbers = np.asarray(values, dtype=np.float64).reshape(len(values), self.kind.width)
-        if self.kind.answers == "values":
-            assert self.kind.value_range is not None
-            clipped = np.clip(numbers, *self.kind.value_range)
-            return clipped[:, 0] if self.kind.width == 1 else clipped
-        shares = np.maximum(numbers, 0.0)
-        total = shares.sum(axis=1, keepdims=True)
-        return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / self.kind.width)
 
 
 def _batches(X: Any) -> Iterator[Any]:

@@ -15,7 +15,7 @@ from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
-from pacsklearn.responses.answer_kind import ResponseKind
+from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Responder, ResponderState
 from pacsklearn.responses.statement import responses_guarantee
 
@@ -55,7 +55,7 @@ class Responders:
         *,
         query_budget: float | None,
         max_answers: int | None,
-        kind: ResponseKind,
+        kind: AnswerKind,
     ) -> Responder:
         """Responder for these arguments, with its step budget and its stored answers."""
         self._account.home.check()
@@ -94,7 +94,7 @@ class Responders:
         """Stop drawing noise ahead."""
         self._pool.close()
 
-    def _made(self, fitted: str, kind: ResponseKind, step: float) -> Responder:
+    def _made(self, fitted: str, kind: AnswerKind, step: float) -> Responder:
         return Responder(
             self._models[fitted],
             self._secret,

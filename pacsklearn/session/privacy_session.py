@@ -24,7 +24,7 @@ from pacsklearn.release.function import release_value
 from pacsklearn.release.parameters import release_parameters
 from pacsklearn.release.secret import Secret, resumed_sampler, sampler_for
 from pacsklearn.release.session_criterion import as_criterion, check_cap, ledger_unit
-from pacsklearn.responses.answer_kind import response_kind
+from pacsklearn.responses.answer_kind import answer_kind
 from pacsklearn.responses.responder import Responder
 from pacsklearn.responses.responders import Responders
 from pacsklearn.session.session_file import (
@@ -375,7 +375,7 @@ class PrivacySession:
             candidates,
             query_budget=query_budget,
             max_answers=max_answers,
-            kind=response_kind(estimator, candidates.y, answers, value_range),
+            kind=answer_kind(estimator, candidates.y, answers, value_range),
         )
 
     def respond(self, estimator: Any, X: Any, **responder_params: Any) -> Any:
