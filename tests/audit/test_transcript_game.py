@@ -149,7 +149,7 @@ def test_a_rehearsal_asks_the_sessions_own_candidates(answers):
     X, model = X[:, :2], KNeighborsClassifier(3)
     with PrivacySession(X[::2], y[::2], budget=4.0, n_subsets=M) as session:
         responder = session.responder(model, query_budget=1 / 4, answers=answers)
-        said = responder._said(X[1::2])
+        said = responder.kind.said(responder._models, X[1::2])
         game = TranscriptGame.rehearse(
             model, X[::2], y[::2], X[1::2], session.space, answers=answers, step_budget=1 / 4
         )
