@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, final
 
 import numpy as np
@@ -104,8 +105,20 @@ class GaussianMixtureCanonicalizer(Canonicalizer):
         return BlockMetric((*blocks, (k, DiagonalMetric(np.ones(k)))))
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
-        """Densities, and the mean of the component each row belongs to, whatever its name."""
-        return np.column_stack([estimator.score_samples(X), estimator.means_[estimator.predict(X)]])
+        """Densities, and the mean of the component each row belongs to, whatever its name.
+
+        Weighted by the probabilities, because rounding decides which component ``predict`` names
+        for a row between two; and in double precision whatever the model was fitted in, because
+        the squares of features in single precision lose what is compared. The result keeps the
+        model's precision, which is that of its parameters.
+        """
+        rows, double = np.asarray(X, dtype=np.float64), copy(estimator)
+        for name in ("weights_", "means_", "covariances_", "precisions_cholesky_"):
+            setattr(double, name, np.asarray(getattr(estimator, name), dtype=np.float64))
+        told = np.column_stack(
+            [double.score_samples(rows), double.predict_proba(rows) @ double.means_]
+        )
+        return told.astype(np.asarray(estimator.means_).dtype)
 
 
 def _log_matrix(matrix: Floats) -> Floats:

@@ -203,12 +203,13 @@ class Guarantee:
     def residual_privacy(self) -> float | None:
         """Part of the intrinsic privacy that the release leaves, in nats.
 
-        ``intrinsic_privacy - I(S; Y)``, at least. Source: residual-pac, Definition 9 and
-        Corollary 2, with the uniform reference.
+        ``intrinsic_privacy - I(S; Y)``, at least, and never below that of a secret that is known:
+        no release tells more than the entropy. Source: residual-pac, Definition 9 and Corollary 2,
+        with the uniform reference.
         """
-        if self.intrinsic_privacy is None:
+        if self.intrinsic_privacy is None or self.secret_entropy is None:
             return None
-        return self.intrinsic_privacy - self.information
+        return self.intrinsic_privacy - min(self.information, self.secret_entropy)
 
     @property
     def posterior_identification(self) -> float:

@@ -209,13 +209,15 @@ class SecretSpace:
         """Prior probability that each unit is in the secret subset; shape (n_units,)."""
         if np.all(self.weights == self.weights[0]):
             return inclusion_counts(self.packed) / self.n_subsets
-        chunk = 16384
-        return np.concatenate(
-            [
-                self.membership(slice(start, start + chunk)) @ self.weights
-                for start in range(0, self.n_units, chunk)
-            ]
-        )
+        chunk, parts = 16384, []
+        for start in range(0, self.n_units, chunk):
+            members = self.membership(slice(start, start + chunk))
+            # Certainty is decided by counting: sums of weights are one only up to rounding.
+            rates = np.clip(members @ self.weights, np.nextafter(0, 1), np.nextafter(1, 0))
+            rates[members.all(axis=1)] = 1.0
+            rates[~members.any(axis=1)] = 0.0
+            parts.append(rates)
+        return np.concatenate(parts)
 
 
 def _included(rate: float, n_subsets: int) -> int:

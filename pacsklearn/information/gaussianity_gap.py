@@ -16,6 +16,7 @@ __all__ = ["GapCorrection", "SurrogateGap"]
 Floats = NDArray[np.float64]
 
 _CHUNK = 2**22
+_LARGEST_SIGNAL = 1e8
 
 
 @final
@@ -101,6 +102,16 @@ class SurrogateGap:
         """Covariance of the release, of shape (k, k)."""
         signal = self.points.T @ (self.weights[:, None] * self.points)
         return np.asarray(signal + np.diag(self.noise))
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether doubles hold the covariance of the release to seven digits in every direction.
+
+        It does not where points are 1e4 noise deviations apart and more: the noise drowns in the
+        rounding of the signal, and a bound computed from it could be anything.
+        """
+        scaled = self.points / np.sqrt(self.noise)
+        return bool(np.sum(self.weights @ scaled**2) < _LARGEST_SIGNAL)
 
     @property
     def logdet(self) -> float:

@@ -106,7 +106,9 @@ def individual_information(
             total += told.sum(axis=0)
             squares += np.einsum("ij,ij->j", told, told)
     bounds = np.zeros(rate.size)
-    secret = (rate > 0) & (rate < 1)
+    held = members[:, mixture.weights > 0]
+    # By counting: sums of weights are one only up to rounding.
+    secret = held.any(axis=1) & ~held.all(axis=1) & (rate > 0) & (rate < 1)
     for rarest in np.unique(np.minimum(rate, 1 - rate)[secret]):
         alike = secret & (np.minimum(rate, 1 - rate) == rarest)
         bounds[alike] = upper_mean_bounds(

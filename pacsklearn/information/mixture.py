@@ -101,7 +101,7 @@ class GaussianMixture:
         distances: list[Floats] = []
         while np.any(left := possible & (home < 0)):
             leader = int(np.argmax(left))
-            offsets = self.seen_from(leader, possible)
+            offsets = self.seen_from(leader, np.flatnonzero(possible))
             row = np.full(self.weights.size, np.inf)
             with np.errstate(over="ignore"):
                 row[possible] = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))

@@ -73,22 +73,28 @@ def residual_privacy(
     Returns
     -------
     float
-        Nats, a lower bound when ``information`` is an upper one. With the uniform reference it
-        is ``H(S | Y) - ln(m)``.
+        Nats, a lower bound when ``information`` is an upper one. No release tells more than the
+        secret holds: more than ``H(S)`` counts as ``H(S)``.
 
     Notes
     -----
-    Source: residual-pac, Definition 9, equation 9 and Corollary 2.
+    With the uniform reference it is ``H(S | Y) - ln(m)`` (residual-pac, Corollary 2). With any
+    other it follows Definition 9 and equation 12, ``-KL(weights || reference) - information``,
+    which is no conditional entropy less a constant.
 
     Examples
     --------
     >>> from pacsklearn.information import residual_privacy
     >>> residual_privacy(0.25, [0.5, 0.5])
     -0.25
+    >>> round(residual_privacy(3.0, [0.5, 0.5]), 4)
+    -0.6931
     """
     if not 0 <= information < math.inf:
         raise ValueError(f"information must be finite and not negative, got {information!r} nats.")
-    return intrinsic_privacy(weights, reference) - float(information)
+    p, _ = _pair(weights, reference)
+    entropy = -float(np.sum(p[p > 0] * np.log(p[p > 0])))
+    return intrinsic_privacy(weights, reference) - min(float(information), entropy)
 
 
 def composed_remaining_entropy(remaining: Sequence[float], entropy: float) -> float:

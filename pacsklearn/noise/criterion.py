@@ -112,7 +112,7 @@ class CriterionBackend(NoiseBackend):
             target.budget,
             floor=blind,
         )
-        law = certified_law(
+        certified = certified_law(
             support,
             coordinates=span.coordinates,
             axes=axes,
@@ -130,13 +130,13 @@ class CriterionBackend(NoiseBackend):
             backend="criterion",
             information=logdet_bound,
         )
-        if law is None:
+        if certified is None:
             raise ValueError(
                 f"The 'criterion' backend found no noise whose certificate meets {target.budget!r}:"
                 " the simulation is too short for so small a figure. Ask for more draws, or use "
                 "noise='logdet'."
             )
-        return law
+        return certified
 
     def _certificate(
         self,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import is_clusterer
+from sklearn.base import clone, is_clusterer
 from sklearn.decomposition import (
     NMF,
     PCA,
@@ -21,6 +21,8 @@ from sklearn.decomposition import (
 )
 from sklearn.mixture import GaussianMixture
 
+from pacsklearn.candidates.subset_fitting import same_behaviour
+from pacsklearn.canonical.gaussian_mixture import GaussianMixtureCanonicalizer
 from tests.canonical.cases import CASES, Case, names
 
 
@@ -120,3 +122,20 @@ def test_aligned_and_decoded_every_candidate_says_the_same(case: Case) -> None:
         case.canonicalizer.behaviour(case.decode(case.aligned[1]), rows),
         case.canonicalizer.behaviour(case.models[1], rows),
     )
+
+
+@pytest.mark.parametrize("kind", ["diag", "spherical"])
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_mixtures_of_single_precision_keep_their_gauge(kind: str, seed: int) -> None:
+    """Rows between two components, far from zero: rounding alone decides what they are called."""
+    X = (np.random.default_rng(seed).normal(size=(4000, 2)) + 300).astype(np.float32)
+    model = GaussianMixture(3, covariance_type=kind, random_state=0, tol=0.1, reg_covar=1e-2)
+    model.fit(X)
+    canonicalizer = GaussianMixtureCanonicalizer()
+    encoding = canonicalizer.encode(model, X)
+    decoded = canonicalizer.decode(encoding.vector, encoding.layout, clone(model))
+    told, known = canonicalizer.behaviour(decoded, X), canonicalizer.behaviour(model, X)
+    assert same_behaviour(known, told)
+    # A component that is moved is still noticed.
+    decoded.means_ = decoded.means_ + np.array([0.5, 0.0])
+    assert not same_behaviour(known, canonicalizer.behaviour(decoded, X))

@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pacsklearn import SecretSpace
+from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.exceptions import DesignError
 
 
@@ -202,3 +203,15 @@ def test_a_million_rows_fit_in_little_memory() -> None:
     assert space.packed.nbytes == 16_000_000
     assert peak < 50e6
     assert space.rows(127).size == 500_000
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_certain_membership_is_exactly_certain(seed: int) -> None:
+    """Weights whose sum is one only up to rounding: no target is made of 1 - 1e-16."""
+    weights = np.random.default_rng(seed).dirichlet(np.ones(11))
+    space = SecretSpace.from_subsets([[0, 1 + i % 2] for i in range(11)], 4, weights=weights)
+    inclusion = space.inclusion()
+    assert inclusion[0] == 1.0
+    assert inclusion[3] == 0.0
+    assert inclusion[1] == pytest.approx(space.weights[::2].sum())
+    assert MembershipCriterion(space).n_targets == 2

@@ -189,3 +189,41 @@ def test_exact_agrees_with_adaptive_quadrature():
 def test_arguments(points, weights, noise, message):
     with pytest.raises(ValueError, match=message):
         SurrogateGap(points, weights, noise)
+
+
+class TestFarApart:
+    """Corrections lower a bound that is promised: beyond what doubles hold they are zero."""
+
+    def test_log_ratios_beyond_the_largest_exponential(self) -> None:
+        """1,800 coordinates: exponentials of log-ratios more than 709 apart."""
+        points = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [-1.0, -1.0]]).repeat(900, axis=1)
+        gap = SurrogateGap(points, np.full(4, 0.25), np.full(1800, 0.2))
+        ratios = gap.log_ratio(gap.draw(np.random.default_rng(0), 50))
+        on_gaussian = gap.log_ratio(gap.draw_gaussian(np.random.default_rng(0), 50))
+        assert ratios.max() - on_gaussian.min() > 709
+        with np.errstate(over="raise", invalid="raise"):
+            found = donsker_varadhan(gap, n_draws=400)
+        # The mixture's own information is at most ln 4.
+        assert 0 <= found.value <= gap.logdet
+        assert np.isfinite(found.estimate)
+
+    def test_critics_of_large_values_do_not_overflow(self) -> None:
+        rare = SurrogateGap([[0.0], [2000.0]], [1 - 1e-4, 1e-4], [1.0])
+        assert rare.log_ratio([[2000.0]]).max() < 5e3
+        with np.errstate(over="raise", invalid="raise"):
+            found = donsker_varadhan(rare, n_draws=2000)
+        assert 0 <= found.value <= rare.logdet
+
+    @pytest.mark.parametrize("distance", [1e4, 1e6, 1e9, 1e12])
+    def test_panels_wider_than_the_noise_give_nothing(self, distance: float) -> None:
+        """Three points in one coordinate, over-stated by up to 1.41 by panels that step over."""
+        gap = SurrogateGap([[0.0], [0.1 * distance], [distance]], [0.2, 0.5, 0.3], [1.0])
+        assert sliced_wasserstein(gap).value == 0.0
+
+    @pytest.mark.parametrize("distance", [1e5, 1e9])
+    def test_a_covariance_that_doubles_do_not_hold(self, distance: float) -> None:
+        points = np.array([[0.0, 0.0], [distance, 1.0], [distance, -1.0]])
+        gap = SurrogateGap(points, [0.5, 0.25, 0.25], [1.0, 1.0])
+        assert not gap.is_resolved
+        assert donsker_varadhan(gap, n_draws=100).value == 0.0
+        assert sliced_wasserstein(gap).value == 0.0

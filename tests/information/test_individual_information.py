@@ -84,3 +84,17 @@ def test_all_bounds_together_hold_with_the_stated_confidence() -> None:
     )
     np.testing.assert_allclose(found.bounds, expected, rtol=1e-6)
     assert found.confidence == 1 - gamma
+
+
+def test_units_that_everybody_holds_have_no_secret() -> None:
+    """Weights that sum to one only up to rounding: 1 - 1e-16 is certain all the same."""
+    weights = np.full(10, 0.1)
+    weights[0] += 1 - weights.sum() - 1e-16
+    mixture = GaussianMixture(np.arange(10.0)[:, None], weights)
+    members = np.zeros((3, 10), dtype=bool)
+    members[0], members[2, :5] = True, True
+    found = individual_information(
+        mixture, members, n_draws=100, gamma=0.01, generator=np.random.default_rng(0)
+    )
+    assert found.bounds[0] == found.bounds[1] == 0.0
+    assert found.bounds[2] > 0.1

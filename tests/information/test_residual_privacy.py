@@ -63,3 +63,15 @@ def test_composition_never_goes_below_nothing() -> None:
 def test_bad_input(call, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_no_release_tells_more_than_the_secret_holds() -> None:
+    weights = np.array([0.5, 0.25, 0.25])
+    entropy = -sum(w * math.log(w) for w in weights)
+    assert residual_privacy(50.0, weights) == pytest.approx(-math.log(3))
+    assert residual_privacy(entropy / 2, weights) == pytest.approx(entropy / 2 - math.log(3))
+    # Equation 12 with another reference: the divergence from it, less what is told.
+    reference = np.array([0.2, 0.3, 0.5])
+    assert residual_privacy(50.0, weights, reference) == pytest.approx(
+        intrinsic_privacy(weights, reference) - entropy
+    )
