@@ -19,8 +19,8 @@ from pacsklearn.candidates.subset_fitting import (
     Stage,
     attempt,
     differs_from_ordinary,
-    fast_models,
     fit_subset,
+    joint_models,
     over_subsets,
     same_behaviour,
     seeded_clone,
@@ -107,7 +107,7 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
     template = seeded_clone(estimator)
     work = (template, X, y, dict(options.fit_params))
     first = unwrap(_fit(*work, space, 0), 0, estimator)
-    fast = fast_models(template, X, y, work[3], space, fast_fit=options.fast_fit)
+    joint = joint_models(template, X, y, work[3], space, first, fast_fit=options.fast_fit)
     models = tuple(
         over_subsets(
             _fit,
@@ -116,14 +116,14 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
             estimator=estimator,
             n_jobs=options.n_jobs,
             verbose=options.verbose,
-            each=fast,
+            each=joint.models,
         )
     )
     rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
     agree = attempt(partial(_agree, first, models[0], rows))
-    if not unwrap(agree, 0, estimator):
-        if fast[0] is not None:
-            raise NonDeterministicError(differs_from_ordinary(estimator))
+    if not joint.is_judged and not unwrap(agree, 0, estimator):
+        if joint.models[0] is not None:
+            raise differs_from_ordinary(estimator)
         raise NonDeterministicError(
             f"Two fits of {type(estimator).__name__} on the same subset predict differently, so "
             "its answers would reveal more than the difference between candidates. Give it a "

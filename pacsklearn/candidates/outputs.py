@@ -19,8 +19,8 @@ from pacsklearn.candidates.subset_fitting import (
     StageFailure,
     attempt,
     differs_from_ordinary,
-    fast_models,
     fit_subset,
+    joint_models,
     over_subsets,
     same_behaviour,
     seeded_clone,
@@ -113,7 +113,11 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
     work = (template, canonicalizer, X, y, dict(options.fit_params))
     # Candidate 0 is fitted here too: the workers' result must be the same.
     reference, first = unwrap(_fit_and_encode(*work, space, 0), 0, estimator)
-    models = fast_models(template, X, y, work[4], space, fast_fit=options.fast_fit)
+    joint = joint_models(template, X, y, work[4], space, reference, fast_fit=options.fast_fit)
+    models = joint.models
+    encoded = unwrap(
+        attempt(partial(_encode_jointly, canonicalizer, models, X, space)), 0, estimator
+    )
     vectors: list[Floats] = []
     encodings = over_subsets(
         _encode,
@@ -122,7 +126,7 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
         estimator=estimator,
         n_jobs=options.n_jobs,
         verbose=options.verbose,
-        each=models,
+        each=list(zip(models, encoded, strict=True)),
     )
     for index, encoding in enumerate(encodings):
         differences = first.layout.differences(encoding.layout)
@@ -133,9 +137,9 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
                 "be the same for every subset: fix it by a parameter, or collect more rows."
             )
         vectors.append(encoding.vector)
-    if not _close(vectors[0], first.vector):
+    if not joint.is_judged and not _close(vectors[0], first.vector):
         if models[0] is not None:
-            raise NonDeterministicError(differs_from_ordinary(estimator))
+            raise differs_from_ordinary(estimator)
         raise NonDeterministicError(
             f"Two fits of {type(estimator).__name__} on the same subset differ, so noise "
             "calibrated on the candidates would not cover its own randomness. Give it a "
@@ -145,6 +149,17 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
     align = partial(_align, np.stack(vectors), first.layout, template, canonicalizer, rows)
     aligned = unwrap(attempt(align), 0, estimator)
     return CandidateOutputs(aligned, first.layout, reference, template, canonicalizer, X)
+
+
+def _encode_jointly(
+    canonicalizer: Canonicalizer, models: list[Any], X: Any, space: SecretSpace, stage: Stage
+) -> list[Encoding | None]:
+    """Encodings that need no rows of their own; None where a candidate is encoded by itself."""
+    stage.name = "encode"
+    found = None
+    if all(model is not None for model in models):
+        found = canonicalizer.encode_jointly(models, X, space)
+    return [None] * len(models) if found is None else list(found)
 
 
 def _encode(*work: Any) -> Outcome:
@@ -161,16 +176,18 @@ def _fit_and_encode(
     params: Mapping[str, Any],
     space: SecretSpace,
     index: int,
-    fitted: Any = None,
+    known: tuple[Any, Encoding | None] = (None, None),
 ) -> Outcome:
     def work(stage: Stage) -> tuple[Any, Encoding]:
+        model, encoding = known
         rows = space.rows(index)
-        if fitted is None:
+        if model is None:
             model, own = fit_subset(template, X, y, rows, params)
         else:
-            model, own = fitted, safe_indexing(X, rows)
-        stage.name = "encode"
-        encoding = canonicalizer.encode(model, own)
+            own = safe_indexing(X, rows if encoding is None else rows[:_CHECKED_ROWS])
+        if encoding is None:
+            stage.name = "encode"
+            encoding = canonicalizer.encode(model, own)
         if not np.all(np.isfinite(encoding.vector)):
             raise StageFailure("finite")
         stage.name = "decode"

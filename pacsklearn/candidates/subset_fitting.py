@@ -19,18 +19,19 @@ from sklearn.utils.parallel import Parallel, delayed
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.withheld import withheld
-from pacsklearn.exceptions import GaugeError, SubsetFitError
+from pacsklearn.exceptions import GaugeError, NonDeterministicError, SubsetFitError
 from pacsklearn.plugin import registry
 
 __all__ = [
+    "JointModels",
     "Outcome",
     "Stage",
     "StageFailure",
     "attempt",
     "cut_params",
     "differs_from_ordinary",
-    "fast_models",
     "fit_subset",
+    "joint_models",
     "over_subsets",
     "same_behaviour",
     "seeded_clone",
@@ -246,29 +247,61 @@ def _array(values: Any) -> Any:
     return values.toarray() if sparse.issparse(values) else np.asarray(values)
 
 
-def fast_models(
+@final
+@dataclass(frozen=True, eq=False)
+class JointModels:
+    """Candidates' models that were fitted together.
+
+    Parameters
+    ----------
+    models : list of m fitted estimators or None
+        None for one that is to be fitted the ordinary way.
+    is_judged : bool
+        Whether the fitter itself found candidate 0 to be what its ordinary fit gives.
+    """
+
+    models: list[Any]
+    is_judged: bool = False
+
+
+def joint_models(
     template: Any,
     X: Any,
     y: Any,
     params: Mapping[str, Any],
     space: SecretSpace,
+    ordinary: Any,
     *,
     fast_fit: bool,
-) -> list[Any]:
-    """Fitted model of each candidate; None for one that is to be fitted the ordinary way.
+) -> JointModels:
+    """Fitted model of each candidate, where a subset fitter knows how to fit all together.
 
-    Parameters of ``fit`` (weights) are for ordinary fits.
+    Parameters of ``fit`` (weights) are for ordinary fits. ``ordinary`` is that of candidate 0.
+
+    Raises
+    ------
+    NonDeterministicError
+        Where the fitter finds that candidate 0 is not what ``ordinary`` is.
     """
     fitter = registry().subset_fitter_for(template) if fast_fit and not params else None
-    if fitter is None:
-        return [None] * space.n_subsets
+    if fitter is None or fitter.is_unfinished(ordinary):
+        return JointModels([None] * space.n_subsets)
     found = attempt(lambda _: fitter.fit_all(template, X, y, space))
-    return list(unwrap(found, 0, template))
+    models = list(unwrap(found, 0, template))
+    if models[0] is None:
+        return JointModels(models)
+    rows = space.rows(0)
+    own = safe_indexing(X, rows), None if y is None else safe_indexing(y, rows)
+    agrees = unwrap(attempt(lambda _: fitter.agrees(models[0], ordinary, *own)), 0, template)
+    if agrees is False:
+        raise differs_from_ordinary(template)
+    return JointModels(models, is_judged=agrees is True)
 
 
-def differs_from_ordinary(estimator: Any) -> str:
+def differs_from_ordinary(estimator: Any) -> NonDeterministicError:
     """What is wrong when candidate 0, fitted both ways, is not one model."""
-    return (
-        f"The fast fit of {type(estimator).__name__} on subset 0 differs from its ordinary fit, by "
-        "more than rounding. Use fast_fit=False, and report it to whoever wrote its subset fitter."
+    return NonDeterministicError(
+        f"The joint fit of {type(estimator).__name__} on subset 0 differs from its ordinary fit, "
+        "by more than its tolerance. Use fast_fit=False, and report it to whoever wrote its subset "
+        "fitter."
     )

@@ -10,9 +10,11 @@ from scipy import sparse
 
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import DiagonalMetric, MatrixMetric, Metric
+from pacsklearn.core.secret_space import SecretSpace
 
-__all__ = ["feature_facts", "numeric_rows", "second_moment", "set_features"]
+__all__ = ["feature_facts", "member_mean_squares", "numeric_rows", "second_moment", "set_features"]
 
+_BLOCK = 1024  # rows whose decisions by all candidates fit the cache
 # Beyond this many features a full second moment costs more than it gains.
 _MOST_FEATURES = 1024
 
@@ -36,6 +38,31 @@ def set_features(estimator: Any, layout: Layout) -> None:
 def numeric_rows(X: Any) -> Any:
     """Rows as a float array, or as the sparse matrix they are."""
     return X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+
+
+def member_mean_squares(
+    X: Any, space: SecretSpace, weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Mean square of each candidate's own decisions over its own rows; shape (m,).
+
+    ``weights`` has shape (m, outputs, p + 1), intercepts last. Not finite for a candidate where
+    some decision, on its rows or on others, is not.
+    """
+    rows, (m, outputs, _) = numeric_rows(X), weights.shape
+    coef, intercept = weights[:, :, :-1].reshape(m * outputs, -1).T, weights[:, :, -1].ravel()
+    total, count = np.zeros(m), np.zeros(m)
+    for start in range(0, rows.shape[0], _BLOCK):
+        units = np.arange(start, min(start + _BLOCK, rows.shape[0]))
+        if space.unit_of_row is not None:
+            units = space.unit_of_row[units]
+        members = space.membership(units)
+        decision = np.asarray(rows[start : start + _BLOCK] @ coef) + intercept
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.square(decision).reshape(len(units), m, outputs).sum(axis=2)
+            total += np.einsum("ni,ni->i", members, squares)
+        count += members.sum(axis=0)
+    means: NDArray[np.float64] = total / (count * outputs)
+    return means
 
 
 def second_moment(X: Any) -> Metric:

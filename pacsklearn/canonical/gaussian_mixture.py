@@ -36,6 +36,7 @@ class GaussianMixtureCanonicalizer(Canonicalizer):
 
     methods = ("predict", "predict_proba", "score_samples")
     noised = ("weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_")
+    reads_rows = False
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         covariances = np.asarray(estimator.covariances_, dtype=np.float64)

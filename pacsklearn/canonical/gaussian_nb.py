@@ -28,6 +28,7 @@ class GaussianNBCanonicalizer(Canonicalizer):
 
     methods = ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba")
     noised = ("theta_", "var_", "class_prior_ (priors=None)")
+    reads_rows = False
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         with np.errstate(divide="ignore"):  # a variance of zero is reported by the session

@@ -24,6 +24,7 @@ class KMeansCanonicalizer(Canonicalizer):
 
     methods = ("predict", "transform")
     noised = ("cluster_centers_",)
+    reads_rows = False
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         arrays = {"centres": estimator.cluster_centers_}

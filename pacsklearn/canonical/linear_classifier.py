@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
@@ -12,6 +13,7 @@ from pacsklearn._sklearn_compat import is_multilabel, set_classes
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
 from pacsklearn.canonical.features import (
     feature_facts,
+    member_mean_squares,
     numeric_rows,
     second_moment,
     set_features,
@@ -19,6 +21,7 @@ from pacsklearn.canonical.features import (
 from pacsklearn.core.canonicalizer import Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.core.secret_space import SecretSpace
 
 __all__ = ["LinearClassifierCanonicalizer"]
 
@@ -55,22 +58,43 @@ class LinearClassifierCanonicalizer(FoldingCanonicalizer):
     methods = ("predict", "decision_function", "predict_proba", "predict_log_proba")
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
-        weights = np.column_stack(self.weights(estimator))
-        probable = self._keeps_probabilities(estimator)
-        several = is_multilabel(estimator)
-        log_scale = 0.0
+        weights = self._without_shift(estimator, X)
+        mean_square = 1.0
         if self.gauge:
-            one_wins = weights.shape[0] > 1 and not several
-            if one_wins and (not probable or _ignores_shift(estimator, X)):
-                weights = weights - weights.mean(axis=0)
             decision = numeric_rows(X) @ weights[:, :-1].T + weights[:, -1]
-            scale = float(np.sqrt(np.mean(np.square(decision)))) or 1.0
-            weights = weights / scale
-            log_scale = float(np.log(scale))
-        arrays: dict[str, Any] = {"weights": weights}
-        if probable and self.gauge:
-            arrays["log_scale"] = log_scale
-        facts = {"multilabel": True} if several else {}
+            mean_square = float(np.mean(np.square(decision)))
+        return self._encoding(estimator, weights, mean_square)
+
+    def encode_jointly(
+        self, models: Sequence[Any], X: Any, space: SecretSpace
+    ) -> list[Encoding] | None:
+        weights = np.stack([self._without_shift(model, X) for model in models])
+        mean_squares = np.ones(len(models))
+        if self.gauge:
+            mean_squares = member_mean_squares(X, space, weights)
+            if not np.all(np.isfinite(mean_squares)):
+                return None
+        return [
+            self._encoding(model, own, float(mean_square))
+            for model, own, mean_square in zip(models, weights, mean_squares, strict=True)
+        ]
+
+    def _without_shift(self, estimator: Any, X: Any) -> Floats:
+        """Weights ``[coef | intercept]``, less what is common to all classes."""
+        weights = np.column_stack(self.weights(estimator))
+        if not self.gauge or weights.shape[0] == 1 or is_multilabel(estimator):
+            return weights
+        if self._keeps_probabilities(estimator) and not _ignores_shift(estimator, X):
+            return weights
+        centred: Floats = weights - weights.mean(axis=0)
+        return centred
+
+    def _encoding(self, estimator: Any, weights: Floats, mean_square: float) -> Encoding:
+        scale = float(np.sqrt(mean_square)) or 1.0
+        arrays: dict[str, Any] = {"weights": weights / scale}
+        if self.gauge and self._keeps_probabilities(estimator):
+            arrays["log_scale"] = float(np.log(scale))
+        facts = {"multilabel": True} if is_multilabel(estimator) else {}
         layout = Layout.of(arrays, classes_=estimator.classes_, **facts, **feature_facts(estimator))
         return Encoding(layout.pack(arrays), layout)
 

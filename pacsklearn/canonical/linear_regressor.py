@@ -26,6 +26,7 @@ class LinearRegressorCanonicalizer(FoldingCanonicalizer):
 
     methods = ("predict",)
     noised = ("coef_", "intercept_")
+    reads_rows = False
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         arrays = {"weights": np.column_stack(self.weights(estimator))}

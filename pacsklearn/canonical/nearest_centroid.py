@@ -32,6 +32,7 @@ class NearestCentroidCanonicalizer(Canonicalizer):
 
     methods = ("predict", "decision_function", "predict_proba", "predict_log_proba")
     noised = ("centroids_", "within_class_std_dev_", "class_prior_ (priors='empirical')")
+    reads_rows = False
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         arrays: dict[str, Any] = {"centroids": estimator.centroids_}

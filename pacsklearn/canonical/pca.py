@@ -32,6 +32,7 @@ class PCACanonicalizer(Canonicalizer):
 
     methods = ("transform", "inverse_transform")
     noised = ("components_", "mean_ (PCA)", "explained_variance_ (whiten=True)")
+    reads_rows = False
 
     def __init__(self, *, whiten: bool = False) -> None:
         self.whiten = whiten

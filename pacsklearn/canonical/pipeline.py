@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -12,6 +12,7 @@ from pacsklearn.canonical.affine import FoldingCanonicalizer, affine_map, is_aff
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, Metric
+from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import NoCanonicalizerError
 
 __all__ = ["PipelineCanonicalizer"]
@@ -40,6 +41,7 @@ class PipelineCanonicalizer(Canonicalizer):
         self.folded = folded
         self.methods = steps[-1][1].methods
         self.is_searched = any(part.is_searched for _, part in steps)
+        self.reads_rows = any(part.reads_rows for _, part in steps)
         self.noised = tuple(f"{name}: {what}" for name, part in steps for what in part.noised)
         if len(steps) == 1:
             self.noised = steps[0][1].noised
@@ -76,6 +78,21 @@ class PipelineCanonicalizer(Canonicalizer):
             children.append((name, layout))
         layout = Layout(children=tuple(children))
         return Encoding(layout.pack(arrays), layout)
+
+    def encode_jointly(
+        self, models: Sequence[Any], X: Any, space: SecretSpace
+    ) -> list[Encoding] | None:
+        if len(self.steps) > 1:
+            return super().encode_jointly(models, X, space)
+        ((name, part),) = self.steps
+        found = part.encode_jointly([self.folded_model(model) for model in models], X, space)
+        if found is None:
+            return None
+        wrapped = []
+        for vector, child in found:
+            layout = Layout(children=((name, child),))
+            wrapped.append(Encoding(layout.pack({name: vector}), layout))
+        return wrapped
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays, layouts = layout.unpack(vector), dict(layout.children)

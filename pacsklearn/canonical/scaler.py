@@ -26,6 +26,7 @@ class ScalerCanonicalizer(Canonicalizer):
 
     methods = ("transform", "inverse_transform")
     noised = ("mean_, center_ or min_", "scale_")
+    reads_rows = False
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         arrays: dict[str, Any] = {}

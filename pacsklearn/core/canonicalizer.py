@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import IdentityMetric, Metric
+from pacsklearn.core.secret_space import SecretSpace
 
 __all__ = ["Canonicalizer", "Encoding"]
 
@@ -46,12 +47,16 @@ class Canonicalizer(ABC):
     is_searched : bool
         Whether each subset may choose other parameters of the estimator, so that decoding has to
         be tried on every subset and not on some.
+    reads_rows : bool
+        Whether :meth:`encode` reads values of its rows. Where it does not, the rows of the
+        candidates need not be cut out again to encode models that were fitted together.
     """
 
     methods: tuple[str, ...] = ("predict",)
     noised: tuple[str, ...] = ("parameters",)
     is_exact: bool = True
     is_searched: bool = False
+    reads_rows: bool = True
 
     @classmethod
     def for_estimator(
@@ -69,6 +74,20 @@ class Canonicalizer(ABC):
     @abstractmethod
     def encode(self, estimator: Any, X: Any) -> Encoding:
         """Canonical vector of ``estimator``, fitted on the rows ``X`` (no other rows are seen)."""
+
+    def encode_jointly(
+        self, models: Sequence[Any], X: Any, space: SecretSpace
+    ) -> list[Encoding] | None:
+        """Encodings of all candidates' fitted models without cutting out their rows; optional.
+
+        Each must be what :meth:`encode` gives for that model and its own rows, up to rounding:
+        rows outside a candidate enter with weight zero or not at all. None, the default, leaves
+        the candidates to :meth:`encode`.
+        """
+        if self.reads_rows:
+            return None
+        head = X[:1]
+        return [self.encode(model, head) for model in models]
 
     @abstractmethod
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:

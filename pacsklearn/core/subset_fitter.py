@@ -42,3 +42,20 @@ class SubsetFitter(ABC):
             None where the numbers of a subset are too badly conditioned for the fast way: that
             subset is fitted the ordinary way. Which one it is may depend on its own rows only.
         """
+
+    def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool | None:
+        """Whether two fits on the rows ``X``, ``y``, the joint and the ordinary one, are one model.
+
+        None, the default, compares their canonical vectors or predictions, to rounding. Override
+        it where the ordinary solver stops at a looser tolerance: judge by its own stopping rule,
+        in the objective that the joint fit minimises.
+        """
+        return None
+
+    def is_unfinished(self, ordinary: Any) -> bool:
+        """Whether an ordinary fit stopped before its tolerance: at its largest number of steps.
+
+        What such fits give is nothing a joint fit could agree with; the candidates are then fitted
+        one by one.
+        """
+        return False

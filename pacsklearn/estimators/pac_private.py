@@ -119,8 +119,9 @@ class PACPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimato
         Show a progress bar.
     fast_fit : bool, default=True
         Fit all candidates at once where that gives the same models, to solver tolerance (least
-        squares, ridge, linear discriminants, PCA, Gaussian naive Bayes, nearest centroids,
-        standardisation and pipelines of these). False fits one after the other.
+        squares, ridge, logistic regression, linear support vector machines with a squared loss,
+        Poisson and gamma regression, linear discriminants, PCA, Gaussian naive Bayes, nearest
+        centroids, standardisation and pipelines of these). False fits one after the other.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.secret_space import SecretSpace
 
-__all__ = ["member_products", "member_sums"]
+__all__ = ["block_members", "member_products", "member_sums"]
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def member_sums(table: Floats, space: SecretSpace, weight: Floats | None = None)
     found = np.zeros((space.n_subsets, table.shape[1]))
     for start in range(0, len(table), _ROWS):
         rows = np.arange(start, min(start + _ROWS, len(table)))
-        members = _members(space, rows).astype(np.float64)
+        members = block_members(space, rows).astype(np.float64)
         if weight is not None:
             members *= weight[rows]
         found += members.T @ table[rows]
@@ -89,6 +89,6 @@ def member_products(table: Floats, space: SecretSpace) -> Floats:
     return found[: space.n_subsets, :width, :width]
 
 
-def _members(space: SecretSpace, rows: NDArray[Any]) -> NDArray[np.bool_]:
+def block_members(space: SecretSpace, rows: Any) -> NDArray[np.bool_]:
     """Whether each of the rows is in each of the candidates; shape (n, m)."""
     return space.membership(rows if space.unit_of_row is None else space.unit_of_row[rows])

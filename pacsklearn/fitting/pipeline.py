@@ -5,17 +5,103 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, final
 
+import numpy as np
 from sklearn import get_config
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import validate_data
 
 from pacsklearn._sklearn_compat import output_config
+from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
+from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling, double_rows
 from pacsklearn.fitting.moment_fitter import MomentFitter
-from pacsklearn.fitting.moments import Moments
+from pacsklearn.fitting.moments import Moments, subset_moments
 from pacsklearn.fitting.pca import PCAFitter
 from pacsklearn.fitting.standard_scaler import StandardScalerFitter
 
 __all__ = ["PipelineFitter"]
+
+
+@final
+class ScaledConvexFitter(SubsetFitter):
+    """A convex model behind scalers: each candidate's own scales go into its penalty.
+
+    Parameters
+    ----------
+    scalers : tuple of StandardScalerFitter or None
+        None for a step that passes its input through.
+    model : ConvexFitter
+    """
+
+    def __init__(self, scalers: tuple[MomentFitter | None, ...], model: ConvexFitter) -> None:
+        self.scalers, self.model = scalers, model
+
+    @classmethod
+    def behind(
+        cls, steps: tuple[MomentFitter | None, ...], model: ConvexFitter
+    ) -> ScaledConvexFitter | None:
+        """Fitter of ``model`` behind steps that only scale; None where some step does more."""
+        scaled = [isinstance(step, StandardScalerFitter) for step in steps if step is not None]
+        # The first step that learns something keeps the names of the features.
+        usable = bool(scaled) and all(scaled) and steps[0] is not None
+        return cls(steps, model) if usable else None
+
+    @classmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
+    ) -> PipelineFitter | ScaledConvexFitter | None:
+        return PipelineFitter.for_estimator(estimator, resolve)
+
+    def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
+        m, rows = space.n_subsets, double_rows(X)
+        if rows is None:
+            return [None] * m
+        features = BaseEstimator()
+        validate_data(features, X, skip_check_array=True)
+        pipes = [clone(estimator) for _ in range(m)]
+        mean, scale = np.zeros((m, rows.shape[1])), np.ones((m, rows.shape[1]))
+        doubtful = np.zeros(m, dtype=bool)
+        for i, found in enumerate(subset_moments(rows, None, space, scatter=False)):
+            moments = found
+            for step, (_, part) in zip(self.scalers, pipes[i].steps, strict=False):
+                if step is None or moments is None:
+                    continue
+                if not step.fit_moments(part, moments):
+                    moments = None
+                    continue
+                moments = step.transform_moments(part, moments)
+                part.n_features_in_ = rows.shape[1]
+                if part.mean_ is not None and part.with_mean:
+                    mean[i] += scale[i] * part.mean_
+                if part.scale_ is not None:
+                    scale[i] *= part.scale_
+            doubtful[i] = moments is None
+            vars(pipes[i].steps[0][1]).update(vars(features))
+        last = estimator.steps[-1][1]
+        scaling = Scaling(mean, scale)
+        models = self.model.fit_scaled(last, rows, y, space, scaling)
+        for i, model in enumerate(models):
+            if model is not None:
+                pipes[i].steps[-1] = (pipes[i].steps[-1][0], model)
+        usable = [model is not None and not doubtful[i] for i, model in enumerate(models)]
+        return [pipe if good else None for pipe, good in zip(pipes, usable, strict=True)]
+
+    def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool:
+        for step, (_, one), (_, other) in zip(
+            self.scalers, joint.steps, ordinary.steps, strict=False
+        ):
+            if step is None:
+                continue
+            X = other.transform(X)
+            for name in ("mean_", "scale_"):
+                left, right = getattr(one, name), getattr(other, name)
+                if right is not None and not np.allclose(left, right, rtol=1e-8, atol=1e-8):
+                    return False
+        return self.model.agrees(joint.steps[-1][1], ordinary.steps[-1][1], X, y)
+
+    def is_unfinished(self, ordinary: Any) -> bool:
+        return self.model.is_unfinished(ordinary.steps[-1][1])
 
 
 @final
@@ -38,7 +124,7 @@ class PipelineFitter(MomentFitter):
     @classmethod
     def for_estimator(
         cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> PipelineFitter | None:
+    ) -> PipelineFitter | ScaledConvexFitter | None:
         # Steps that hand on data frames give names to the features of the next one.
         plain = type(estimator) is Pipeline and get_config()["transform_output"] == "default"
         if not plain or estimator.memory is not None or not estimator.steps:
@@ -50,6 +136,12 @@ class PipelineFitter(MomentFitter):
                 fitters.append(None)
                 continue
             found = resolve(part)
+            if is_last and isinstance(found, ConvexFitter):
+                # Centred rows without an intercept are raw rows with one that is tied to the rest.
+                centred = any(getattr(step, "with_mean", False) for _, step in estimator.steps)
+                if centred and not part.fit_intercept:
+                    return None
+                return ScaledConvexFitter.behind(tuple(fitters), found)
             if not isinstance(found, MomentFitter) or isinstance(found, PipelineFitter):
                 return None
             hands_on = isinstance(found, (StandardScalerFitter, PCAFitter))

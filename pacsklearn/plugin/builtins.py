@@ -166,6 +166,28 @@ def pacsklearn_subset_fitters() -> Iterator[SubsetFitterRecord]:
         "normal equations of all subsets by one matrix product",
     )
     yield SubsetFitterRecord(
+        "logistic_regression",
+        "pacsklearn.fitting.logistic_regression:LogisticRegressionFitter",
+        ("sklearn.linear_model.LogisticRegression",),
+        "quasi-Newton steps of all subsets by two matrix products each",
+    )
+    yield SubsetFitterRecord(
+        "linear_svm",
+        "pacsklearn.fitting.linear_svm:LinearSVMFitter",
+        ("sklearn.svm.LinearSVC", "sklearn.svm.LinearSVR"),
+        "quasi-Newton steps of all subsets by two matrix products each",
+    )
+    yield SubsetFitterRecord(
+        "generalised_linear",
+        "pacsklearn.fitting.generalised_linear:GeneralisedLinearFitter",
+        (
+            "sklearn.linear_model.PoissonRegressor",
+            "sklearn.linear_model.GammaRegressor",
+            "sklearn.linear_model.TweedieRegressor",
+        ),
+        "quasi-Newton steps of all subsets by two matrix products each",
+    )
+    yield SubsetFitterRecord(
         "pca",
         "pacsklearn.fitting.pca:PCAFitter",
         ("sklearn.decomposition.PCA",),

@@ -15,6 +15,7 @@ from pacsklearn.testing.decode_rules import (
 )
 from pacsklearn.testing.encode_rules import (
     check_declarations,
+    check_joint_encoding,
     check_keeps_nothing,
     check_layouts,
     check_subset_only,
@@ -93,6 +94,7 @@ def check_canonicalizer(
     encodings = encode_all(canonicalizer, candidates)
     layout = check_layouts(canonicalizer, encodings)
     check_subset_only(canonicalizer, candidates, encodings)
+    check_joint_encoding(canonicalizer, candidates, encodings)
     vectors = np.stack([encoding.vector for encoding in encodings])
     check_round_trip(canonicalizer, candidates, encodings)
     check_everything_released_is_noised(canonicalizer, candidates, encodings, generator)

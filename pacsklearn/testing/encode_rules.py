@@ -12,12 +12,14 @@ from sklearn.base import clone
 
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
+from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.testing.fingerprint import differing_attributes, fingerprint
 from pacsklearn.testing.fitted_candidates import FittedCandidates
 from pacsklearn.testing.rule import broken, require
 
 __all__ = [
     "check_declarations",
+    "check_joint_encoding",
     "check_keeps_nothing",
     "check_layouts",
     "check_subset_only",
@@ -33,6 +35,7 @@ _PUBLIC = "public structure"
 _SUBSET_ONLY = "S-only"
 _DETERMINISM = "determinism"
 _HYGIENE = "secret hygiene"
+_ROUNDING = 1e-8
 
 
 def check_declarations(canonicalizer: Any) -> None:
@@ -180,6 +183,29 @@ def check_subset_only(
                 "it depends on rows outside the subset.",
                 "compute encode from its two arguments alone and store nothing on self.",
             )
+
+
+def check_joint_encoding(
+    canonicalizer: Canonicalizer, candidates: FittedCandidates, encodings: Sequence[Encoding]
+) -> None:
+    """Encoding all candidates together, where it is offered, gives the same."""
+    n_rows = np.shape(candidates.X)[0]
+    space = SecretSpace.from_subsets(candidates.rows, n_rows)
+    together = fresh_copy(canonicalizer).encode_jointly(candidates.estimators, candidates.X, space)
+    if together is None:
+        return
+    same = len(together) == len(encodings) and all(
+        not one.layout.differences(other.layout)
+        and np.allclose(one.vector, other.vector, rtol=_ROUNDING, atol=_ROUNDING)
+        for one, other in zip(encodings, together, strict=True)
+    )
+    require(
+        same,
+        _SUBSET_ONLY,
+        "encode_jointly gives other encodings than encode gives for each candidate and its rows.",
+        "leave encode_jointly and reads_rows as they are inherited, or give rows outside a "
+        "candidate no weight.",
+    )
 
 
 def check_keeps_nothing(

@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import Lasso, LinearRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -168,7 +168,6 @@ def test_groups() -> None:
     "estimator",
     [
         Lasso(),
-        LogisticRegression(),
         LinearRegression(positive=True),
         Ridge(solver="svd"),
         Ridge(alpha=np.array([1.0, 2.0])),
@@ -183,7 +182,7 @@ def test_groups() -> None:
         NearestCentroid(shrink_threshold=0.1),
         make_pipeline(StandardScaler(), MinMaxScaler(), Ridge()),
         make_pipeline(StandardScaler(), PCA(2), GaussianNB()),
-        make_pipeline(StandardScaler(), LogisticRegression()),
+        make_pipeline(StandardScaler(), Lasso()),
         make_pipeline(StandardScaler().set_output(transform="pandas"), Ridge()),
         Pipeline([("a", StandardScaler()), ("b", Ridge())], memory="/nowhere"),
     ],

@@ -131,6 +131,14 @@ class Remembers(Sound):
         return super().encode(estimator, X)
 
 
+class PoolsTheUniverse(Sound):
+    """Encodes all candidates together by what all rows have in common."""
+
+    def encode_jointly(self, models, X, space):
+        found = [self.encode(model, X) for model in models]
+        return [Encoding(one.vector + X.mean(), one.layout) for one in found]
+
+
 class RunningMean(Sound):
     """Shrinks towards the subsets it saw before."""
 
@@ -317,6 +325,7 @@ class KeepsAFunction(Sound):
         (HidesInTheLayout, "everything released is noised", "spread_"),
         (Remembers, "secret hygiene", "remembers"),
         (RunningMean, "S-only", "rows outside the subset"),
+        (PoolsTheUniverse, "S-only", "encode_jointly"),
         (Averages, "gauge", "align"),
         (AlignsInPlace, "gauge", "changes the array"),
         (AlignsAtRandom, "gauge", "different results"),

@@ -1,0 +1,218 @@
+"""Linear models with a strictly convex penalised loss, fitted on all candidates together."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import validate_data
+
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.subset_fitter import SubsetFitter
+from pacsklearn.fitting.joint_minimiser import Penalty, Problem, minimise
+from pacsklearn.fitting.losses import Loss
+from pacsklearn.fitting.member_sums import member_sums
+
+__all__ = ["ConvexFitter", "Scaling", "double_rows"]
+
+Floats = NDArray[np.float64]
+
+_LARGEST = 1e100
+# The joint parameters may not be worse than the ordinary ones by more than rounding.
+_ROUNDING = 1e-9
+_MOST_CLASSES = 32
+_MOST_CURVATURE = 4096
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """What a scaler before the model subtracts and divides by, for each candidate.
+
+    Parameters
+    ----------
+    mean, scale : ndarray of shape (m, p)
+    """
+
+    mean: Floats
+    scale: Floats
+
+    @classmethod
+    def none(cls, m: int, p: int) -> Scaling:
+        return cls(np.zeros((m, p)), np.ones((m, p)))
+
+
+class ConvexFitter(SubsetFitter):
+    """Fits by :func:`~pacsklearn.fitting.joint_minimiser.minimise`, one problem a set of outputs.
+
+    Attributes
+    ----------
+    wants_classes : bool
+        Whether ``y`` holds class labels, of which every candidate has to see each.
+    """
+
+    wants_classes: bool = False
+
+    @abstractmethod
+    def losses(self, estimator: Any, targets: Any) -> list[Loss] | None:
+        """Loss of each problem: one, or one a class; None where targets are no valid ones.
+
+        ``targets`` are class codes, or numbers.
+        """
+
+    @abstractmethod
+    def penalty(self, estimator: Any, counts: Floats, scaling: Scaling) -> Penalty:
+        """Penalty of candidates with so many rows."""
+
+    @abstractmethod
+    def fill(self, model: Any, coef: Floats, intercept: Floats, sweeps: int) -> None:
+        """Set what ``fit`` would; ``coef`` has shape (outputs, p), ``intercept`` (outputs,)."""
+
+    @abstractmethod
+    def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: int) -> bool:
+        """Whether the ordinary solver may stop at a gradient (p + 1, outputs), by its own rule.
+
+        ``start`` is the gradient at parameters of zero.
+        """
+
+    def excess(self, model: Any) -> float:
+        """How far above the minimum, relatively, the ordinary solver may stop by another rule."""
+        return 1e-6
+
+    def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
+        return self.fit_scaled(estimator, X, y, space, None)
+
+    def fit_scaled(
+        self, estimator: Any, X: Any, y: Any, space: SecretSpace, scaling: Scaling | None
+    ) -> list[Any]:
+        """As :meth:`fit_all`, on rows that each candidate first scales by its own numbers.
+
+        The rows stay as they are: a scaled feature is a feature with another penalty.
+        """
+        m = space.n_subsets
+        rows = double_rows(X)
+        found = None if rows is None else self._targets(y)
+        if rows is None or found is None:
+            return [None] * m
+        targets, classes = found
+        losses = self.losses(estimator, targets)
+        outputs = 0 if not losses else losses[0].n_outputs
+        if not losses or outputs * (rows.shape[1] + 1) > _MOST_CURVATURE:
+            return [None] * m
+        usable = np.all(np.abs(rows) <= _LARGEST, axis=1)
+        sums = [(~usable).astype(np.float64), np.ones(len(rows))]
+        if classes is not None:
+            sums += [(targets == code).astype(np.float64) for code in range(classes.size)]
+        counted = member_sums(np.column_stack(sums), space)
+        fit = (counted[:, 0] == 0) & np.all(counted[:, 2:] > 0, axis=1)
+        if not usable.all():
+            rows = np.where(usable[:, None], rows, 0.0)
+        scaling = scaling or Scaling.none(m, rows.shape[1])
+        penalty = self.penalty(estimator, counted[:, 1], scaling)
+        parts, sweeps = [], 0
+        for loss in losses:
+            problem = Problem(rows, loss, space, penalty, bool(estimator.fit_intercept))
+            solved = minimise(problem)
+            if solved is None:
+                return [None] * m
+            fit &= solved.converged
+            sweeps = max(sweeps, solved.sweeps)
+            parts.append(solved.parameters)
+        parameters = np.concatenate(parts, axis=2)
+        features = BaseEstimator()
+        validate_data(features, X, skip_check_array=True)
+        models: list[Any] = []
+        for i in range(m):
+            if not fit[i]:
+                models.append(None)
+                continue
+            model = clone(estimator)
+            raw = parameters[i, 1:].T
+            intercept = parameters[i, 0] + raw @ scaling.mean[i]
+            self.fill(model, raw * scaling.scale[i], intercept, sweeps)
+            if classes is not None:
+                model.classes_ = classes.copy()
+            vars(model).update(vars(features))
+            models.append(model)
+        return models
+
+    def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool:
+        """Whether both solve one problem on these rows, each to its own tolerance.
+
+        The ordinary parameters must satisfy the ordinary solver's stopping rule for the objective
+        that the joint ones minimise, or be as good as the joint ones; and not better.
+        """
+        rows, found = double_rows(X), self._targets(y)
+        if rows is None or found is None:
+            return False
+        losses = self.losses(ordinary, found[0])
+        if not losses:
+            return False
+        count, scaling = np.array([float(len(rows))]), Scaling.none(1, rows.shape[1])
+        penalty, at = self.penalty(ordinary, count, scaling), 0
+        for loss in losses:
+            outputs = slice(at, at + loss.n_outputs)
+            at += loss.n_outputs
+            both = [_parameters(model, outputs) for model in (joint, ordinary)]
+            value, _ = _objective(rows, loss, penalty, both[0])
+            other, gradient = _objective(rows, loss, penalty, both[1])
+            _, start = _objective(rows, loss, penalty, np.zeros_like(both[0]))
+            if not ordinary.fit_intercept:
+                gradient[0] = start[0] = 0.0
+            if value > other + _ROUNDING * abs(other):
+                return False
+            solved = self.is_solved(ordinary, gradient, start, len(rows))
+            if not solved and other - value > self.excess(ordinary) * abs(value):
+                return False
+        return True
+
+    def is_unfinished(self, ordinary: Any) -> bool:
+        return bool(np.max(ordinary.n_iter_) >= ordinary.max_iter)
+
+    def _targets(self, y: Any) -> tuple[Any, Any] | None:
+        """Codes and classes, or numbers and None."""
+        if np.ndim(y) != 1:
+            return None
+        if self.wants_classes:
+            classes, codes = np.unique(np.asarray(y), return_inverse=True)
+            return (codes, classes) if 2 <= classes.size <= _MOST_CLASSES else None
+        targets = np.asarray(y)
+        if targets.dtype.kind not in "iuf" or targets.dtype == np.float32:
+            return None
+        return targets.astype(np.float64), None
+
+
+def double_rows(X: Any) -> Floats | None:
+    """Rows as doubles; None where the ordinary fit would use another precision, or sparse rows."""
+    kinds = list(getattr(X, "dtypes", [getattr(X, "dtype", None)]))
+    if sparse.issparse(X) or any(getattr(kind, "kind", "O") not in "iuf" for kind in kinds):
+        return None
+    if any(kind.kind == "f" and kind.itemsize != np.dtype(np.float64).itemsize for kind in kinds):
+        return None
+    return np.asarray(X, dtype=np.float64)
+
+
+def _parameters(model: Any, outputs: slice) -> Floats:
+    coef = np.atleast_2d(model.coef_)
+    intercept = np.broadcast_to(np.ravel(model.intercept_), (len(coef),))
+    return np.vstack([intercept[outputs], coef[outputs].T])
+
+
+def _objective(
+    rows: Floats, loss: Loss, penalty: Penalty, parameters: Floats
+) -> tuple[float, Floats]:
+    """Penalised loss of all rows and its gradient (p + 1, outputs)."""
+    every = slice(0, len(rows))
+    decision = rows @ parameters[1:] + parameters[0]
+    value = loss.value(decision, np.arange(len(rows)))
+    slopes = (decision * loss.argument_scale)[:, :, None]
+    loss.slopes(slopes, every)
+    slope = loss.slope_scale * slopes[:, :, 0]
+    pull = penalty.gradient(parameters[None])[0]
+    value += float(np.sum(pull * parameters)) / 2
+    return value, np.vstack([slope.sum(axis=0), rows.T @ slope]) + pull

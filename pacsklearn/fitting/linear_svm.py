@@ -1,0 +1,75 @@
+"""Support vector machines without a kernel, with a squared loss, of every subset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.svm import LinearSVC, LinearSVR
+
+from pacsklearn.core.subset_fitter import SubsetFitter
+from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
+from pacsklearn.fitting.joint_minimiser import Penalty
+from pacsklearn.fitting.losses import Epsilon, Hinge, Loss
+
+__all__ = ["LinearSVMFitter"]
+
+Floats = NDArray[np.float64]
+
+_BINARY = 2
+_SLACK = 10.0
+
+
+@final
+class LinearSVMFitter(ConvexFitter):
+    """Squared hinge, one class against the rest; squared insensitive loss.
+
+    As in liblinear the intercept is the weight of a feature that is ``intercept_scaling``
+    everywhere, and is penalised like one.
+    """
+
+    def __init__(self, *, wants_classes: bool) -> None:
+        self.wants_classes = wants_classes
+
+    @classmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
+    ) -> LinearSVMFitter | None:
+        if type(estimator) is LinearSVC:
+            plain = (
+                estimator.penalty == "l2"
+                and estimator.loss == "squared_hinge"
+                and estimator.multi_class == "ovr"
+                and estimator.class_weight is None
+            )
+        elif type(estimator) is LinearSVR:
+            plain = estimator.loss == "squared_epsilon_insensitive"
+        else:
+            return None
+        usable = plain and estimator.C > 0 and estimator.intercept_scaling > 0
+        return cls(wants_classes=type(estimator) is LinearSVC) if usable else None
+
+    def losses(self, estimator: Any, targets: Any) -> list[Loss] | None:
+        if not self.wants_classes:
+            return [Epsilon(targets, estimator.C, estimator.epsilon)]
+        classes = int(targets.max()) + 1
+        positive = [1] if classes == _BINARY else range(classes)
+        return [Hinge(np.where(targets == code, 1.0, -1.0), estimator.C) for code in positive]
+
+    def penalty(self, estimator: Any, counts: Floats, scaling: Scaling) -> Penalty:
+        bias = 1.0 / estimator.intercept_scaling**2 if estimator.fit_intercept else 0.0
+        return Penalty(scaling.scale**2, np.full(len(counts), bias), scaling.mean)
+
+    def fill(self, model: Any, coef: Floats, intercept: Floats, sweeps: int) -> None:
+        model.coef_ = coef if self.wants_classes else coef[0]
+        model.intercept_ = intercept if model.fit_intercept else 0.0
+        model.n_iter_ = sweeps
+
+    def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: int) -> bool:
+        return bool(np.linalg.norm(gradient) <= _SLACK * model.tol * np.linalg.norm(start))
+
+    def excess(self, model: Any) -> float:
+        # The dual solver's tolerance is one on the dual's slopes.
+        return float(max(model.tol, 1e-6))

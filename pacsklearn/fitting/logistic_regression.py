@@ -1,0 +1,71 @@
+"""Logistic regression of every subset, of two classes and of more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from pacsklearn.core.subset_fitter import SubsetFitter
+from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
+from pacsklearn.fitting.joint_minimiser import Penalty
+from pacsklearn.fitting.losses import Logistic, Loss, Softmax
+
+__all__ = ["LogisticRegressionFitter"]
+
+Floats = NDArray[np.float64]
+
+_BINARY = 2
+# Solvers that stop by the gradient.
+_SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky")
+_SLACK = 10.0
+
+
+@final
+class LogisticRegressionFitter(ConvexFitter):
+    """The l2-penalised maximum of the likelihood."""
+
+    wants_classes = True
+
+    @classmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
+    ) -> LogisticRegressionFitter | None:
+        if type(estimator) is not LogisticRegression or estimator.solver not in _SOLVERS:
+            return None
+        # Some parameters come and go between versions.
+        plain = (
+            getattr(estimator, "penalty", "l2") in ("l2", "deprecated")
+            and not estimator.l1_ratio
+            and getattr(estimator, "multi_class", "auto") in ("auto", "deprecated", "multinomial")
+            and estimator.class_weight is None
+            and not estimator.warm_start
+            and isinstance(estimator.C, Real)
+            and 0 < float(estimator.C) < np.inf
+        )
+        return cls() if plain else None
+
+    def losses(self, estimator: Any, targets: Any) -> list[Loss] | None:
+        classes = int(targets.max()) + 1
+        if getattr(estimator, "multi_class", None) == "multinomial" and classes == _BINARY:
+            return None
+        if classes == _BINARY:
+            return [Logistic(targets.astype(np.float64))]
+        return [Softmax(targets, classes)]
+
+    def penalty(self, estimator: Any, counts: Floats, scaling: Scaling) -> Penalty:
+        zeros = np.zeros_like(scaling.mean)
+        return Penalty(scaling.scale**2 / estimator.C, np.zeros(len(counts)), zeros)
+
+    def fill(self, model: Any, coef: Floats, intercept: Floats, sweeps: int) -> None:
+        model.coef_, model.intercept_ = coef, intercept
+        model.n_iter_ = np.array([sweeps], dtype=np.int32)
+        if not model.fit_intercept:
+            model.intercept_ = np.zeros(len(coef))
+
+    def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: int) -> bool:
+        return bool(np.max(np.abs(gradient)) <= _SLACK * model.tol * n_rows)

@@ -1,0 +1,182 @@
+"""Losses of linear models: slopes for many candidates at once, values for one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+__all__ = ["Epsilon", "Hinge", "Logistic", "Loss", "Softmax", "Tweedie"]
+
+Floats = NDArray[np.float64]
+
+
+class Loss(ABC):
+    """Convex loss of each row's decision, with its target.
+
+    Attributes
+    ----------
+    n_outputs : int
+        Decisions a row.
+    argument_scale, slope_scale : float
+        What decisions are multiplied by before :meth:`slopes` and slopes after it, where that
+        saves a pass over them.
+    trusted_change : float or None
+        Largest change of a decision for which a quadratic model of the loss is of any use.
+    """
+
+    n_outputs: int = 1
+    argument_scale: float = 1.0
+    slope_scale: float = 1.0
+    trusted_change: float | None = None
+
+    @abstractmethod
+    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+        """Replace decisions (rows, outputs, candidates) by the loss' derivatives, in place."""
+
+    @abstractmethod
+    def curvature(self, decision: Floats, rows: slice) -> Floats:
+        """Second derivatives at decisions (rows, outputs); shape (rows, outputs, outputs)."""
+
+    @abstractmethod
+    def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
+        """Sum of the losses of decisions (rows, outputs)."""
+
+
+@final
+class Logistic(Loss):
+    """``log(1 + exp(z)) - y z`` for targets 0 and 1."""
+
+    argument_scale = 0.5
+    slope_scale = 0.5
+
+    def __init__(self, targets: Floats) -> None:
+        self.targets = targets
+        self._signs = 1.0 - 2.0 * targets
+
+    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+        np.tanh(decision, out=decision)  # twice the probability, less one
+        decision += self._signs[rows, None, None].astype(decision.dtype)
+
+    def curvature(self, decision: Floats, rows: slice) -> Floats:
+        half = np.tanh(decision / 2)
+        found: Floats = ((1 - half**2) / 4)[:, :, None]
+        return found
+
+    def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
+        one = decision[:, 0]
+        return float(np.sum(np.logaddexp(0.0, one) - self.targets[rows] * one))
+
+
+@final
+class Softmax(Loss):
+    """``logsumexp(z) - z[y]`` for class codes."""
+
+    def __init__(self, codes: NDArray[np.intp], n_classes: int) -> None:
+        self.codes, self.n_outputs = codes, n_classes
+
+    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+        decision -= decision.max(axis=1, keepdims=True)
+        np.exp(decision, out=decision)
+        decision /= decision.sum(axis=1, keepdims=True)
+        codes = self.codes[rows]
+        decision[np.arange(len(codes)), codes] -= 1.0
+
+    def curvature(self, decision: Floats, rows: slice) -> Floats:
+        share = np.exp(decision - logsumexp(decision, axis=1, keepdims=True))
+        found: Floats = -share[:, :, None] * share[:, None, :]
+        every = np.arange(self.n_outputs)
+        found[:, every, every] += share
+        return found
+
+    def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
+        own = np.take_along_axis(decision, self.codes[rows][:, None], axis=1)[:, 0]
+        return float(np.sum(logsumexp(decision, axis=1) - own))
+
+
+@final
+class Hinge(Loss):
+    """``C max(0, 1 - y z)**2`` for targets -1 and 1."""
+
+    def __init__(self, signs: Floats, cost: float) -> None:
+        self.signs, self.cost = signs, cost
+        self.slope_scale = 2.0 * cost
+
+    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+        signs = self.signs[rows, None, None].astype(decision.dtype)
+        decision *= signs
+        decision -= 1.0
+        np.minimum(decision, 0.0, out=decision)
+        decision *= signs
+
+    def curvature(self, decision: Floats, rows: slice) -> Floats:
+        inside = decision[:, 0] * self.signs[rows] < 1
+        return 2.0 * self.cost * inside.astype(np.float64)[:, None, None]
+
+    def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
+        short = np.maximum(0.0, 1.0 - decision[:, 0] * self.signs[rows])
+        return float(self.cost * np.sum(short**2))
+
+
+@final
+class Epsilon(Loss):
+    """``C max(0, |z - y| - epsilon)**2``."""
+
+    def __init__(self, targets: Floats, cost: float, epsilon: float) -> None:
+        self.targets, self.cost, self.epsilon = targets, cost, epsilon
+        self.slope_scale = 2.0 * cost
+
+    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+        decision -= self.targets[rows, None, None].astype(decision.dtype)
+        if self.epsilon:
+            decision -= np.clip(decision, -self.epsilon, self.epsilon)
+
+    def curvature(self, decision: Floats, rows: slice) -> Floats:
+        outside = np.abs(decision[:, 0] - self.targets[rows]) >= self.epsilon
+        return 2.0 * self.cost * outside.astype(np.float64)[:, None, None]
+
+    def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
+        beyond = np.maximum(0.0, np.abs(decision[:, 0] - self.targets[rows]) - self.epsilon)
+        return float(self.cost * np.sum(beyond**2))
+
+
+@final
+class Tweedie(Loss):
+    """Half the unit deviance of power 1 to 2 (Poisson to gamma) of ``exp(z)``, up to a constant."""
+
+    trusted_change = 2.0
+
+    def __init__(self, targets: Floats, power: float) -> None:
+        self.targets, self.power = targets, power
+
+    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+        targets = self.targets[rows, None, None].astype(decision.dtype)
+        if self.power == 1:
+            np.exp(decision, out=decision)
+            decision -= targets
+        elif self.power == 2:
+            np.exp(-decision, out=decision)
+            decision *= -targets
+            decision += 1.0
+        else:
+            falling = targets * np.exp((1 - self.power) * decision)
+            np.exp((2 - self.power) * decision, out=decision)
+            decision -= falling
+
+    def curvature(self, decision: Floats, rows: slice) -> Floats:
+        one, power = decision[:, 0], self.power
+        falling = (power - 1) * self.targets[rows] * np.exp((1 - power) * one)
+        found: Floats = falling + (2 - power) * np.exp((2 - power) * one)
+        return found[:, None, None]
+
+    def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
+        one, power, targets = decision[:, 0], self.power, self.targets[rows]
+        if power == 1:
+            return float(np.sum(np.exp(one) - targets * one))
+        if power == 2:
+            return float(np.sum(one + targets * np.exp(-one)))
+        rising, falling = np.exp((2 - power) * one), np.exp((1 - power) * one)
+        return float(np.sum(rising / (2 - power) - targets * falling / (1 - power)))
