@@ -14,14 +14,16 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 demo bench: export PACSKLEARN_DATA := $(or $(PACSKLEARN_DATA),$(abspath $(wildcard ../shared/data)))
 
 TORCH ?= torch
+SOAK ?= full
 
-.PHONY: help demo test test-torch test-range docs bench lint clean
+.PHONY: help demo test soak test-torch test-range docs bench lint clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo        private models on real data, beside the non-private ones"
 	@echo "make test        lint, then all tests"
+	@echo "make soak        kills, interrupts, load and fuzz at full length"
 	@echo "make test-torch  the tests of plugins/pacsklearn-torch, with TORCH=torch==2.13.0"
 	@echo "make test-range  all tests on the oldest and the newest supported scikit-learn"
 	@echo "make docs        docs/_build/html"
@@ -44,6 +46,10 @@ lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Kills, interrupts, load and fuzz at full length; SOAK=sample, as CI does, runs a part of each.
+soak: $(VENV)/.test
+	$(ONE_THREAD) PACSKLEARN_SOAK=$(SOAK) $(PY) -m pytest -n $(WORKERS) -m soak --timeout 3600 tests
 
 # Not part of `make test`: torch alone weighs more than everything else together.
 test-torch: $(VENV)/.test

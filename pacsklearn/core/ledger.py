@@ -260,8 +260,9 @@ class _MemoryAccount(Ledger):
             raise LedgerError("The reservation is closed and takes no more charges.")
         if not fits(self._total, event.charge, self._ceiling):
             raise BudgetExhaustedError(self.spent, event.charge, self._ceiling)
-        self._events[event.key] = event
+        # In this order: an interrupt in between may count a charge twice, never leave one out.
         self._total += Fraction(float(event.charge))
+        self._events[event.key] = event
 
     def __copy__(self) -> Self:
         return self

@@ -13,6 +13,7 @@ from pacsklearn.core.ledger import Ledger, MemoryLedger, bookkeeping_event
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     LedgerMismatchError,
+    PacsklearnError,
     SessionRolledBackError,
 )
 
@@ -51,6 +52,7 @@ class Account:
         self.shared = shared
         self.session = session or uuid.uuid4().hex
         self.n_charged = n_charged
+        self._in_flight: Event | None = None
         self.home = HomeProcess("The secret behind this session")
 
     @property
@@ -92,11 +94,10 @@ class Account:
         SessionRolledBackError
             When another copy of this session has been charged in the meantime.
         """
+        self._settle()
         if not self.own.allows(event.charge):
             raise BudgetExhaustedError(self.own.spent, event.charge, self.own.ceiling)
-        event = self._next(event)
-        self.own.charge(event)
-        return event
+        return self._next(event)
 
     def resume(self) -> None:
         """Take the session over from whoever saved it, for nobody else to do so again.
@@ -106,26 +107,65 @@ class Account:
         SessionRolledBackError
             When anything was charged for this session since it was saved.
         """
-        self._next(bookkeeping_event("resumed", 0.0, self.own.unit, ""))
+        self._next(bookkeeping_event("resumed", 0.0, self.own.unit, ""), own=False)
 
-    def _next(self, event: Event) -> Event:
+    def _next(self, event: Event, *, own: bool = True) -> Event:
         self.home.check()
         event = replace(event, key=f"{self.session}/{self.n_charged}")
+        # Ctrl-C may come at any moment from here on: whoever charges next looks what became of it.
+        self._in_flight = event if own else None
         try:
             is_new = self.shared is None or self.shared.charge(event)
         except LedgerMismatchError:
-            assert self.shared is not None
-            if all(known.key != event.key for known in self.shared.events):
+            self._in_flight = None
+            if not self._is_charged(event):
                 raise
             is_new = False
+        except PacsklearnError:
+            self._in_flight = None
+            raise
         if not is_new:
-            raise SessionRolledBackError(
-                "The ledger has moved on: this session was charged or resumed elsewhere after the "
-                "state it has here. Go on with that copy, or begin a new session: going on "
-                "from here would spend the same budget a second time."
-            )
-        self.n_charged += 1
+            self._in_flight = None
+            raise SessionRolledBackError(_MOVED_ON)
+        self._charged(event, own=own)
         return event
+
+    def _settle(self) -> None:
+        """Count an event whose charge was interrupted, if the shared ledger has taken it.
+
+        Its answer never left, but a charge stays a charge; nobody else uses this session's keys
+        without having resumed it, and that leaves another event under the same key.
+        """
+        event = self._in_flight
+        if event is None:
+            return
+        self.home.check()
+        if self._is_charged(event):
+            try:
+                (self.own if self.shared is None else self.shared).charge(
+                    event
+                )  # a replay, unless it is another event
+            except LedgerMismatchError:
+                raise SessionRolledBackError(_MOVED_ON) from None
+            self._charged(event)
+        self._in_flight = None
+
+    def _is_charged(self, event: Event) -> bool:
+        ledger = self.own if self.shared is None else self.shared
+        return any(known.key == event.key for known in ledger.events)
+
+    def _charged(self, event: Event, *, own: bool = True) -> None:
+        if own:
+            self.own.charge(event)
+        self.n_charged = int(event.key.rpartition("/")[2]) + 1
+        self._in_flight = None
+
+
+_MOVED_ON = (
+    "The ledger has moved on: this session was charged or resumed elsewhere after the state it has "
+    "here. Go on with that copy, or begin a new session: going on from here would spend the same "
+    "budget a second time."
+)
 
 
 def open_shared(ledger: str | Ledger | None, ceiling: float, unit: str = "nats") -> Ledger | None:

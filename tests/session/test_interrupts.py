@@ -1,0 +1,132 @@
+"""Ctrl-C at any moment of a predict: the session goes on, and nothing is uncharged."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.neighbors import KNeighborsClassifier
+
+from pacsklearn import PrivacySession
+from pacsklearn.accounting.open_ledger import open_ledger
+from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.exceptions import SessionRolledBackError
+
+X, y = load_iris(return_X_y=True)
+MODEL = KNeighborsClassifier(3)
+STEP = 2.0**-20
+
+
+class Interrupting(MemoryLedger.__mro__[1]):  # type: ignore[misc]  # a memory account with faults
+    """Shared ledger whose next charge is interrupted before or after it is taken."""
+
+    def __init__(self):
+        super().__init__(4.0, "nats", threading.RLock())
+        self.moment = None
+
+    def charge(self, event):
+        moment, self.moment = self.moment, None
+        if moment == "before":
+            raise KeyboardInterrupt
+        charged = super().charge(event)
+        if moment == "after":
+            raise KeyboardInterrupt
+        return charged
+
+
+def contested(session, n_rows=40):
+    rows = np.random.default_rng(0).normal(X.mean(axis=0), X.std(axis=0), (400, 4))
+    responder = session.responder(MODEL, query_budget=STEP)
+    said = responder.kind.said(responder._models, rows)
+    return responder, rows[responder.kind.contested(said, np.log(np.full(16, 1 / 16)))][:n_rows]
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_an_interrupted_charge_is_remembered(moment):
+    ledger = Interrupting()
+    with PrivacySession(X, y, budget=1.0, n_subsets=16, ledger=ledger) as session:
+        responder, rows = contested(session)
+        responder.predict(rows[:1])
+        ledger.moment = moment
+        with pytest.raises(KeyboardInterrupt):
+            responder.predict(rows[1:2])
+        before = ledger.spent
+        responder.predict(rows[1:2])
+        assert ledger.spent == before + STEP
+        assert session.ledger.spent == ledger.spent == STEP * (3 if moment == "after" else 2)
+        assert [event.key.rpartition("/")[2] for event in ledger.events] == [
+            str(i) for i in range(len(ledger.events))
+        ]
+
+
+def test_a_key_taken_by_another_copy_is_no_interrupted_charge():
+    ledger = Interrupting()
+    with PrivacySession(X, y, budget=1.0, n_subsets=16, ledger=ledger) as session:
+        responder, rows = contested(session)
+        ledger.moment = "before"
+        with pytest.raises(KeyboardInterrupt):
+            responder.predict(rows[:1])
+        stolen = session._account._in_flight
+        rival = type(stolen)(**{**{f: getattr(stolen, f) for f in vars(stolen)}, "n_outputs": 7})
+        ledger.charge(rival)
+        with pytest.raises(SessionRolledBackError, match="has moved on"):
+            responder.predict(rows[:1])
+
+
+def _interrupted_sessions(path, n_interrupts, seed):
+    """Sessions on one ledger, interrupted by a timer; how many interrupts hit a predict."""
+    generator = np.random.default_rng(seed)
+    ledger = open_ledger(f"sqlite:///{path}", ceiling=1e3, unit="nats")
+    hits = 0
+    with PrivacySession(X, y, budget=4.0, n_subsets=16, ledger=ledger) as session:
+        responder, rows = contested(session, 400)
+        place, usual = 1, 0.02
+        responder.predict(rows[:1])
+        while hits < n_interrupts:
+            fresh = rows[place % len(rows) : place % len(rows) + 1] + 1e-9 * place
+            place += 1
+            signal.setitimer(signal.ITIMER_REAL, generator.uniform(1e-4, 1.5 * usual))
+            began = time.perf_counter()
+            try:
+                responder.predict(fresh)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                usual = 0.9 * usual + 0.1 * (time.perf_counter() - began)
+            except KeyboardInterrupt:
+                hits += 1
+        responder.predict(rows[:1] + 1e-9 * (place + 1))  # looks what became of the last charge
+        answered = len(responder._stored)
+        assert responder.n_contested <= len(session.ledger.events)
+        assert answered <= len(ledger.events)
+        assert ledger.spent == pytest.approx(session.ledger.spent, rel=1e-12)
+        assert len(session.ledger.events) == len(ledger.events)
+    return hits
+
+
+@pytest.fixture
+def alarm():
+    if not hasattr(signal, "setitimer"):
+        pytest.skip("this system has no interval timers")
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    earlier = signal.signal(signal.SIGALRM, interrupt)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, earlier)
+
+
+def test_interrupts_at_random_moments(alarm, tmp_path):
+    assert _interrupted_sessions(tmp_path / "ledger.db", 40, seed=0) == 40
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3000)
+def test_a_thousand_interrupts(alarm, tmp_path):
+    count = 100 if os.environ.get("PACSKLEARN_SOAK") == "sample" else 1000
+    assert _interrupted_sessions(tmp_path / "ledger.db", count, seed=1) == count
