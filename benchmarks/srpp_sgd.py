@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from baselines.group_divergence import group_divergence, sampled_gaussian_divergence
 from report import Figures, print_table
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -41,7 +42,6 @@ from pacsklearn.audit.row_losses import membership_auc, row_losses
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.datasets import load_adult
-from pacsklearn.information.group_divergence import group_divergence, sampled_gaussian_divergence
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 ORDER = 16

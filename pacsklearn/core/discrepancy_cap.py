@@ -33,9 +33,9 @@ class DiscrepancyCap:
         Most differing rows in a batch.
     second_moment : float
         Mean square of their number.
-    law : ndarray of shape (largest + 1,), optional
-        Probabilities of 0, 1, ... of them, for the worst pair of data sets; None where only the
-        second moment is known.
+    log_law : ndarray of shape (largest + 1,), optional
+        Logarithms of the probabilities of 0, 1, ... of them, for the worst pair of data sets; None
+        where only the second moment is known.
     tail : float, default=0.0
         Probability, in every step, with which ``largest`` is exceeded at most.
     failure : float, default=0.0
@@ -57,7 +57,7 @@ class DiscrepancyCap:
     sampling: str
     largest: int
     second_moment: float
-    law: Floats | None = field(default=None, repr=False)
+    log_law: Floats | None = field(default=None, repr=False)
     tail: float = 0.0
     failure: float = 0.0
     source: str = ""
@@ -72,7 +72,7 @@ class DiscrepancyCap:
         sampling: str = "without-replacement",
     ) -> DiscrepancyCap:
         """Data sets that differ in up to ``n_differing`` rows (localized influence, D.4)."""
-        law = counts.discrepancy_law(n_rows, n_differing, batch_size, sampling)
+        law = counts.discrepancy_log_law(n_rows, n_differing, batch_size, sampling)
         law.flags.writeable = False
         names = ("hypergeometric", "binomial over the draws", "binomial over the differing rows")
         name = dict(zip(counts.SAMPLINGS, names, strict=True))[sampling]
@@ -82,7 +82,7 @@ class DiscrepancyCap:
             sampling=sampling,
             largest=law.size - 1,
             second_moment=counts.second_moment(n_rows, n_differing, batch_size, sampling),
-            law=law,
+            log_law=law,
             source=f"at most {n_differing:,} of {n_rows:,} rows differ; {name}",
         )
 
@@ -173,6 +173,11 @@ class DiscrepancyCap:
                 f"{self.sampling!r}."
             )
 
+    @property
+    def law(self) -> Floats | None:
+        """Probabilities of 0, 1, ... differing rows, where they are known."""
+        return None if self.log_law is None else np.exp(self.log_law)
+
     def run_failure(self, n_steps: int, *, tails: bool) -> float:
         """Probability that a run of so many steps is not covered (srpp, equation 34)."""
         return min(self.failure + (n_steps * self.tail if tails else 0.0), 1.0)
@@ -180,11 +185,11 @@ class DiscrepancyCap:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DiscrepancyCap):
             return NotImplemented
-        mine, theirs = (vars(each) | {"law": None} for each in (self, other))
+        mine, theirs = (vars(each) | {"log_law": None} for each in (self, other))
         return mine == theirs and np.array_equal(self._known(), other._known())
 
     def __hash__(self) -> int:
         return hash((self.n_rows, self.batch_size, self.sampling, self.largest, self.second_moment))
 
     def _known(self) -> Floats:
-        return np.empty(0) if self.law is None else self.law
+        return np.empty(0) if self.log_law is None else self.log_law

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from pacsklearn._validation import check_integer
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
@@ -17,9 +18,14 @@ from pacsklearn.core.mechanism import GradientSteps
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import AGGREGATIONS, RenyiCosts
 from pacsklearn.information import step_divergence as divergence
+from pacsklearn.information.composed_profile import composed_epsilon
 from pacsklearn.information.discrepancy import largest_batch
-from pacsklearn.information.group_divergence import group_divergence, sampled_gaussian_divergence
-from pacsklearn.information.lattice_smoothing import smoothing_excess
+from pacsklearn.information.lattice_smoothing import continuous_inflation, smoothing_excess
+from pacsklearn.information.privacy_profile import (
+    CommonBatchProfile,
+    OppositeRowsProfile,
+    StepProfile,
+)
 from pacsklearn.information.renyi_conversion import approximate_epsilon, gaussian_epsilon
 
 __all__ = ["ACCOUNTINGS", "SRPPSGDAccountant"]
@@ -31,8 +37,6 @@ ACCOUNTINGS: Final = ("worst-case", "subsampling-aware", "secret-batches")
 
 # Covers rounding here, and chances of batches that are off by 2^-53.
 _OUTWARD = 1 + 1e-9
-# Beyond this order a sum of as many terms gains nothing.
-_LARGEST_ORDER = 2**13
 
 
 @final
@@ -53,8 +57,9 @@ class SRPPSGDAccountant:
     accounting : {"worst-case", "subsampling-aware", "secret-batches"}
         ``"worst-case"`` (HUC): no draw of the batches costs more. ``"subsampling-aware"``
         (sa-HUC): what is bounded is a mean over the draws, which the adversary may know.
-        ``"secret-batches"``: a divergence of the release itself, when nobody learns the draws
-        (srpp, Lemma J.1; for Poisson batches DP-SGD's bound for groups where it is lower).
+        ``"secret-batches"``: a divergence of the release itself, when nobody learns the draws,
+        never above srpp's Lemma J.1. For Poisson batches rows that pull as hard as they may,
+        against rows that pull the other way, attain it.
     aggregation : {"full", "average", "joint"}, default="full"
         Of the whole gradient, or along the slices of ``profile`` as published. When the whole
         gradient is clipped at once they are the same.
@@ -106,7 +111,7 @@ class SRPPSGDAccountant:
             )
         if self.aggregation != "full" and self.profile is None:
             raise ValueError(f"aggregation={self.aggregation!r} needs a slice profile.")
-        if self.accounting == "secret-batches" and self.cap.law is None:
+        if self.accounting == "secret-batches" and self.cap.log_law is None:
             raise ValueError(
                 "accounting='secret-batches' needs the law of the number of differing rows; give a "
                 "bound on how many rows of the data differ, DiscrepancyCap.differing(...), or use "
@@ -189,7 +194,7 @@ class SRPPSGDAccountant:
         """
         accounting = self.accounting
         if accounting == "subsampling-aware":
-            accounting = "worst-case" if self.cap.law is None else "secret-batches"
+            accounting = "worst-case" if self.cap.log_law is None else "secret-batches"
         return self._whole(self.order, noise_multiplier, accounting) * _OUTWARD
 
     def noise_multiplier(self, epsilon: float, n_steps: int) -> float:
@@ -206,27 +211,35 @@ class SRPPSGDAccountant:
         if self.cap.largest == 0:
             raise ValueError("No rows differ: there is nothing to hide, and no noise is needed.")
         allowed = epsilon / n_steps * (1 - 1e-13)
-        high = max(1.0, self.clipping.least_multiplier(self._rows))
+        least = self.clipping.least_multiplier(self._rows)
+        high = max(1.0, least)
         while self.cost(high) > allowed:
-            high *= 2
+            high *= 8
             if high > 1e12:
                 raise ValueError(
                     f"epsilon={epsilon!r} over {n_steps:,} steps is too small for "
                     f"{self.clipping.dimension:,} parameters on the integer lattice; give a larger "
                     "epsilon or fewer steps."
                 )
-        low = self.clipping.least_multiplier(self._rows)
+        low = high
+        while low > least and self.cost(low) <= allowed:
+            high, low = low, max(low / 8, least)
         if self.cost(low) <= allowed:
             return low
-        for _ in range(200):
-            middle = math.sqrt(low * high)
-            if not low < middle < high or high / low < 1 + 1e-12:
-                break
-            if self.cost(middle) > allowed:
-                low = middle
-            else:
-                high = middle
-        return high
+        found = math.exp(
+            brentq(
+                lambda log: math.log(self.cost(math.exp(log)) / allowed),
+                math.log(low),
+                math.log(high),
+                xtol=1e-13,
+                rtol=1e-14,
+            )
+        )
+        hair = 1e-13
+        while self.cost(found) > allowed:
+            found *= 1 + hair
+            hair *= 2
+        return found
 
     def costs(self, noise_multiplier: float, n_steps: int, delta: float) -> RenyiCosts:
         """All views of a run, with (epsilon, delta) bounds of the whole release at the best order.
@@ -253,50 +266,57 @@ class SRPPSGDAccountant:
     def information(self, noise_multiplier: float, n_steps: int) -> float:
         """Kullback-Leibler divergence between two secrets' releases of a run, in nats.
 
-        It holds for whoever knows the batches as well, on average over them.
+        For the subsampling-aware accounting it holds for whoever knows the batches, on average
+        over them.
         """
-        accounting = "worst-case" if self.accounting == "worst-case" else "subsampling-aware"
-        return n_steps * self._whole(1.0, noise_multiplier, accounting) * _OUTWARD
+        return n_steps * self._whole(1.0, noise_multiplier, self.accounting) * _OUTWARD
 
     @property
     def _rows(self) -> int:
         """Most rows that a batch can have."""
         return largest_batch(self.cap.n_rows, self.cap.batch_size, self.cap.sampling)
 
+    @lru_cache(maxsize=64)  # noqa: B019 - as for prices
     def _epsilon(self, noise_multiplier: float, n_steps: int, delta: float) -> float:
-        secret = self.accounting != "worst-case" and self.cap.law is not None
-        if not secret:
+        if self.accounting == "worst-case" or self.cap.log_law is None:
             rate = n_steps * self._whole(1.0, noise_multiplier, "worst-case")
             return gaussian_epsilon(rate, delta) * _OUTWARD
-        cost: Callable[[float], float] = lambda order: (  # noqa: E731 - one use
-            n_steps * self._whole(order, noise_multiplier, "secret-batches")
-        )
-        return approximate_epsilon(cost, delta) * _OUTWARD
+        if self.cap.largest == 0:
+            return 0.0
+        found = composed_epsilon(self._profile(self._reach(noise_multiplier)), n_steps, delta)
+        if found == math.inf:
+            found = approximate_epsilon(
+                lambda order: n_steps * self._whole(order, noise_multiplier, "secret-batches"),
+                delta,
+            )
+        return found * _OUTWARD
 
     def _whole(self, order: float, noise_multiplier: float, accounting: str) -> float:
-        reach = self.clipping.reach(noise_multiplier, self._rows)
-        return self._divergence(order, reach, accounting)
+        return self._divergence(order, self._reach(noise_multiplier), accounting)
 
+    def _reach(self, noise_multiplier: float) -> float:
+        return self.clipping.reach(noise_multiplier, self._rows)
+
+    @lru_cache(maxsize=256)  # noqa: B019 - frozen, small, and asked for the same price often
     def _divergence(self, order: float, reach: float, accounting: str) -> float:
         slack, cap = self.clipping.slack, self.cap
         if accounting == "worst-case":
             return divergence.shift_divergence(order, cap.largest, reach, slack)
-        if cap.law is None:
+        if cap.log_law is None:
             return divergence.moment_divergence(order, cap.second_moment, reach, slack)
         if accounting == "subsampling-aware":
-            return divergence.mean_divergence(order, cap.law, reach, slack)
-        found = divergence.secret_batch_divergence(order, cap.law, reach, slack)
-        return min(found, self._amplified(order, reach / 2 + slack))
+            return divergence.mean_divergence(order, np.exp(cap.log_law), reach, slack)
+        if cap.largest == 0:
+            return 0.0
+        known = divergence.secret_batch_divergence(order, cap.log_law, reach, slack)
+        return min(known, self._profile(reach).renyi(order))
 
-    def _amplified(self, order: float, reach: float) -> float:
-        """DP-SGD's bound for Poisson batches: a row that differs leaves, and another one joins."""
-        cap = self.cap
-        if cap.sampling != "poisson" or cap.largest == 0:
-            return math.inf
-        whole, rows = math.ceil(order), 2 * cap.largest
-        if whole < 2 or 2 * rows * whole > _LARGEST_ORDER:
-            return math.inf
-        rate = cap.batch_size / cap.n_rows
-        return group_divergence(
-            lambda each: sampled_gaussian_divergence(each, rate, 1 / reach), whole, rows
-        )
+    def _profile(self, reach: float) -> StepProfile:
+        """What a step's release tells when nobody learns its batch."""
+        assert self.cap.log_law is not None
+        reach, slack = (each * continuous_inflation() for each in (reach, self.clipping.slack))
+        if self.cap.sampling == "poisson":
+            # The other rows are drawn independently: against the sum without the differing ones,
+            # each moves it by one clipping norm.
+            return OppositeRowsProfile(self.cap.log_law, reach / 2, slack)
+        return CommonBatchProfile(self.cap.log_law, reach, slack)

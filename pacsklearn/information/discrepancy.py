@@ -21,6 +21,7 @@ from pacsklearn.information.mean_bound import upper_mean_bound
 __all__ = [
     "SAMPLINGS",
     "discrepancy_law",
+    "discrepancy_log_law",
     "hoeffding_second_moment",
     "largest_batch",
     "largest_discrepancy",
@@ -110,14 +111,22 @@ def discrepancy_law(n_rows: int, n_differing: int, batch_size: int, sampling: st
     -------
     ndarray of shape (largest_discrepancy + 1,)
     """
+    return np.exp(discrepancy_log_law(n_rows, n_differing, batch_size, sampling))
+
+
+def discrepancy_log_law(n_rows: int, n_differing: int, batch_size: int, sampling: str) -> Floats:
+    """Logarithms of :func:`discrepancy_law`, also where the chances are too small for a double.
+
+    At a large order a batch full of differing rows counts, however unlikely.
+    """
     n, d, b = _check(n_rows, n_differing, batch_size, sampling)
     counts = np.arange(largest_discrepancy(n, d, b, sampling) + 1)
     if sampling == "without-replacement":
-        law = stats.hypergeom.pmf(counts, n, d, b)
+        law = stats.hypergeom.logpmf(counts, n, d, b)
     elif sampling == "with-replacement":
-        law = stats.binom.pmf(counts, b, d / n)
+        law = stats.binom.logpmf(counts, b, d / n)
     else:
-        law = stats.binom.pmf(counts, d, b / n)
+        law = stats.binom.logpmf(counts, d, b / n)
     return np.asarray(law, dtype=np.float64)
 
 

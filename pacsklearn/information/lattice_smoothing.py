@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["READING_ERROR", "smoothing_excess"]
+__all__ = ["READING_ERROR", "continuous_inflation", "smoothing_excess"]
 
 READING_ERROR = 2.0
 """Standard deviation, in grid steps, of the error with which a slice is read."""
@@ -46,3 +46,17 @@ def smoothing_excess(dimension: int, order: float, reading: float = READING_ERRO
     deviation = 2 * sum(math.exp(-2 * (math.pi * width * k) ** 2) for k in range(1, 6))
     above, below = 2 * math.log1p(deviation), -2 * math.log1p(-deviation)
     return dimension * (order * above + (order - 1) * below) / (order - 1)
+
+
+def continuous_inflation(reading: float = 2 * READING_ERROR) -> float:
+    """Factor on a shift with which discrete Gaussian noise tells no more than continuous noise.
+
+    Notes
+    -----
+    Read a continuous Gaussian of variance ``2**40 - reading**2`` to the nearest whole numbers by a
+    discrete Gaussian of width ``reading`` around it: what comes out is the discrete Gaussian of
+    parameter ``2**20``, up to factors ``1 +- e`` a coordinate, with ``e`` below 1e-130 (Poisson's
+    formula, as in :func:`smoothing_excess`). So every bound about mixtures of shifted continuous
+    Gaussians holds for whole numbers, with shifts longer by this factor.
+    """
+    return 1 / math.sqrt(1 - (reading / 2**20) ** 2)

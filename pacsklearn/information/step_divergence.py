@@ -11,7 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-__all__ = ["mean_divergence", "moment_divergence", "secret_batch_divergence", "shift_divergence"]
+__all__ = [
+    "mean_divergence",
+    "moment_divergence",
+    "secret_batch_divergence",
+    "shift_divergence",
+]
 
 Floats = NDArray[np.float64]
 
@@ -43,17 +48,20 @@ def moment_divergence(order: float, square: float, reach: float, slack: float = 
     return order / 2 * square * (reach + slack) ** 2
 
 
-def secret_batch_divergence(order: float, law: Floats, reach: float, slack: float = 0.0) -> float:
-    """Divergence of the release when nobody learns the batches.
+def secret_batch_divergence(
+    order: float, log_law: Floats, reach: float, slack: float = 0.0
+) -> float:
+    """Divergence of the release together with the batches, and so of the release alone.
 
     Notes
     -----
-    The log-moment of the divergences given the batch, by joint convexity. Steps with independent
-    batches add up. Source: srpp, Lemma J.1.
+    The log-moment of the divergences given the batch, by joint convexity; at order 1 their mean.
+    Steps with independent batches add up. Source: srpp, Lemma J.1.
     """
-    used = law > 0
-    exponents = (order - 1) * order / 2 * _shifts(law, reach, slack)[used] ** 2
-    return max(float(logsumexp(exponents + np.log(law[used]))), 0.0) / (order - 1)
+    if order == 1:
+        return mean_divergence(order, np.exp(log_law), reach, slack)
+    exponents = (order - 1) * order / 2 * _shifts(log_law, reach, slack) ** 2
+    return max(float(logsumexp(exponents + log_law)), 0.0) / (order - 1)
 
 
 def _shifts(law: Floats, reach: float, slack: float) -> Floats:

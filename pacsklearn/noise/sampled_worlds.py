@@ -17,7 +17,7 @@ from pacsklearn.information.finite_sample_slices import (
     finite_sample_joint_variance,
     upper_slice_distances,
 )
-from pacsklearn.information.renyi_conversion import gaussian_epsilon
+from pacsklearn.information.renyi_conversion import concentrated_epsilon, epsilon_at_order
 from pacsklearn.noise.sliced_target import SlicedTarget
 
 __all__ = ["SampledWorlds"]
@@ -96,9 +96,9 @@ class SampledWorlds:
         bound = self.target.epsilon * self.variance() / variance
         cost = max(costs.of(aggregation), bound)
         if aggregation == "average":
-            epsilon = gaussian_epsilon(cost / order, costs.delta)
+            epsilon = concentrated_epsilon(cost / order, costs.delta)
             return replace(costs, average=cost, average_epsilon=epsilon)
-        epsilon = cost + math.log(1 / costs.delta) / (order - 1)
+        epsilon = epsilon_at_order(cost, order, costs.delta)
         return replace(costs, joint=cost, joint_epsilon=epsilon)
 
     def _least(self, variance: float) -> float:

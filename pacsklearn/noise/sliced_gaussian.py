@@ -11,7 +11,11 @@ from pacsklearn.core.sliced_law import RenyiCosts, SlicedLaw
 from pacsklearn.information import renyi_calibration as renyi
 from pacsklearn.information.anisotropic_covariance import anisotropic_covariance
 from pacsklearn.information.lattice_smoothing import smoothing_excess
-from pacsklearn.information.renyi_conversion import approximate_epsilon, gaussian_epsilon
+from pacsklearn.information.renyi_conversion import (
+    approximate_epsilon,
+    concentrated_epsilon,
+    gaussian_epsilon,
+)
 from pacsklearn.information.world_distances import (
     full_distance,
     rounding_slack,
@@ -195,7 +199,7 @@ def _costs(
         worst_slice=renyi.worst_slice_cost(distances, weights, order, 1.0) * _OUTWARD + excess,
         full=full,
         delta=target.delta,
-        average_epsilon=gaussian_epsilon(average / order, target.delta) * _OUTWARD,
+        average_epsilon=concentrated_epsilon(average / order, target.delta) * _OUTWARD,
         joint_epsilon=approximate_epsilon(joint, target.delta) * _OUTWARD,
         full_epsilon=gaussian_epsilon(full / order, target.delta) * _OUTWARD,
         full_is_exact=exact,

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.sliced_law import RenyiCosts
 from pacsklearn.core.statement_rendering import rounded_up
+from pacsklearn.information.renyi_conversion import epsilon_at_order
 from pacsklearn.pufferfish.run import PrivateRun
 from pacsklearn.pufferfish.world_differences import WorldDifferences
 
@@ -20,8 +21,8 @@ _PROOFS = {
     "batches and all earlier steps (srpp, Proposition 5.1, Theorem 5.6)",
     "subsampling-aware": "mean square number of differing rows in a batch, whatever all earlier "
     "steps (srpp, Proposition 5.2, Theorem 5.7)",
-    "secret-batches": "log-moment over the number of differing rows in a batch, whatever all "
-    "earlier steps (srpp, Lemma J.1), or for Poisson batches DP-SGD's bound for groups",
+    "secret-batches": "profile of mixtures of Gaussians over the number of differing rows in a "
+    "batch, whatever all earlier steps; never above srpp's Lemma J.1",
 }
 _DEFINITIONS = {
     "worst-case": "RPP: Renyi divergence of everything released, for every draw of the batches",
@@ -157,7 +158,8 @@ def _facts(
         ),
     ]
     if n_steps > 0:
-        known = "" if accountant.accounting == "worst-case" else ", on average over the batches"
+        mean = accountant.accounting == "subsampling-aware"
+        known = ", on average over the batches" if mean else ""
         n_secrets = differences.n_secrets
         every = differences.n_pairs == n_secrets * (n_secrets - 1) // 2
         secret = "; so is the information on the secret" if every else ""
@@ -199,7 +201,7 @@ def _summed(prices: tuple[tuple[float, int, float], ...], costs: RenyiCosts) -> 
     """Costs of steps at several prices: converted at the order itself."""
     total = math.fsum(price * count for price, count, _ in prices) * _OUTWARD
     release = math.fsum(cost * count for _, count, cost in prices) * _OUTWARD
-    epsilon = release + math.log(1 / costs.delta) / (costs.order - 1) if release > 0 else 0.0
+    epsilon = epsilon_at_order(release, costs.order, costs.delta) if release > 0 else 0.0
     return RenyiCosts(
         order=costs.order,
         average=total,

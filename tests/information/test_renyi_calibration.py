@@ -5,7 +5,6 @@ import pytest
 from scipy.integrate import quad
 
 from pacsklearn.information import renyi_calibration as renyi
-from pacsklearn.information.renyi_conversion import approximate_epsilon, gaussian_epsilon
 
 ORDER = 4.0
 
@@ -78,34 +77,3 @@ def test_nothing_to_hide_needs_no_noise():
     assert renyi.joint_variance(zero, weights, ORDER, 1.0) == 0.0
     assert renyi.joint_cost(zero, weights, ORDER, 0.0) == 0.0
     assert renyi.average_cost(zero + 1, weights, ORDER, 0.0) == np.inf
-
-
-@pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.1])
-@pytest.mark.parametrize("rate", [1e-4, 0.02, 5.0])
-def test_epsilon_is_the_minimum_over_orders(rate, delta):
-    orders = 1 + np.logspace(-6, 6, 400_001)
-    expected = np.min(rate * orders + np.log(1 / delta) / (orders - 1))
-    assert gaussian_epsilon(rate, delta) == pytest.approx(expected, rel=1e-8)
-    assert approximate_epsilon(lambda order: rate * order, delta) == pytest.approx(
-        expected, rel=1e-6
-    )
-
-
-def test_epsilon_bounds_the_approximate_divergence():
-    """The exact delta of a Gaussian shift at the converted epsilon is below delta."""
-    from scipy.stats import norm
-
-    rate, delta = 0.1, 1e-4
-    shift = np.sqrt(2 * rate)
-    epsilon = gaussian_epsilon(rate, delta)
-    exact = norm.cdf(shift / 2 - epsilon / shift) - np.exp(epsilon) * norm.cdf(
-        -shift / 2 - epsilon / shift
-    )
-    assert exact <= delta
-
-
-def test_bad_delta():
-    with pytest.raises(ValueError, match="delta"):
-        gaussian_epsilon(1.0, 1.0)
-    assert gaussian_epsilon(0.0, 0.5) == 0.0
-    assert approximate_epsilon(lambda _: 0.0, 0.5) == 0.0

@@ -1,0 +1,151 @@
+"""Profiles of steps, against the best tests there are and against dp_accounting."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from scipy.stats import norm
+
+from pacsklearn.information.discrepancy import discrepancy_law
+from pacsklearn.information.privacy_profile import CommonBatchProfile, OppositeRowsProfile
+from pacsklearn.information.step_divergence import (
+    mean_divergence,
+    secret_batch_divergence,
+    shift_divergence,
+)
+
+
+def logs(law):
+    with np.errstate(divide="ignore"):
+        return np.log(law)
+
+
+def law_of(sampling, rows=3, n=40, batch=8):
+    return discrepancy_law(n, rows, batch, sampling)
+
+
+def hockey_stick(ours, theirs, level, step):
+    """Largest difference over events, of densities on a grid."""
+    return float(np.maximum(ours - np.exp(level) * theirs, 0.0).sum() * step)
+
+
+def levels_of(profile, n=40, most=6.0):
+    points = profile.at(np.linspace(profile.start, profile.start + profile.reach + most, n)[1:])
+    return np.column_stack([points.epsilon, np.exp(points.log_delta)])
+
+
+@pytest.mark.parametrize("reach", [0.1, 0.8, 3.0])
+def test_opposite_rows_attain_the_profile(reach):
+    law = law_of("poisson")
+    k, x = np.arange(law.size), np.linspace(-60, 60, 240_001)
+    sides = [
+        np.exp(logsumexp(norm.logpdf(x[:, None] - sign * k * reach), b=law, axis=1))
+        for sign in (1, -1)
+    ]
+    for level, delta in levels_of(OppositeRowsProfile(logs(law), reach), n=12):
+        exact = hockey_stick(*sides, level, x[1] - x[0])
+        assert delta == pytest.approx(exact, rel=1e-6, abs=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_rows_beat_the_profile_for_poisson_batches(seed):
+    """Rows that pull anywhere in the plane, by at most one unit each."""
+    generator = np.random.default_rng(seed)
+    law = np.array([0.5, 0.3, 0.2])
+    axis = np.linspace(-9, 9, 361)
+    plane = np.stack(np.meshgrid(axis, axis), axis=-1)
+    sides = []
+    for _ in range(2):
+        pulls = generator.standard_normal((2, 2))
+        pulls /= np.maximum(np.linalg.norm(pulls, axis=1, keepdims=True), 1)
+        means = np.vstack([np.zeros(2), np.cumsum(pulls, axis=0)])
+        squares = [((plane - mean) ** 2).sum(axis=-1) for mean in means]
+        sides.append(sum(p * np.exp(-s / 2) for p, s in zip(law, squares, strict=True)))
+    sides = [side / (2 * math.pi) for side in sides]
+    for level, delta in levels_of(OppositeRowsProfile(logs(law), 1.0), n=10, most=2.0):
+        assert hockey_stick(*sides, level, (axis[1] - axis[0]) ** 2) <= delta + 1e-9
+
+
+@pytest.mark.parametrize("sampling", ["without-replacement", "with-replacement"])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_rows_beat_the_profile_for_batches_of_one_size(sampling, seed):
+    """Every batch of a small table, enumerated: common rows are in the way of differing ones."""
+    from itertools import combinations, product
+
+    generator = np.random.default_rng(seed)
+    n, batch, differing = 6, 3, 2
+    pulls = [generator.choice([-1.0, 1.0], n) for _ in range(2)]
+    pulls[1][differing:] = pulls[0][differing:]
+    draw = combinations(range(n), batch)
+    batches = list(draw if sampling == "without-replacement" else product(range(n), repeat=batch))
+    sigma = 1.3
+    x = np.linspace(-20, 20, 8001)
+    sides = [
+        np.mean([norm.pdf(x, sum(pull[i] for i in each) / sigma) for each in batches], axis=0)
+        for pull in pulls
+    ]
+    profile = CommonBatchProfile(logs(discrepancy_law(n, differing, batch, sampling)), 2 / sigma)
+    for level, delta in levels_of(profile, n=20):
+        assert hockey_stick(*sides, level, x[1] - x[0]) <= delta + 1e-9
+
+
+def test_one_row_in_the_place_of_another():
+    """For one row the curve is that of a mixture against a Gaussian (its larger side)."""
+    rate, reach = 0.2, 1.4
+    profile = CommonBatchProfile(np.log([1 - rate, rate]), reach)
+    x = np.linspace(-30, 30, 120_001)
+    plain = norm.pdf(x)
+    mixed = (1 - rate) * plain + rate * norm.pdf(x - reach)
+    for level, delta in levels_of(profile, n=15):
+        assert delta == pytest.approx(hockey_stick(mixed, plain, level, x[1] - x[0]), rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", [OppositeRowsProfile, CommonBatchProfile])
+@pytest.mark.parametrize("reach", [0.05, 0.7, 2.5])
+def test_renyi_between_the_bounds(kind, reach):
+    law = law_of("poisson" if kind is OppositeRowsProfile else "without-replacement", rows=6)
+    shift = 2 * reach if kind is OppositeRowsProfile else reach
+    profile = kind(logs(law), reach)
+    previous = 0.0
+    for order in (1.0, 1.01, 2.0, 7.5, 30.0):
+        found = profile.renyi(order)
+        assert previous < found <= secret_batch_divergence(order, logs(law), shift) * (1 + 1e-9)
+        assert found <= shift_divergence(order, law.size - 1, shift)
+        previous = found
+    assert profile.renyi(1.0) <= mean_divergence(1.0, law, shift)
+    # Chords of the curve lie above it: an independent integral, from above.
+    points = profile.at(profile.start + np.linspace(0, 60, 200_001)[1:])
+    kept = points.log_delta > -600
+    levels, deltas = points.epsilon[kept], points.log_delta[kept]
+    for order in (1.5, 3.0):
+        terms = np.exp((order - 1) * levels + deltas) + np.exp(-order * levels + deltas)
+        moment = 1 + order * (order - 1) * np.trapezoid(terms, levels)
+        assert profile.renyi(order) == pytest.approx(math.log(moment) / (order - 1), rel=2e-3)
+
+
+def test_batches_of_all_rows_are_gaussian():
+    law = np.array([0.0, 0.0, 1.0])
+    for profile in (OppositeRowsProfile(logs(law), 0.4), CommonBatchProfile(logs(law), 0.8)):
+        assert profile.renyi(3.0) == pytest.approx(1.5 * 1.6**2)
+        assert profile.renyi(1.0) == pytest.approx(0.5 * 1.6**2)
+
+
+def test_many_counts_are_raised_not_dropped():
+    law = law_of("poisson", rows=400, n=4000, batch=800)
+    profile = OppositeRowsProfile(logs(law), 0.02)
+    k = np.arange(law.size)
+    x = np.linspace(-20, 30, 4001)
+    ours, theirs = (
+        logsumexp(norm.logpdf(x[:, None] - sign * k * 0.02), b=law, axis=1) for sign in (1, -1)
+    )
+    exact = float(np.log(np.exp(3 * ours - 2 * theirs).sum() * (x[1] - x[0])) / 2)
+    assert exact <= profile.renyi(3.0) <= 1.05 * exact
+
+
+def test_too_large_to_compute():
+    assert OppositeRowsProfile(np.log([0.9, 0.1]), 1e6).renyi(4.0) == math.inf
+    profile = CommonBatchProfile(np.log([0.9, 0.1]), 1e-3)
+    assert 0 < profile.renyi(1e5) < shift_divergence(1e5, 1, 1e-3)
