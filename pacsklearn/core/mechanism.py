@@ -85,8 +85,8 @@ class GradientSteps:
         Most differing rows in a batch.
     second_moment : float
         Their mean square.
-    law : tuple of float, or None
-        Probabilities of 0, 1, ... of them, where they are known.
+    log_law : tuple of (float or None), or None
+        Logarithms of the probabilities of 0, 1, ... of them, where they are known; None for zero.
     tail, failure : float
         Probabilities that ``largest`` is exceeded in a step, and that the bounds are wrong.
     mean_over_data : bool
@@ -105,7 +105,7 @@ class GradientSteps:
     sampling: str
     largest: int
     second_moment: float
-    law: tuple[float, ...] | None
+    log_law: tuple[float | None, ...] | None
     tail: float
     failure: float
     mean_over_data: bool

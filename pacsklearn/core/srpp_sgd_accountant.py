@@ -121,14 +121,16 @@ class SRPPSGDAccountant:
     @classmethod
     def of(cls, mechanism: GradientSteps) -> SRPPSGDAccountant:
         """Accountant that prices the steps of an event again, in the full view."""
-        law = None if mechanism.law is None else np.array(mechanism.law)
+        law = None
+        if mechanism.log_law is not None:
+            law = np.array([-np.inf if each is None else each for each in mechanism.log_law])
         cap = DiscrepancyCap(
             n_rows=mechanism.n_rows,
             batch_size=mechanism.batch_size,
             sampling=mechanism.sampling,
             largest=mechanism.largest,
             second_moment=mechanism.second_moment,
-            law=law,
+            log_law=law,
             tail=mechanism.tail,
             failure=mechanism.failure,
             source="an event of a ledger",
@@ -140,6 +142,7 @@ class SRPPSGDAccountant:
     def mechanism(self, noise_multiplier: float, n_steps: int) -> GradientSteps:
         """Everything that :meth:`of` needs, for the event that such steps are charged with."""
         cap, clipping = self.cap, self.clipping
+        logs = None if cap.log_law is None else cap.log_law.tolist()
         return GradientSteps(
             n_steps=n_steps,
             noise_multiplier=float(noise_multiplier),
@@ -150,7 +153,7 @@ class SRPPSGDAccountant:
             sampling=cap.sampling,
             largest=cap.largest,
             second_moment=float(cap.second_moment),
-            law=None if cap.law is None else tuple(cap.law.tolist()),
+            log_law=logs if logs is None else tuple(e if e > -np.inf else None for e in logs),
             tail=float(cap.tail),
             failure=float(cap.failure),
             mean_over_data=cap.mean_over_data,
