@@ -45,7 +45,7 @@ def test_an_event_of_an_earlier_version_is_read() -> None:
         QueryAnswers("labels", 2.0**-20, 7),
         SlicedNoise("anisotropic", "joint", 8.0, 0.1, 0.2, 0.3, 0.4),
         GradientSteps(
-            3, 1.5, 16.0, "secret-batches", 100, 10, "poisson", 1, 0.25, (-0.1, None, -2.3), 0.0, 0.0,
+            3, 1.5, 16.0, "secret-batches", 100, 10, "poisson", 1, 0.25, (-0.1, None), 0.0, 0.0,
             False, (1.0, 2.0), (3, 4),
         ),
     ],
