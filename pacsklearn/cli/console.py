@@ -87,7 +87,7 @@ def _fail(error: BaseException, text: str, code: int, *, as_json: bool) -> None:
 
 def _own_words(error: BaseException) -> str:
     """The message, if it was raised by pacsklearn itself."""
-    if isinstance(error, (FileNotFoundError, IsADirectoryError, PermissionError)):
+    if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.strerror}: {error.filename}"
     trace, module = error.__traceback__, ""
     while trace is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -18,9 +17,9 @@ from pacsklearn.cli.options import (
     Json,
     Params,
     Subsets,
-    checked_output,
     number,
 )
+from pacsklearn.cli.publication import publication
 from pacsklearn.cli.table import read_table
 from pacsklearn.display.privacy_report import privacy_report
 from pacsklearn.estimators.distillation import distill as distilled
@@ -58,11 +57,6 @@ def distill(
     as_json: Json = False,
 ) -> None:
     """Label public rows privately with a black box, and publish a model that learnt the labels."""
-    import joblib
-
-    place = checked_output(output, force=force)
-    said = statement or place.with_suffix(".statement.json")
-    checked_output(said, force=force)
     teacher = named_estimator(estimator, params)
     learner = named_estimator(student, student_params)
     table, asked = read_table(data, target, groups), read_table(public)
@@ -82,20 +76,20 @@ def distill(
         verbose=0 if as_json else 1,
     )
     given = {} if table.groups is None else {"groups": table.groups}
-    source.fit(table.X, table.y, **given)
-    found = distilled(source, learner, asked.X, alpha=alpha)
     title = f"{type(learner).__name__}, taught by private answers of {type(teacher).__name__}"
-    document = {
-        **privacy_report(found, title=title).statement,
-        "model": place.name,
-        "n_public": found.n_public,
-        "n_kept": found.n_kept,
-    }
-    joblib.dump(found.estimator, place)
-    said.write_text(json.dumps(document, indent=1, allow_nan=False), encoding="utf-8")
+    with publication(output, statement, force=force) as place:
+        source.fit(table.X, table.y, **given)
+        found = distilled(source, learner, asked.X, alpha=alpha)
+        document = {
+            **privacy_report(found, title=title).statement,
+            "model": place.model.name,
+            "n_public": found.n_public,
+            "n_kept": found.n_kept,
+        }
+        place.write(found.estimator, document)
     say(
         document,
         f"{found.guarantee}\n\n{found.n_kept} of {found.n_public} public rows were kept\n"
-        f"student    {place}\nstatement  {said}",
+        f"student    {place.model}\nstatement  {place.statement}",
         as_json=as_json,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -19,9 +18,9 @@ from pacsklearn.cli.options import (
     Rate,
     Subsets,
     Target,
-    checked_output,
     number,
 )
+from pacsklearn.cli.publication import publication
 from pacsklearn.cli.recipe import model_of
 from pacsklearn.cli.table import read_table
 from pacsklearn.display.privacy_report import privacy_report
@@ -57,11 +56,6 @@ def release(
     as_json: Json = False,
 ) -> None:
     """Release a private model: fit on a secret half of the rows, add noise, write it down."""
-    import joblib
-
-    place = checked_output(output, force=force)
-    said = statement or place.with_suffix(".statement.json")
-    checked_output(said, force=force)
     recipe = {
         "estimator": estimator,
         "params": params,
@@ -78,12 +72,16 @@ def release(
     model = model_of(recipe, ledger=ledger, n_jobs=jobs, verbose=0 if as_json else 1)
     table = read_table(data, target, groups)
     given = {} if table.groups is None else {"groups": table.groups}
-    model.fit(table.X, table.y, **given)
-    document = {**privacy_report(model).statement, "recipe": recipe, "model": place.name}
-    joblib.dump(model.released_estimator_, place)
-    said.write_text(json.dumps(document, indent=1, allow_nan=False), encoding="utf-8")
+    with publication(output, statement, force=force) as place:
+        model.fit(table.X, table.y, **given)
+        document = {
+            **privacy_report(model).statement,
+            "recipe": recipe,
+            "model": place.model.name,
+        }
+        place.write(model.released_estimator_, document)
     say(
         document,
-        f"{model.guarantee_}\n\nmodel      {place}\nstatement  {said}",
+        f"{model.guarantee_}\n\nmodel      {place.model}\nstatement  {place.statement}",
         as_json=as_json,
     )

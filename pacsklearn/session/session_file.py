@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final, final
@@ -19,6 +17,7 @@ from pacsklearn.candidates.models import CandidateModels
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger
+from pacsklearn.core.replacement_file import replacement_file
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import LedgerError, SessionFileError, SessionRolledBackError
 from pacsklearn.noise.sampler import SeededSampler
@@ -183,8 +182,7 @@ def session_state(
 
 def write_session(path: str | os.PathLike[str], state: SessionState) -> None:
     """Write a file that only its owner can read; an earlier one is replaced when all is on disk."""
-    target = Path(path).expanduser().resolve()
-    with _replacement(target) as file:
+    with replacement_file(path) as file:
         file.write(_MAGIC + bytes(_DIGEST))
         hashed = _Hashing(file)
         pickle.dump(state, hashed, protocol=5)
@@ -230,31 +228,3 @@ class _Hashing:
 
     def digest(self) -> bytes:
         return self._hash.digest()
-
-
-@contextmanager
-def _replacement(target: Path) -> Iterator[IO[bytes]]:
-    """File that takes the place of ``target`` when the block ends well, and vanishes otherwise."""
-    made = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    # Nobody else can read it at any moment, whatever the umask.
-    descriptor = os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        made.replace(target)
-    except BaseException:
-        made.unlink(missing_ok=True)
-        raise
-    _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":  # elsewhere a folder cannot be opened
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -1,0 +1,95 @@
+"""Files that take the place of earlier ones when all of them is on disk, or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+__all__ = ["replacement_file"]
+
+
+@contextmanager
+def replacement_file(path: str | os.PathLike[str], *, room: int = 0) -> Iterator[IO[bytes]]:
+    """File for the block, which takes the place of ``path`` when the block ends well.
+
+    Only its owner can read it, at any moment (mode 0600). Until the end it stands beside ``path``
+    under another name; what processes that died left of such files is removed.
+
+    Parameters
+    ----------
+    path : str or path-like
+    room : int, default=0
+        Bytes that the disk must have for it before the block begins; what is not used is given
+        back. Whoever charges a budget inside the block then does not lose the result to a full
+        disk.
+
+    Raises
+    ------
+    OSError
+        When the folder is not there or cannot be written, or the disk has no room; from the
+        beginning, or from the end when the disk fails.
+    """
+    target = Path(path).expanduser().resolve()
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "Is a folder; name a file in it", str(target))
+    _remove_abandoned(target)
+    made = target.with_name(f".{target.name}.{os.getpid()}.{uuid.uuid4().hex}")
+    descriptor = os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    try:
+        with os.fdopen(descriptor, "w+b") as file:
+            if room and hasattr(os, "posix_fallocate"):
+                _take(room, file, target)
+            yield file
+            if room:
+                file.truncate()  # gives back what was not used, from where writing ended
+            file.flush()
+            os.fsync(file.fileno())
+        made.replace(target)
+    except BaseException:
+        made.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _take(room: int, file: IO[bytes], target: Path) -> None:
+    try:
+        os.posix_fallocate(file.fileno(), 0, room)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            return  # a file system that cannot set room aside
+        raise OSError(
+            error.errno, f"No room of {room:,} bytes on the disk; nothing was done", str(target)
+        ) from None
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove what processes that are no more have left beside ``target``."""
+    for left in target.parent.glob(f".{target.name}.*.*"):
+        process = left.name.rpartition(".")[0].rpartition(".")[2]
+        if process.isdigit() and not _is_alive(int(process)):
+            left.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name != "posix":  # elsewhere a folder cannot be opened
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

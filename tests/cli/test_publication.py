@@ -1,0 +1,85 @@
+"""A disk that fails loses neither budget nor model."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from pacsklearn.cli import publication as module
+from pacsklearn.cli.publication import publication
+
+
+@pytest.fixture
+def table(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    path = tmp_path / "iris.csv"
+    rows = np.column_stack([X, y])
+    np.savetxt(path, rows, delimiter=",", header="a,b,c,d,y", comments="")
+    return path
+
+
+def test_both_files_appear_together(tmp_path):
+    with publication(tmp_path / "m.joblib", None) as place:
+        place.write({"a": 1}, {"said": True})
+        assert not list(tmp_path.glob("m*"))
+    assert joblib.load(tmp_path / "m.joblib") == {"a": 1}
+    assert json.loads((tmp_path / "m.statement.json").read_text()) == {"said": True}
+
+
+def test_a_disk_that_fails_after_the_charge_keeps_the_model_elsewhere(tmp_path, monkeypatch):
+    real, calls = joblib.dump, []
+
+    def full_once(value, file):
+        calls.append(file)
+        if len(calls) == 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(value, file)
+
+    monkeypatch.setattr(joblib, "dump", full_once)
+    monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path / "spare"))
+    (tmp_path / "spare").mkdir()
+    with (
+        pytest.raises(OSError, match="The release is charged") as caught,
+        publication(tmp_path / "m.joblib", None) as place,
+    ):
+        place.write([1, 2], {"said": True})
+    kept = Path(caught.value.filename)
+    assert joblib.load(kept) == [1, 2]
+    assert json.loads(Path(f"{kept}.statement.json").read_text()) == {"said": True}
+    assert not list(tmp_path.glob("m*"))
+
+
+def test_a_full_disk_charges_nothing(tmp_path, table, monkeypatch):
+    from typer.testing import CliRunner
+
+    from pacsklearn.accounting.open_ledger import open_ledger
+    from pacsklearn.cli.app import app
+
+    ledger = f"sqlite:///{tmp_path / 'ledger.db'}"
+    account = open_ledger(ledger, ceiling=1.0, unit="nats")
+    arguments = [
+        *("release", str(table), "--target", "y", "--budget", "1/16", "--subsets", "16"),
+        *("--estimator", "sklearn.linear_model.RidgeClassifier", "--ledger", ledger),
+        *("--output", str(tmp_path / "model.joblib")),
+    ]
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "posix_fallocate", full, raising=False)
+        failed = CliRunner().invoke(app, arguments)
+    assert failed.exit_code == 2
+    assert "No room of" in re.sub(r"\s+", " ", failed.output)
+    assert account.spent == 0
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    assert account.spent == pytest.approx(1 / 16)
