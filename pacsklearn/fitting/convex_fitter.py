@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -127,11 +128,12 @@ class ConvexFitter(SubsetFitter):
         features = BaseEstimator()
         validate_data(features, X, skip_check_array=True)
         models: list[Any] = []
+        blank = clone(estimator)
         for i in range(m):
             if not fit[i]:
                 models.append(None)
                 continue
-            model = clone(estimator)
+            model = copy(blank)  # parameters are plain values
             raw = parameters[i, 1:].T
             intercept = parameters[i, 0] + raw @ scaling.mean[i]
             self.fill(model, raw * scaling.scale[i], intercept, sweeps)

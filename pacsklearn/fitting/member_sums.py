@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from pacsklearn.core.secret_space import SecretSpace
 
@@ -14,35 +15,50 @@ __all__ = ["block_members", "member_products", "member_sums"]
 
 Floats = NDArray[np.float64]
 
-_ROWS = 4096
+_BUCKETS = 256
 _TOGETHER = (1, 2, 4, 8)
 # Rows of a bucket for each column, below which a product is too small for BLAS.
 _FILL = 1
 _MOST_CELLS = 2**23
 
 
-def member_sums(table: Floats, space: SecretSpace, weight: Floats | None = None) -> Floats:
-    """Sum of the members' rows, by one product with the membership matrix.
+def member_sums(
+    table: Floats, space: SecretSpace, codes: NDArray[Any] | None = None, n_codes: int = 1
+) -> Floats:
+    """Sum of the members' rows, for each class of them.
 
     Parameters
     ----------
     table : ndarray of shape (n_rows, q)
-        Finite, so that rows of weight zero leave a sum as it is.
+        Finite, so that a bucket of weight zero leaves a sum as it is.
     space : SecretSpace
-    weight : ndarray of shape (n_rows, 1), optional
+    codes : ndarray of int, shape (n_rows,), optional
+        Class of each row, from 0 to ``n_codes - 1``.
 
     Returns
     -------
-    ndarray of shape (m, q)
+    ndarray of shape (m, q), or (m, n_codes, q) with ``codes``
+
+    Notes
+    -----
+    Eight subsets cut the rows into 256 buckets, one for each combination of them. Every row is
+    added to one bucket, and buckets to the subsets that hold them: one addition a row and eight
+    subsets, instead of eight. A row is in no sum of a subset that does not hold it.
     """
-    found = np.zeros((space.n_subsets, table.shape[1]))
-    for start in range(0, len(table), _ROWS):
-        rows = np.arange(start, min(start + _ROWS, len(table)))
-        members = block_members(space, rows).astype(np.float64)
-        if weight is not None:
-            members *= weight[rows]
-        found += members.T @ table[rows]
-    return found
+    n, q = table.shape
+    packed = space.packed if space.unit_of_row is None else space.packed[space.unit_of_row]
+    shift = 0 if codes is None else _BUCKETS * codes.astype(np.int32)
+    ends, ones = np.arange(n + 1, dtype=np.int32), np.ones(n)
+    holds = np.unpackbits(np.arange(_BUCKETS, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
+    found = np.empty((packed.shape[1] * 8, n_codes, q))
+    for byte in range(packed.shape[1]):
+        bucket = packed[:, byte].astype(np.int32) + shift
+        indicator = sparse.csc_array((ones, bucket, ends), shape=(_BUCKETS * n_codes, n))
+        sums = (indicator @ table).reshape(n_codes, _BUCKETS, q)
+        sums[:, 0] = 0.0  # rows of none of them
+        found[8 * byte : 8 * byte + 8] = np.tensordot(holds.T, sums, axes=(1, 1))
+    found = found[: space.n_subsets]
+    return found[:, 0] if codes is None else found
 
 
 def member_products(table: Floats, space: SecretSpace) -> Floats:

@@ -94,8 +94,8 @@ def subset_moments(
         n_rows, sums = products[:, 0, 0], products[:, 0, 1:]
         squares = np.diagonal(products, axis1=1, axis2=2)[:, 1:]
     else:
-        sums, squares = member_sums(with_ones, space), member_sums(table**2, space)
-        n_rows, sums = sums[:, 0], sums[:, 1:]
+        summed = member_sums(np.column_stack([with_ones, table**2]), space)
+        n_rows, (sums, squares) = summed[:, 0], np.split(summed[:, 1:], 2, axis=1)
     for i, n in enumerate(n_rows):
         if spoilt[i]:
             yield None
@@ -128,12 +128,9 @@ def class_moments(
         Whether products of features are wanted, of all classes together.
     """
     table, _ = _usable(X)
-    labels = range(int(codes.max()) + 1)
-    # A class is a weight and not a choice of rows, so that no other row moves a sum's rounding.
-    own = [(codes == label)[:, None].astype(np.float64) for label in labels]
-    counts = np.stack([member_sums(one, space)[:, 0] for one in own], axis=1)
-    sums = np.stack([member_sums(table, space, one) for one in own], axis=1)
-    squares = np.stack([member_sums(table**2, space, one) for one in own], axis=1)
+    columns = np.column_stack([np.ones(len(table)), table, table**2])
+    summed = member_sums(columns, space, codes, int(codes.max()) + 1)
+    counts, (sums, squares) = summed[:, :, 0], np.split(summed[:, :, 1:], 2, axis=2)
     for i, moments in enumerate(subset_moments(X, None, space, scatter=scatter)):
         if moments is None or not counts[i].all():
             yield None

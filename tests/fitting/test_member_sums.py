@@ -32,14 +32,27 @@ def test_groups_move_together() -> None:
         assert products[i] == pytest.approx(own.T @ own)
 
 
+def test_sums_of_each_class() -> None:
+    generator = np.random.default_rng(1)
+    table, codes = generator.normal(size=(300, 2)), generator.integers(0, 3, 300)
+    space = SecretSpace.balanced(300, n_subsets=12)
+    sums = member_sums(table, space, codes, 4)
+    assert sums.shape == (12, 4, 2)
+    for i in range(12):
+        rows = space.rows(i)
+        for code in range(4):
+            assert sums[i, code] == pytest.approx(table[rows[codes[rows] == code]].sum(axis=0))
+
+
 def test_rows_of_others_leave_no_trace_not_even_in_rounding() -> None:
     generator = np.random.default_rng(2)
     table, space = generator.normal(size=(4000, 3)), SecretSpace.balanced(4000, n_subsets=12)
-    weight = (generator.random(4000) < 0.5)[:, None].astype(float)
+    codes = generator.integers(0, 2, 4000)
     others = np.setdiff1d(np.arange(4000), space.rows(5))
-    told = (member_sums(table, space), member_sums(table, space, weight))
+    told = (member_sums(table, space), member_sums(table, space, codes, 2))
     products = member_products(table, space)
-    table[others], weight[others] = 1e15 * generator.normal(size=(others.size, 3)), 1.0
+    table[others] = 1e15 * generator.normal(size=(others.size, 3))
+    codes[others] = generator.permutation(codes[others])
     assert np.array_equal(member_sums(table, space)[5], told[0][5])
-    assert np.array_equal(member_sums(table, space, weight)[5], told[1][5])
+    assert np.array_equal(member_sums(table, space, codes, 2)[5], told[1][5])
     assert np.array_equal(member_products(table, space)[5], products[5])
