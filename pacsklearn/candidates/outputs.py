@@ -178,12 +178,15 @@ def _fit_and_encode(
     index: int,
     known: tuple[Any, Encoding | None] = (None, None),
 ) -> Outcome:
+    is_checked = canonicalizer.is_searched or index % _CHECKED_SUBSETS == 0
+
     def work(stage: Stage) -> tuple[Any, Encoding]:
         model, encoding = known
-        rows = space.rows(index)
+        own = None
         if model is None:
-            model, own = fit_subset(template, X, y, rows, params)
-        else:
+            model, own = fit_subset(template, X, y, space.rows(index), params)
+        elif encoding is None or is_checked:
+            rows = space.rows(index)
             own = safe_indexing(X, rows if encoding is None else rows[:_CHECKED_ROWS])
         if encoding is None:
             stage.name = "encode"
@@ -191,7 +194,7 @@ def _fit_and_encode(
         if not np.all(np.isfinite(encoding.vector)):
             raise StageFailure("finite")
         stage.name = "decode"
-        if (canonicalizer.is_searched or index % _CHECKED_SUBSETS == 0) and not _decodes(
+        if is_checked and not _decodes(
             encoding, model, template, canonicalizer, own[:_CHECKED_ROWS]
         ):
             raise StageFailure("gauge")

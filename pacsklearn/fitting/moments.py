@@ -85,10 +85,9 @@ def subset_moments(
     are, bit for bit; sums are taken around zero, the only origin that is public.
     """
     table, usable = _usable(X if targets is None else np.column_stack([X, targets]))
-    spoilt = np.zeros(space.n_subsets)
-    if not usable.all():
-        spoilt = member_sums((~usable).astype(np.float64)[:, None], space)[:, 0]
+    spoilt = _spoilt(usable, space)
     with_ones = np.column_stack([np.ones(len(table)), table])
+    products = None
     if scatter:
         products = member_products(with_ones, space)
         n_rows, sums = products[:, 0, 0], products[:, 0, 1:]
@@ -97,20 +96,8 @@ def subset_moments(
         summed = member_sums(np.column_stack([with_ones, table**2]), space)
         n_rows, (sums, squares) = summed[:, 0], np.split(summed[:, 1:], 2, axis=1)
     for i, n in enumerate(n_rows):
-        if spoilt[i]:
-            yield None
-            continue
-        mean, square = sums[i] / n, squares[i] / n
-        variance = square - mean**2
-        yield Moments(
-            n_rows=int(n),
-            n_features=X.shape[1],
-            mean=mean,
-            variance=variance,
-            square=square,
-            scatter=products[i, 1:, 1:] - n * np.outer(mean, mean) if scatter else None,
-            loss=_loss(square, variance),
-        )
+        products_of = None if products is None else products[i, 1:, 1:]
+        yield None if spoilt[i] else _moments(n, sums[i], squares[i], X.shape[1], products_of)
 
 
 def class_moments(
@@ -127,22 +114,51 @@ def class_moments(
     scatter : bool
         Whether products of features are wanted, of all classes together.
     """
-    table, _ = _usable(X)
+    table, usable = _usable(X)
+    spoilt = _spoilt(usable, space)
     columns = np.column_stack([np.ones(len(table)), table, table**2])
     summed = member_sums(columns, space, codes, int(codes.max()) + 1)
     counts, (sums, squares) = summed[:, :, 0], np.split(summed[:, :, 1:], 2, axis=2)
-    for i, moments in enumerate(subset_moments(X, None, space, scatter=scatter)):
-        if moments is None or not counts[i].all():
+    products = member_products(table, space) if scatter else None
+    for i, count in enumerate(counts):
+        if spoilt[i] or not count.all():
             yield None
             continue
-        mean, square = sums[i] / counts[i][:, None], squares[i] / counts[i][:, None]
+        products_of = None if products is None else products[i]
+        moments = _moments(
+            count.sum(), sums[i].sum(axis=0), squares[i].sum(axis=0), X.shape[1], products_of
+        )
+        mean, square = sums[i] / count[:, None], squares[i] / count[:, None]
         yield replace(
             moments,
-            class_count=counts[i],
+            class_count=count,
             class_mean=mean,
             class_square=square,
             class_variance=square - mean**2,
         )
+
+
+def _moments(
+    n: float, sums: Floats, squares: Floats, n_features: int, products: Floats | None
+) -> Moments:
+    mean, square = sums / n, squares / n
+    variance = square - mean**2
+    return Moments(
+        n_rows=int(n),
+        n_features=n_features,
+        mean=mean,
+        variance=variance,
+        square=square,
+        scatter=None if products is None else products - n * np.outer(mean, mean),
+        loss=_loss(square, variance),
+    )
+
+
+def _spoilt(usable: NDArray[np.bool_], space: SecretSpace) -> Floats:
+    """How many rows of each candidate cannot be squared."""
+    if usable.all():
+        return np.zeros(space.n_subsets)
+    return member_sums((~usable).astype(np.float64)[:, None], space)[:, 0]
 
 
 def _usable(table: Floats) -> tuple[Floats, NDArray[np.bool_]]:
