@@ -55,5 +55,6 @@ def _guess(game: Game, played: Round) -> int:
     if means is None:
         return int(np.argmax(played.posterior))
     with np.errstate(divide="ignore"):
-        scores = np.log(game.prior) - np.sum((played.released - means) ** 2, axis=1) / 2
+        distances = np.sum((played.released.vector - means) ** 2, axis=1)
+        scores = np.log(game.prior) - distances / 2
     return int(np.argmax(scores))

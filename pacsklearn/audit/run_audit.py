@@ -219,7 +219,7 @@ def _replayed(
     if isinstance(source, SRPPPrivate):
         found = replay_sliced(source, X, y, secret=secret, fit_params=fit_params, n_jobs=n_jobs)
         what = f"{_title(source.estimator)} (sliced, {source.guarantee_.aggregation})"
-        return SlicedGame(found.law, found.worlds), what
+        return SlicedGame(found), what
     if estimator is None:
         raise ValueError(
             "estimator is missing: a session remembers what was charged, not what it was for; give "

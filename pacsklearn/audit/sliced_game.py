@@ -2,34 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.core.game import Game, Round
-from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.core.scenario import Worlds, all_pairs
+from pacsklearn.core.scenario import all_pairs
 from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.pufferfish.release import CalibratedWorlds, published_figures
 
-__all__ = ["SlicedGame"]
+__all__ = ["Published", "SlicedGame"]
 
 Floats = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What an adversary sees of a sliced release.
+
+    Parameters
+    ----------
+    vector : ndarray of shape (k,)
+        Released whole numbers in units of the noise, in the axes of the noise.
+    figures : str
+        Everything printed: the guarantee's figures, grid and origin, as one text.
+    """
+
+    vector: Floats
+    figures: str
 
 
 @final
 class SlicedGame(Game):
     """One sliced release, over and over, with the secret drawn anew from a prior over secrets.
 
+    Each round takes the steps of a release, by the code that takes them, with a known secret.
+
     Parameters
     ----------
-    law : SlicedLaw
-        The curator's.
-    worlds : Worlds
-        What it was calibrated on; a round draws one of the secret's data sets, each equally
-        likely.
+    found : CalibratedWorlds or sequence of CalibratedWorlds
+        What the curator knows before the draw; or what that would be under each secret, where a
+        mechanism is suspected of letting it depend on the secret.
     prior : array-like of shape (n_secrets,), optional
         Of the secrets; uniform when not given.
     prior_index : int, default=0
@@ -38,23 +57,36 @@ class SlicedGame(Game):
     Raises
     ------
     ValueError
-        When ``prior`` is not a distribution over the secrets.
+        When ``prior`` is not a distribution over the secrets, or there is not one calibration for
+        each.
 
     Notes
     -----
-    The noise is a rounded Gaussian of the lattice's scale from the round's generator. What is
-    shown is the released vector in units of the noise, in the axes of the noise.
+    The noise is a rounded Gaussian of the lattice's scale from the round's generator. Where the
+    release is made on a table, the scenario's draws stand for it.
 
     The guarantee bounds Renyi divergences; those of the full view, ``rate * order`` at every
     order, also bound the mutual information between the secret and the release by ``rate`` times
     the chance that two secrets drawn from the prior differ, and with it the success of any guess.
-    Where not all pairs of secrets are protected nothing is promised.
+    Where not all pairs of secrets are protected, or the full view is certified at one order only,
+    the divergence at that order bounds the information.
     """
 
     def __init__(
-        self, law: SlicedLaw, worlds: Worlds, prior: Any = None, *, prior_index: int = 0
+        self,
+        found: CalibratedWorlds | Sequence[CalibratedWorlds],
+        prior: Any = None,
+        *,
+        prior_index: int = 0,
     ) -> None:
-        n_secrets = len(worlds.secrets)
+        first = found if isinstance(found, CalibratedWorlds) else found[0]
+        n_secrets = len(first.worlds.secrets)
+        self._found = [found] * n_secrets if isinstance(found, CalibratedWorlds) else list(found)
+        if len(self._found) != n_secrets:
+            raise ValueError(
+                f"found must have one calibration for each of {n_secrets} secrets, got "
+                f"{len(self._found)}."
+            )
         weights = np.full(n_secrets, 1 / n_secrets) if prior is None else np.array(prior, float)
         usable = weights.shape == (n_secrets,) and bool(np.all(weights >= 0))
         if not usable or not abs(weights.sum() - 1) <= 1e-9:
@@ -62,13 +94,16 @@ class SlicedGame(Game):
                 f"prior must be {n_secrets} probabilities, one for each secret, that sum to 1, got "
                 f"an array of shape {weights.shape}."
             )
-        self._law, self._prior = law, weights / weights.sum()
+        self._prior, self._prior_index = weights / weights.sum(), prior_index
+        worlds = first.worlds
         self._members = [list(worlds.law(i, prior_index).members) for i in range(n_secrets)]
-        unit = law.scale or 1
-        self._means = np.stack([law.centres[rows].mean(axis=0) / unit for rows in self._members])
-        protected = {tuple(sorted(pair)) for pair in worlds.pairs}
-        self._all_protected = protected >= set(all_pairs(n_secrets))
-        self._prior.flags.writeable = self._means.flags.writeable = False
+        self._means = [
+            each.law.centres[rows].mean(axis=0) / (each.law.scale or 1)
+            for each, rows in zip(self._found, self._members, strict=True)
+        ]
+        self._figures = _all_figures(self._found)
+        self._protected = {tuple(sorted(pair)) for pair in worlds.pairs}
+        self._prior.flags.writeable = False
 
     @property
     def prior(self) -> Floats:
@@ -80,29 +115,46 @@ class SlicedGame(Game):
 
     @property
     def means(self) -> Floats:
-        """Mean output of each secret, in units of the noise; shape (n_secrets, d)."""
-        return self._means
+        """Mean output of each secret, in units of the noise; shape (n_secrets, k)."""
+        return np.stack(self._means)
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """What would be printed under each secret."""
+        return tuple(self._figures)
 
     def bound(self, blind: float) -> float | None:
-        if not self._all_protected:
+        n_secrets = len(self._found)
+        if not self._protected >= set(all_pairs(n_secrets)):
             return None
-        rate = self._law.costs.full / self._law.costs.order
+        costs = self._found[0].law.costs
+        # Renyi divergences grow with the order, so the one at the order bounds the information.
+        exact = self._found[0].law.confidence == 1
+        rate = costs.full / costs.order if exact else costs.full
         information = rate * (1 - float(self._prior @ self._prior))
         return posterior_success(information, blind)
 
     def play(self, generator: np.random.Generator) -> Round:
         sampler = SeededSampler(generator)
         secret = sampler.index(self._prior)
-        world = self._members[secret][int(generator.integers(len(self._members[secret])))]
-        size = self._law.dimension
-        still = self._law.is_noiseless
-        noise = np.zeros(size, dtype=np.int64) if still else sampler.noise(size)
-        observed = self._law.observe(world, noise)
-        posterior = self._posterior(self._law.log_likelihood(observed))
-        return Round(secret, posterior, observed / (1 if still else LATTICE_SCALE))
+        found = self._found[secret]
+        world = found.world(secret, sampler, self._prior_index)
+        observed = found.observed(found.law.centres[world], sampler)
+        figures = self._figures[secret]
+        shown = Published(observed / (found.law.scale or 1), figures)
+        return Round(secret, self._posterior(found.law, observed, figures), shown)
 
-    def _posterior(self, log_likelihood: Floats) -> Floats:
-        top = log_likelihood.max()
-        likelihood = np.exp(log_likelihood - top)
-        joint = self._prior * [likelihood[rows].mean() for rows in self._members]
+    def _posterior(self, law: SlicedLaw, observed: Any, figures: str) -> Floats:
+        log_likelihood = law.log_likelihood(observed)
+        likelihood = np.exp(log_likelihood - log_likelihood.max())
+        fits = [each == figures for each in self._figures]
+        joint = self._prior * [likelihood[rows].mean() for rows in self._members] * fits
         return np.asarray(joint / joint.sum())
+
+
+def _all_figures(found: Sequence[CalibratedWorlds]) -> list[str]:
+    known: dict[int, str] = {}
+    for each in found:
+        if id(each) not in known:
+            known[id(each)] = published_figures(each)
+    return [known[id(each)] for each in found]

@@ -9,11 +9,9 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from pacsklearn.candidates.universe import check_universe
-from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.core.sliced_law import AGGREGATIONS
 from pacsklearn.estimators.srpp_parameters import is_function, secret_column, sliced_options
 from pacsklearn.estimators.srpp_private import SRPPPrivate
-from pacsklearn.exceptions import ScenarioError
 from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import CalibratedWorlds, calibrated_worlds
 from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery, Query
@@ -69,16 +67,15 @@ def replay_sliced(
         X, y = check_universe(model.estimator, X, y)
         chosen = registry().canonicalizer(model.canonicalizer, model.estimator)
         query = ModelQuery(model.estimator, chosen)
-    column = secret_column(model, X, y, given, secret)
-    worlds = _worlds(scenario, X, y, column)
+    column = secret_column(model, scenario, X, y, given, secret)
     found = calibrated_worlds(
         query,
-        worlds,
+        scenario,
         X,
         y,
+        column,
         sliced_options(model),
         params=dict(fit_params or {}),
-        coupled=model.ledger is not None and not scenario.redrawn,
         n_jobs=model.n_jobs if n_jobs is None else n_jobs,
     )
     promised, replayed = model.guarantee_.costs, found.law.costs
@@ -91,13 +88,3 @@ def replay_sliced(
                 f"{there:.6g} of {view.replace('_', ' ')}, here it is {here:.6g}."
             )
     return found
-
-
-def _worlds(scenario: Scenario, X: Any, y: Any, column: SecretColumn | None) -> Worlds:
-    try:
-        return scenario.worlds(X, y, column, None)
-    except ScenarioError:
-        if column is None:
-            raise
-    # A scenario that must be told which secret is true is told any: it only chooses the draw.
-    return scenario.worlds(X, y, column, np.unique(column.values)[0])

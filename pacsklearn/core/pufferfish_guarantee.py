@@ -114,7 +114,10 @@ class PufferfishGuarantee:
         sliced = "" if self.aggregation == "full" else ", sliced, not full"
         mean = f", a mean over {self.averaged_over}" if self.averaged_over else ""
         if self.confidence < 1:
-            return f"holds with confidence {self.confidence:.8g}{sliced}{mean}"
+            return (
+                f"holds with confidence {self.confidence:.8g} for tables drawn from the stated "
+                f"laws{sliced}{mean}"
+            )
         return f"proved for the scenario's data sets{sliced}{mean}"
 
     @property
@@ -142,11 +145,8 @@ class PufferfishGuarantee:
         )
         if self.averaged_over:
             text += f" This is a mean over {self.averaged_over}: single draws can tell more."
-        if self.confidence < 1 and self.aggregation != "full":
-            return text + (
-                " This is about the laws that the data sets are drawn from, under the assumptions "
-                "below; the other two views are about the drawn data sets only."
-            )
+        if self.confidence < 1:
+            text += " This is about tables that are drawn from the stated laws."
         if self.aggregation != "full":
             epsilon, delta = rounded_up(self.costs.full_epsilon, 2), f"{self.costs.delta:g}"
             text += (
@@ -158,16 +158,16 @@ class PufferfishGuarantee:
 
     def _rows(self) -> list[tuple[str, str]]:
         costs = self.costs
-        upper = "" if costs.full_is_exact else " (distance bounded from above)"
+        exact = costs.full_is_exact or self.confidence < 1
+        upper = "" if exact else " (distance bounded from above)"
 
         def both(view: str) -> str:
             cost, epsilon = costs.of(view), float(getattr(costs, f"{view}_epsilon"))
-            sampled = self.confidence < 1 and self.aggregation != "full"
-            drawn = sampled and view != self.aggregation
+            best = "" if self.confidence < 1 else " at the best order"
             return (
                 f"({costs.order:g}, {rounded_up(cost, 4)}); "
-                f"({rounded_up(epsilon, 3)}, {costs.delta:g}) at the best order"
-            ) + (" (of the drawn data sets only)" if drawn else "")
+                f"({rounded_up(epsilon, 3)}, {costs.delta:g}){best}"
+            )
 
         return [
             (

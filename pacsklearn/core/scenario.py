@@ -71,9 +71,9 @@ class Law:
 @final
 @dataclass(frozen=True, eq=False)
 class Worlds:
-    """A scenario over given rows: finitely many data sets, enumerated.
+    """A scenario written out: finitely many data sets, the same whichever secret is true.
 
-    Secret material: it never leaves the coordinating process.
+    Curator's material: which secret is true is no part of it, the rows are.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ class Worlds:
         One for each secret and prior.
     pairs : tuple of (int, int)
         Secrets that must be hard to tell apart.
-    realized : int
-        The secret that is true.
+    values : tuple of object, optional
+        What a curator may state instead of a name: a group's own value, a share.
 
     Raises
     ------
@@ -101,7 +101,7 @@ class Worlds:
     worlds: tuple[World, ...] = field(repr=False)
     laws: tuple[Law, ...] = field(repr=False)
     pairs: tuple[tuple[int, int], ...]
-    realized: int = field(repr=False)
+    values: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.secrets) < 2 or not self.pairs:
@@ -120,6 +120,30 @@ class Worlds:
                         )
         if len(known) != len(self.laws):
             raise ScenarioError("A scenario gives one law, not empty, for each secret and prior.")
+        if self.values and len(self.values) != len(self.secrets):
+            raise ScenarioError(
+                f"values must be empty or have one entry for each of the {len(self.secrets)} "
+                f"secrets, got {len(self.values)}."
+            )
+
+    def index(self, realized: Any) -> int:
+        """Index of the secret that a curator states, by its name or value.
+
+        Raises
+        ------
+        ScenarioError
+            When it is none of them; the message does not quote it.
+        """
+        for known in (self.values, self.secrets):
+            for number, each in enumerate(known):
+                if type(realized) is not bool and bool(each == realized):
+                    return number
+        if str(realized) in self.secrets:
+            return self.secrets.index(str(realized))
+        raise ScenarioError(
+            "realized is none of the scenario's secrets. Known secrets: "
+            f"{', '.join(map(repr, self.values or self.secrets))}."
+        )
 
     def law(self, secret: int, prior: int) -> Law:
         """Law of a secret under a prior."""
@@ -142,18 +166,24 @@ class Worlds:
 class Scenario(ABC):
     """What is secret and what an adversary may believe about the data given the secret.
 
-    Subclass it as a plugin: :meth:`worlds` enumerates, for each secret and prior, data sets drawn
-    by public seeds. What is guaranteed is exact for the data sets enumerated.
+    Subclass it as a plugin: :meth:`worlds` lists, for each secret and prior, data sets drawn by
+    public seeds. It is never told which secret is true, so that list, noise and every published
+    figure are the same whichever it is; :func:`pacsklearn.testing.check_scenario` checks it.
 
     Attributes
     ----------
     redrawn : bool
-        Whether every release is made on a data set freshly drawn from the law of the true secret,
-        so that releases are independent given the secret. Otherwise the rows given serve every
-        release, and the n-th data set of each secret belong together.
+        True where the table is a universe: each release draws one of the true secret's data sets
+        and is made on that, so releases are independent given the secret. False where the table
+        itself is released on: the data sets are then draws from what it could have been, made
+        before it is looked at, and the n-th draw of each secret belong together.
+    stated : bool
+        Whether the curator has to state the true secret. Otherwise the mechanism draws it, each
+        as likely, where it is not stated.
     """
 
-    redrawn: bool = False
+    redrawn: bool = True
+    stated: bool = False
 
     @property
     @abstractmethod
@@ -170,23 +200,34 @@ class Scenario(ABC):
     def description(self) -> str:
         """Class and parameters; releases add up under equal descriptions."""
 
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        """What an adversary may still learn, for the guarantee."""
+        return ()
+
+    @property
+    def reference(self) -> tuple[Any, Any, SecretColumn | None] | None:
+        """Public rows, targets and secret column that data sets are drawn from.
+
+        Only where the table itself is released on; None when the data sets bring their own rows.
+        """
+        return None
+
     @abstractmethod
-    def worlds(self, X: Any, y: Any, secret: SecretColumn | None, realized: Any) -> Worlds:
-        """Enumerate the data sets.
+    def worlds(self, X: Any, y: Any, secret: SecretColumn | None) -> Worlds:
+        """List the data sets.
 
         Parameters
         ----------
         X, y : array-likes
-            Validated rows and targets; ``y`` may be None.
+            The table where ``redrawn``, else :attr:`reference` or None; ``y`` may be None.
         secret : SecretColumn, optional
             What the secret is about, where the scenario is told.
-        realized : object
-            The true secret, for scenarios that are told.
 
         Raises
         ------
         ScenarioError
-            When the rows do not allow it. No message quotes a row or the true secret.
+            When the rows do not allow it. No message quotes a row.
         """
 
 

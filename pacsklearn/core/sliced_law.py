@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.core.sampled_law import GuardedSpan
 
 __all__ = ["AGGREGATIONS", "RenyiCosts", "SlicedLaw"]
 
@@ -71,12 +72,13 @@ class SlicedLaw:
 
     Parameters
     ----------
-    centres : ndarray of int64, shape (n_worlds, d)
+    centres : ndarray of int64, shape (n_worlds, k)
         Each world's output in grid steps.
-    step : ndarray of shape (d,)
+    step : ndarray of shape (k,)
         Grid step of each coordinate.
-    axes : ndarray of shape (d, d), or None
-        Output direction of each coordinate; None for the outputs themselves.
+    axes : ndarray of shape (k, d)
+        Output direction of each coordinate. They span what the worlds' outputs differ in; nothing
+        else of the output depends on the world.
     origin : ndarray of shape (d,)
         Output at ``w = 0``.
     scale : int
@@ -95,11 +97,14 @@ class SlicedLaw:
         Probability that the bound holds; 1.0 when it is a proof.
     assumptions : tuple of str
         What a confidence below 1 rests on.
+    span : GuardedSpan, optional
+        Where the release is made on a table that is none of the worlds: how its output becomes
+        coordinates, clipped to a public ball.
     """
 
     centres: Integers = field(repr=False)
     step: Floats = field(repr=False)
-    axes: Floats | None = field(repr=False)
+    axes: Floats = field(repr=False)
     origin: Floats = field(repr=False)
     scale: int
     aggregation: str
@@ -109,6 +114,7 @@ class SlicedLaw:
     published_power: float
     confidence: float = 1.0
     assumptions: tuple[str, ...] = ()
+    span: GuardedSpan | None = field(default=None, repr=False)
 
     @property
     def cost(self) -> float:
@@ -117,7 +123,7 @@ class SlicedLaw:
 
     @property
     def dimension(self) -> int:
-        """Number d of noisy coordinates."""
+        """Number k of noisy coordinates."""
         return int(self.centres.shape[1])
 
     @property
@@ -129,10 +135,15 @@ class SlicedLaw:
         """Whole numbers released for a world with this noise."""
         return np.asarray(self.centres[world] + noise)
 
+    def point(self, output: Floats | None) -> Integers:
+        """Whole numbers of a table's own output; the centre's where there is none."""
+        if self.span is None or output is None:
+            return np.zeros(self.dimension, dtype=np.int64)
+        return np.rint(self.span.coordinates(output) / self.step).astype(np.int64)
+
     def decode(self, observed: Integers) -> Floats:
         """Output vector for the released whole numbers; a public function."""
-        turned = observed * self.step
-        return np.asarray(self.origin + (turned if self.axes is None else turned @ self.axes))
+        return np.asarray(self.origin + (observed * self.step) @ self.axes)
 
     def log_likelihood(self, observed: Integers) -> Floats:
         """Log-density of the released whole numbers in each world, up to a constant."""

@@ -11,11 +11,11 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pacsklearn._validation import check_integer
-from pacsklearn.core.scenario import SecretColumn
+from pacsklearn.core.scenario import Scenario, SecretColumn
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import AGGREGATIONS
 from pacsklearn.exceptions import BudgetError, ScenarioError
-from pacsklearn.pufferfish.release import SlicedOptions
+from pacsklearn.pufferfish.release import CONFIDENCE, SlicedOptions
 
 __all__ = ["checked_epsilon", "is_function", "secret_column", "sliced_options"]
 
@@ -75,12 +75,22 @@ def sliced_options(model: Any) -> SlicedOptions:
         noise=model.noise,
         profile=partial(_profile, model),
         delta=delta,
-        **_sampling(model),
+        metric=model.metric,
+        confidence=_confidence(model),
     )
 
 
-def secret_column(model: Any, X: Any, y: Any, given: Any, secret: Any) -> SecretColumn | None:
+def secret_column(
+    model: Any, scenario: Scenario, X: Any, y: Any, given: Any, secret: Any
+) -> SecretColumn | None:
     """Column that the secret is about: the one given, or a classifier's labels."""
+    if not scenario.redrawn:
+        if secret is not None:
+            raise ScenarioError(
+                f"{type(scenario).__name__} takes no secret here: it brings the rows that the "
+                "secret is about, and never looks at the table."
+            )
+        return None
     if secret is None:
         if y is not None and not is_function(model.estimator) and is_classifier(model.estimator):
             return SecretColumn(np.asarray(y), "y")
@@ -123,32 +133,13 @@ def checked_epsilon(epsilon: Any) -> float:
     return value
 
 
-def _sampling(model: Any) -> dict[str, Any]:
+def _confidence(model: Any) -> float:
+    if model.confidence is None:
+        return CONFIDENCE
     confidence = _real("confidence", model.confidence)
-    if not 0 < confidence <= 1:
-        raise ValueError(f"confidence must lie in (0, 1], got {model.confidence!r}.")
-    if confidence == 1:
-        return {}
-    if model.largest_distance is None or not _real("largest_distance", model.largest_distance) > 0:
-        raise ValueError(
-            "A confidence below 1 needs largest_distance, a positive bound on the distance of "
-            "any two outputs along any slice that is known without looking at the data."
-        )
-    if (
-        not isinstance(model.slices, str)
-        or model.slices != "uniform"
-        or model.noise != "isotropic"
-        or model.aggregation == "full"
-    ):
-        raise ValueError(
-            "A confidence below 1 is for isotropic noise along uniform slices, with "
-            "aggregation='average' or 'joint'."
-        )
-    if model.ledger is not None:
-        raise ValueError(
-            "Releases with a confidence below 1 do not add up on a ledger; leave it out."
-        )
-    return {"confidence": confidence, "largest_distance": float(model.largest_distance)}
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie strictly between 0 and 1, got {model.confidence!r}.")
+    return confidence
 
 
 def _profile(model: Any, dimension: int) -> SliceProfile:

@@ -25,7 +25,7 @@ from pacsklearn.estimators.srpp_parameters import (
     secret_column,
     sliced_options,
 )
-from pacsklearn.exceptions import LedgerError, NoCanonicalizerError, ScenarioError
+from pacsklearn.exceptions import LedgerError, NoCanonicalizerError
 from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import sliced_release
 from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery, Query
@@ -51,8 +51,13 @@ class SRPPPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimat
     The secret is what a scenario names: how frequent a value is, which group the model is about,
     what a simulator can be asked for. The estimator is fitted on data sets that each secret may
     stand for; noise makes the releases under any two secrets hard to tell apart, as measured by a
-    Renyi divergence along slices (projections) of the released numbers. The secret is *not*
-    whether a row was used; that is what :class:`PACPrivate` hides.
+    Renyi divergence. The list of data sets, the noise and every figure of the guarantee are the
+    same whichever secret is true. The secret is *not* whether a row was used; that is what
+    :class:`PACPrivate` hides.
+
+    By default the table is a universe: training sets with three shares of the secret column's
+    value are drawn from it, one of them is used, and its share is hidden. The table's own share
+    is not; see :class:`PrevalenceScenario` for that.
 
     Parameters
     ----------
@@ -65,9 +70,10 @@ class SRPPPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimat
         Its order, above 1.
     scenario : str or Scenario, optional
         What is secret. ``PrevalenceScenario(shift=0.1)`` when not given.
-    aggregation : {"average", "joint", "full"}, default="average"
-        Bound the mean over the slices, the log-moment over the slices, or the whole release.
-        All three are reported for the noise that results.
+    aggregation : {"full", "joint", "average"}, default="full"
+        Bound the whole release, or the log-moment or the mean over slices of it. All three are
+        reported for the noise that results; whoever holds the release is bounded by the first
+        only.
     noise : {"isotropic", "anisotropic", "worst-case"}, default="isotropic"
         Shape of the noise: the same in every direction; of least power; or a baseline for the
         largest distance between any two data sets.
@@ -81,13 +87,12 @@ class SRPPPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimat
         How a fitted model becomes a vector.
     delta : float, default=1e-5
         For which (epsilon, delta) bounds are reported.
-    confidence : float, default=1.0
-        With 1 the guarantee is a proof about the enumerated data sets and directions. Below 1
-        they count as samples of continuous laws, about which it then holds with this confidence
-        and the assumptions it names; it takes some hundreds of draws.
-    largest_distance : float, optional
-        For a confidence below 1: bound on the distance of any two outputs along any slice, known
-        without looking at the data.
+    metric : "auto", None, array-like or Metric, default="auto"
+        What noise costs in each direction, as in :class:`PACPrivate`: "auto" lets a model's
+        canonicalizer say how much each number matters to its predictions.
+    confidence : float, optional
+        Of promises about tables drawn from stated laws (a ``reference``, a simulator);
+        1 - 1e-6 when not given. Listed training sets need none.
     ledger : None, str or Ledger, default=None
         Account shared by several releases, ``"sqlite:///clinic.db"`` or one with the unit
         :meth:`ledger_unit`.
@@ -118,14 +123,13 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
 
     Notes
     -----
-    *Guarantee.* For every pair of secrets of the scenario and every prior, the sliced Renyi
-    divergence between what would be released under either is at most ``epsilon``; exact for the
-    data sets that the scenario enumerates. A sliced bound is weaker than one of the same size on
-    the whole release: read the full view in ``guarantee_``.
+    *Guarantee.* For every pair of secrets of the scenario and every prior, the Renyi divergence
+    between what would be released under either is at most ``epsilon``: exact for the training
+    sets that the scenario lists; with the confidence printed for tables drawn from stated laws.
 
     *Edge cases.* Where all data sets give the same output nothing is noised. Several releases
-    under one ``ledger`` add up for one order, aggregation, slice profile and scenario; charges are
-    then taken under one coupling of the data sets, which costs more noise than the best one.
+    under one ``ledger`` add up for one order, aggregation, slice profile and scenario, each on a
+    training set of its own. Releases of one table under a reference or a simulator do not add up.
 
     Source: srpp, sections 2 to 4, Theorem 5.8 and appendix B.
 
@@ -139,7 +143,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01))
     >>> private = SRPPPrivate(model, epsilon=2.0).fit(X, y, secret=X[:, 0] > 14)
-    >>> private.guarantee_.spent <= 2.0 < private.guarantee_.costs.full
+    >>> private.guarantee_.spent == private.guarantee_.costs.full <= 2.0
     True
     """
 
@@ -150,15 +154,15 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         epsilon: float = 1.0,
         order: float = 4.0,
         scenario: Any = None,
-        aggregation: str = "average",
+        aggregation: str = "full",
         noise: str = "isotropic",
         slices: Any = "uniform",
         n_slices: int = 200,
         slice_seed: int = 0,
         canonicalizer: Any = "auto",
         delta: float = 1e-5,
-        confidence: float = 1.0,
-        largest_distance: float | None = None,
+        metric: Any = "auto",
+        confidence: float | None = None,
         ledger: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -174,8 +178,8 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         self.slice_seed = slice_seed
         self.canonicalizer = canonicalizer
         self.delta = delta
+        self.metric = metric
         self.confidence = confidence
-        self.largest_distance = largest_distance
         self.ledger = ledger
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -193,7 +197,8 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
             What the secret is about: a value for each row, or the name of a column of ``X``. The
             labels, for classifiers, when not given.
         realized : object, optional
-            The true secret, for scenarios that must be told (which group). It is kept nowhere.
+            The true secret, where the curator states it (which group, which share); drawn by
+            the mechanism where it may be and is not given. It is kept nowhere.
         **fit_params : dict
             Passed to ``fit`` of the wrapped estimator.
 
@@ -226,19 +231,13 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
             X, y = check_universe(self.estimator, X, y)
             check_fit_params(self.estimator, routed, X.shape[0])
             query, methods = ModelQuery(self.estimator, canonicalizer), canonicalizer.methods
-        column = secret_column(self, X, y, given, secret)
-        worlds = scenario.worlds(X, y, column, realized)
-        if routed and any(world.rows is None for world in worlds.worlds):
-            raise ScenarioError(
-                "Parameters of fit have values for the rows given, and the scenario simulates "
-                f"others; leave out {', '.join(sorted(routed))}."
-            )
         release = sliced_release(
             query,
             scenario,
-            worlds,
             X,
             y,
+            secret_column(self, scenario, X, y, given, secret),
+            realized,
             options,
             params=routed,
             ledger=self._ledger(),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.core.metric import IdentityMetric, Metric
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.scenario import Worlds
 from pacsklearn.core.sliced_law import RenyiCosts, SlicedLaw
+from pacsklearn.core.support import Support
 from pacsklearn.information import renyi_calibration as renyi
 from pacsklearn.information.anisotropic_covariance import anisotropic_covariance
 from pacsklearn.information.lattice_smoothing import smoothing_excess
@@ -22,10 +24,9 @@ from pacsklearn.information.world_distances import (
     slice_distances,
     worst_case_distance,
 )
-from pacsklearn.noise.sampled_worlds import SampledWorlds
 from pacsklearn.noise.sliced_target import SlicedTarget
 
-__all__ = ["sliced_law"]
+__all__ = ["sliced_law", "unit_directions"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -43,7 +44,9 @@ _PROOFS = {
 }
 
 
-def sliced_law(vectors: Floats, worlds: Worlds, target: SlicedTarget) -> SlicedLaw:
+def sliced_law(
+    vectors: Floats, worlds: Worlds, target: SlicedTarget, metric: Metric | None = None
+) -> SlicedLaw:
     """Law with as much noise as the target asks for, its costs taken on the lattice.
 
     Parameters
@@ -52,6 +55,8 @@ def sliced_law(vectors: Floats, worlds: Worlds, target: SlicedTarget) -> SlicedL
         Output of each world; d is the profile's dimension.
     worlds : Worlds
     target : SlicedTarget
+    metric : Metric, optional
+        What noise costs in each direction: "isotropic" noise costs the same in all of them.
 
     Returns
     -------
@@ -61,28 +66,29 @@ def sliced_law(vectors: Floats, worlds: Worlds, target: SlicedTarget) -> SlicedL
     -----
     The published formula takes the largest distance of all pairs along each slice first (Theorem
     4.5) or the worst slice (Theorem 4.6); pairs and slices are kept apart here, which never needs
-    more noise. Rounding to the lattice is accounted for: distances are those of the whole numbers
-    that are released, enlarged by what rounding in their computation can take off, and the noise
-    is enlarged until the cost is within the budget.
+    more noise. Noise lives in the directions in which the worlds' outputs differ. Divergences do
+    not change under the linear map to the metric's coordinates, nor do slices: a direction of the
+    outputs is one of the coordinates too. Rounding to the lattice is accounted for: distances are
+    those of the whole numbers that are released, enlarged by what rounding in their computation
+    can take off, and the noise is enlarged until the cost is within the budget.
     """
     instances = [(left.members, right.members) for left, right in worlds.instances()]
-    origin = vectors.mean(axis=0)
-    agreed = np.ptp(vectors, axis=0) == 0
-    origin[agreed] = vectors[0, agreed]
-    centred = vectors - origin
-    centred[:, agreed] = 0.0
-    distances = _along_slices(centred, instances, target)
-    farthest, exact = full_distance(centred, instances, coupled=target.coupled)
+    support = Support(vectors)
+    span = support.span(IdentityMetric() if metric is None else metric)
+    axes = span.mixing @ support.deviations
+    coordinates = np.ascontiguousarray(span.coordinates)
+    profile = target.profile
+    slices = unit_directions(profile.directions, axes)
+    distances = slice_distances(coordinates, instances, slices, coupled=False)
+    farthest, exact = full_distance(coordinates, instances, coupled=False)
     if farthest == 0:
-        return _agreeing(vectors, origin, target)
-    published = _published_power(distances, farthest, target)
+        return _agreeing(coordinates, support.mean, axes, target)
+    published = _published_power(support.deviations, instances, target)
     if target.worst_case:
-        farthest = worst_case_distance(centred, instances)
-    variances, axes = _shape(distances, farthest, target)
-    sampled = None
-    if target.confidence < 1:
-        sampled = SampledWorlds.of(centred, instances, target)
-        variances = np.full(centred.shape[1], sampled.variance())
+        farthest = worst_case_distance(coordinates, instances)
+    variances, turn = _shape(distances, farthest, slices, target)
+    if turn is not None:
+        coordinates, axes, slices = coordinates @ turn.T, turn @ axes, slices @ turn.T
     enlarged, hair = 1.0, 1e-12
     while True:
         step = np.sqrt(enlarged * variances) / LATTICE_SCALE
@@ -91,10 +97,8 @@ def sliced_law(vectors: Floats, worlds: Worlds, target: SlicedTarget) -> SlicedL
                 "The outputs of the worlds are too close together: the noise would be below the "
                 "smallest number. Rescale them."
             )
-        centres = _round((centred if axes is None else centred @ axes.T) / step)
-        costs = _costs(centres, step, axes, instances, target, exact=exact)
-        if sampled is not None:
-            costs = sampled.raised(costs, enlarged * float(variances[0]))
+        centres = _round(coordinates / step)
+        costs = _costs(centres, step, slices, instances, target, exact=exact)
         cost = costs.of(target.aggregation)
         if cost <= target.epsilon:
             break
@@ -109,62 +113,64 @@ def sliced_law(vectors: Floats, worlds: Worlds, target: SlicedTarget) -> SlicedL
         centres=centres,
         step=step,
         axes=axes,
-        origin=origin,
+        origin=support.mean,
         scale=LATTICE_SCALE,
         aggregation=target.aggregation,
         costs=costs,
         proof=_PROOFS[target.aggregation],
-        noise_power=float(enlarged * variances.sum()),
+        noise_power=float(enlarged * variances @ np.sum(axes**2, axis=1)),
         published_power=published,
-        confidence=target.confidence,
-        assumptions=() if sampled is None else sampled.assumptions,
     )
+
+
+def unit_directions(directions: Floats, axes: Floats) -> Floats:
+    """Slices of the outputs as unit directions of the coordinates; zero where none differ."""
+    turned = directions @ axes.T
+    lengths = np.linalg.norm(turned, axis=1, keepdims=True)
+    return np.asarray(np.divide(turned, lengths, out=np.zeros_like(turned), where=lengths > 0))
 
 
 def _shape(
-    distances: Floats, farthest: float, target: SlicedTarget
+    distances: Floats, farthest: float, slices: Floats, target: SlicedTarget
 ) -> tuple[Floats, Floats | None]:
-    """Variances, and the axes along which they are; None for the outputs themselves."""
+    """Variances, and the turn of the coordinates along which they are; None for as they are."""
     profile, order, epsilon = target.profile, target.order, target.epsilon
-    d = profile.dimension
+    k = slices.shape[1]
     if target.worst_case or target.aggregation == "full":
-        return np.full(d, renyi.full_variance(farthest, order, epsilon)), None
+        return np.full(k, renyi.full_variance(farthest, order, epsilon)), None
     joint = target.aggregation == "joint"
     if not target.anisotropic:
         calibrate = renyi.joint_variance if joint else renyi.average_variance
-        return np.full(d, calibrate(distances, profile.weights, order, epsilon)), None
-    if d > _MOST_SHAPED:
+        return np.full(k, calibrate(distances, profile.weights, order, epsilon)), None
+    if k > _MOST_SHAPED:
         raise ValueError(
-            f"noise='anisotropic' shapes at most {_MOST_SHAPED} numbers, and {d} are released; use "
+            f"noise='anisotropic' shapes at most {_MOST_SHAPED} numbers, and {k} are released; use "
             "noise='isotropic'."
         )
-    found = anisotropic_covariance(
-        distances, profile.directions, profile.weights, order, epsilon, joint=joint
-    )
+    found = anisotropic_covariance(distances, slices, profile.weights, order, epsilon, joint=joint)
     variances, vectors = np.linalg.eigh(found.covariance)
     return np.maximum(variances, found.floor / 2), vectors.T
 
 
-def _published_power(distances: Floats, farthest: float, target: SlicedTarget) -> float:
-    weights, order, epsilon = target.profile.weights, target.order, target.epsilon
-    if target.aggregation == "average":
-        variance = renyi.published_average_variance(distances, weights, order, epsilon)
-    elif target.aggregation == "joint":
-        variance = renyi.worst_slice_variance(distances, weights, order, epsilon)
-    else:
-        variance = renyi.full_variance(farthest, order, epsilon)
-    return target.profile.dimension * variance
-
-
-def _along_slices(vectors: Floats, instances: Members, target: SlicedTarget) -> Floats:
-    directions = target.profile.directions
-    return slice_distances(vectors, instances, directions, coupled=target.coupled)
+def _published_power(vectors: Floats, instances: Members, target: SlicedTarget) -> float:
+    """Power of the published formula: the same noise in every direction of the outputs."""
+    profile, order, epsilon = target.profile, target.order, target.epsilon
+    if target.aggregation == "full":
+        farthest, _ = full_distance(vectors, instances, coupled=False)
+        return profile.dimension * renyi.full_variance(farthest, order, epsilon)
+    published = (
+        renyi.published_average_variance
+        if target.aggregation == "average"
+        else renyi.worst_slice_variance
+    )
+    distances = slice_distances(vectors, instances, profile.directions, coupled=False)
+    return profile.dimension * published(distances, profile.weights, order, epsilon)
 
 
 def _costs(
     centres: Integers,
     step: Floats,
-    axes: Floats | None,
+    slices: Floats,
     instances: Members,
     target: SlicedTarget,
     *,
@@ -173,15 +179,11 @@ def _costs(
     """Costs of the whole numbers that are released, rounded outwards."""
     # In units of the noise: the same whole numbers whatever the step.
     scaled = centres / LATTICE_SCALE
-    turned = target.profile.directions if axes is None else target.profile.directions @ axes.T
-    spread = turned * (step * LATTICE_SCALE)
-    deviations = np.linalg.norm(spread, axis=1)
-    distances = slice_distances(
-        scaled, instances, spread / deviations[:, None], coupled=target.coupled
-    )
+    units = unit_directions(slices, np.diag(step * LATTICE_SCALE))
+    distances = slice_distances(scaled, instances, units, coupled=False)
     moved = distances.any(axis=1)
     distances[moved] += rounding_slack(scaled)
-    farthest, _ = full_distance(scaled, instances, coupled=target.coupled)
+    farthest, _ = full_distance(scaled, instances, coupled=False)
     farthest *= _OUTWARD
     weights, order = target.profile.weights, target.order
     d = centres.shape[1]
@@ -206,16 +208,15 @@ def _costs(
     )
 
 
-def _agreeing(vectors: Floats, origin: Floats, target: SlicedTarget) -> SlicedLaw:
+def _agreeing(coordinates: Floats, origin: Floats, axes: Floats, target: SlicedTarget) -> SlicedLaw:
     """Law without noise: no protected pair of secrets gives different outputs."""
     zero = RenyiCosts(target.order, 0.0, 0.0, 0.0, 0.0, target.delta, 0.0, 0.0, 0.0, True)
-    centred = vectors - origin
-    farthest = np.max(np.abs(centred), axis=0)
+    farthest = np.max(np.abs(coordinates), axis=0, initial=0.0)
     step = np.where(farthest > 0, farthest / _EXACT_STEPS, 1.0)
     return SlicedLaw(
-        centres=_round(centred / step),
+        centres=_round(coordinates / step),
         step=step,
-        axes=None,
+        axes=axes,
         origin=origin,
         scale=0,
         aggregation=target.aggregation,

@@ -110,6 +110,11 @@ def pacsklearn_attacks() -> Iterator[AttackRecord]:
         "the likeliest secret about the data, by the prior and the mean outputs",
     )
     yield AttackRecord(
+        "figures",
+        "pacsklearn.audit.figures_attack:FiguresAttack",
+        "a secret about the data, by what is printed beside the release",
+    )
+    yield AttackRecord(
         "loss_threshold",
         "pacsklearn.audit.loss_threshold_attack:LossThresholdAttack",
         "one unit's membership, by the loss of the published model",

@@ -1,7 +1,8 @@
-"""A sliced Pufferfish release: worlds, distances, noise, charge, and only then the draw."""
+"""A Pufferfish release: data sets, distances, noise, charge, and only then the draw."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
@@ -10,22 +11,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.core.event import Event, Provenance
-from pacsklearn.core.layout import Layout
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.core.mechanism import SlicedNoise
 from pacsklearn.core.release import Release
 from pacsklearn.core.renyi_unit import check_unit, renyi_unit
-from pacsklearn.core.scenario import Scenario, Worlds
+from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import SlicedLaw
-from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.exceptions import BudgetExhaustedError, ScenarioError
+from pacsklearn.noise.coupled_draws import coupled_law
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.noise.sliced_gaussian import sliced_law
 from pacsklearn.noise.sliced_target import SlicedTarget
 from pacsklearn.pufferfish.statement import pufferfish_guarantee
-from pacsklearn.pufferfish.world_outputs import Query, world_outputs
+from pacsklearn.pufferfish.world_outputs import Query, WorldOutputs, own_output, world_outputs
 
-__all__ = ["CalibratedWorlds", "SlicedOptions", "calibrated_worlds", "sliced_release"]
+__all__ = [
+    "CONFIDENCE",
+    "CalibratedWorlds",
+    "SlicedOptions",
+    "calibrated_worlds",
+    "published_figures",
+    "sliced_release",
+]
+
+Integers = NDArray[np.int64]
+
+CONFIDENCE = 1 - 1e-6
+"""Of promises about laws that are known by draws, unless stated otherwise."""
 
 _NOISE = {
     "isotropic": "the same in every direction",
@@ -51,10 +64,10 @@ class SlicedOptions:
         Slice profile for a number of outputs.
     delta : float
         Of the (epsilon, delta) conversions.
+    metric : "auto", None, array-like or Metric
+        What noise costs in each direction.
     confidence : float
-        Below 1, data sets and directions count as samples.
-    largest_distance : float, optional
-        For a confidence below 1.
+        Of promises about laws that are known by draws.
     """
 
     epsilon: float
@@ -63,50 +76,91 @@ class SlicedOptions:
     noise: str
     profile: Callable[[int], SliceProfile]
     delta: float
-    confidence: float = 1.0
-    largest_distance: float | None = None
+    metric: Any = "auto"
+    confidence: float = CONFIDENCE
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class CalibratedWorlds:
-    """Everything that is known before the draw. Secret material, for the curator alone.
+    """Everything that is known before the draw, the same whichever secret is true.
+
+    Curator's material: it holds the outputs of all data sets.
 
     Parameters
     ----------
+    scenario : Scenario
     worlds : Worlds
-    vectors : ndarray of shape (n_worlds, d)
-    layout : Layout
+    outputs : WorldOutputs
     law : SlicedLaw
     profile : SliceProfile
-    coupled : bool
     """
 
+    scenario: Scenario
     worlds: Worlds
-    vectors: NDArray[np.float64]
-    layout: Layout
+    outputs: WorldOutputs
     law: SlicedLaw
     profile: SliceProfile
-    coupled: bool
 
     def __repr__(self) -> str:
         return "CalibratedWorlds(...)"
 
+    def secret(self, realized: Any, sampler: Sampler) -> int:
+        """The true secret: the one stated, or one drawn, each as likely."""
+        if realized is not None:
+            return self.worlds.index(realized)
+        n_secrets = len(self.worlds.secrets)
+        return sampler.index(np.full(n_secrets, 1 / n_secrets))
+
+    def world(self, secret: int, sampler: Sampler, prior: int = 0) -> int:
+        """One of a secret's data sets, each as likely."""
+        members = self.worlds.law(secret, prior).members
+        if len(members) == 1:
+            return members[0]
+        return members[sampler.index(np.full(len(members), 1 / len(members)))]
+
+    def observed(self, centre: Integers, sampler: Sampler) -> Integers:
+        """What is released for a data set's whole numbers."""
+        if self.law.is_noiseless:
+            return np.asarray(centre)
+        return np.asarray(centre + sampler.noise(self.law.dimension))
+
 
 def calibrated_worlds(
     query: Query,
-    worlds: Worlds,
+    scenario: Scenario,
     X: Any,
     y: Any,
+    secret: SecretColumn | None,
     options: SlicedOptions,
     *,
     params: Mapping[str, Any] | None = None,
-    coupled: bool = False,
     n_jobs: int | None = None,
 ) -> CalibratedWorlds:
-    """Compute every world's output and the noise that hides which secret is true."""
-    vectors, layout = world_outputs(query, worlds, X, y, params or {}, n_jobs=n_jobs)
-    profile = options.profile(vectors.shape[1])
+    """Compute every data set's output and the noise that hides which secret is true.
+
+    Which one is true is not asked for. Where the table itself is released on, ``X`` and ``y`` are
+    not looked at either: everything follows from the scenario's reference.
+    """
+    if not scenario.redrawn:
+        if options.noise != "isotropic":
+            raise ValueError(
+                f"noise={options.noise!r} is for listed training sets; where the table is one draw "
+                "from a law use noise='isotropic'."
+            )
+        X, y, secret = scenario.reference or (None, None, None)
+    worlds = scenario.worlds(X, y, secret)
+    outputs = world_outputs(
+        query,
+        worlds,
+        X,
+        y,
+        params or {},
+        metric=options.metric,
+        some_may_fail=not scenario.redrawn,
+        n_jobs=n_jobs,
+    )
+    profile = options.profile(outputs.vectors.shape[1])
     target = SlicedTarget(
         epsilon=options.epsilon,
         order=options.order,
@@ -114,21 +168,36 @@ def calibrated_worlds(
         profile=profile,
         anisotropic=options.noise == "anisotropic",
         worst_case=options.noise == "worst-case",
-        coupled=coupled,
         delta=options.delta,
-        confidence=options.confidence,
-        largest_distance=options.largest_distance,
     )
-    law = sliced_law(vectors, worlds, target)
-    return CalibratedWorlds(worlds, vectors, layout, law, profile, coupled)
+    if scenario.redrawn:
+        law = sliced_law(outputs.vectors, worlds, target, outputs.metric)
+    else:
+        law = coupled_law(
+            outputs.vectors, outputs.failed, worlds, target, outputs.metric, options.confidence
+        )
+    return CalibratedWorlds(scenario, worlds, outputs, law, profile)
+
+
+def published_figures(found: CalibratedWorlds) -> str:
+    """Everything of a law that a release shows, but for the released numbers, as one text.
+
+    Grid and axes can be read off the numbers; origin, costs and sizes are printed or follow.
+    """
+    law = found.law
+    digest = hashlib.sha256()
+    for array in (law.step, law.axes, law.origin):
+        digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+    return f"{digest.hexdigest()} {law.scale} {law.costs!r} {found.profile.digest}"
 
 
 def sliced_release(
     query: Query,
     scenario: Scenario,
-    worlds: Worlds,
     X: Any,
     y: Any,
+    secret: SecretColumn | None,
+    realized: Any,
     options: SlicedOptions,
     *,
     params: Mapping[str, Any],
@@ -143,16 +212,17 @@ def sliced_release(
     ----------
     query : Query
     scenario : Scenario
-    worlds : Worlds
-        The scenario over ``X`` and ``y``.
     X, y : array-likes
+    secret : SecretColumn, optional
+    realized : object
+        The true secret where the curator states it.
     options : SlicedOptions
     params : mapping
         Passed to ``fit``.
     ledger : Ledger, callable or None
         Shared account, or a function of the unit that opens it; None for one of this release.
     sampler : Sampler
-        Draws the data set, where one is drawn, and the noise.
+        Draws the secret and the data set, where they are drawn, and the noise.
     provenance : tuple of Provenance
     n_jobs : int, optional
 
@@ -166,14 +236,17 @@ def sliced_release(
         Before anything is computed, when the ledger cannot bear ``options.epsilon``.
     LedgerMismatchError
         When the ledger counts something else; nothing is charged.
+    ScenarioError
+        When the curator states a secret that is not asked for, or none that is.
     """
+    _check_stated(scenario, realized, ledger, params)
     if isinstance(ledger, Ledger):
         _check_room(ledger, options.epsilon)
-    # Releases on the same rows add up when one coupling serves them all (srpp, Theorem 5.8).
-    coupled = ledger is not None and not scenario.redrawn
-    found = calibrated_worlds(
-        query, worlds, X, y, options, params=params, coupled=coupled, n_jobs=n_jobs
-    )
+    found = calibrated_worlds(query, scenario, X, y, secret, options, params=params, n_jobs=n_jobs)
+    if not scenario.redrawn:
+        _check_columns(found, X)
+    if realized is not None:
+        found.worlds.index(realized)
     law = found.law
     unit = renyi_unit(
         order=options.order,
@@ -193,8 +266,8 @@ def sliced_release(
         unit=unit,
         backend=options.noise,
         bound=law.cost,
-        n_candidates=len(worlds.worlds),
-        n_outputs=law.dimension,
+        n_candidates=len(found.worlds.worlds),
+        n_outputs=found.profile.dimension,
         n_noisy=0 if law.is_noiseless else law.dimension,
         provenance=provenance,
         mechanism=SlicedNoise(
@@ -208,36 +281,63 @@ def sliced_release(
         ),
     )
     account.charge(event)
-    members = worlds.law(worlds.realized, 0).members
-    drawn = members[0]
-    if scenario.redrawn and len(members) > 1:
-        drawn = members[sampler.index(np.full(len(members), 1 / len(members)))]
-    size = law.dimension
-    noise = np.zeros(size, dtype=np.int64) if law.is_noiseless else sampler.noise(size)
-    value = query.decode(law.decode(law.observe(drawn, noise)), found.layout)
+    if scenario.redrawn:
+        centre = law.centres[found.world(found.secret(realized, sampler), sampler)]
+    else:
+        centre = law.point(own_output(query, found.outputs, X, y))
+    vector = law.decode(found.observed(centre, sampler))
     guarantee = pufferfish_guarantee(
-        scenario,
-        worlds,
-        law,
-        found.profile,
+        found,
         budget=options.epsilon,
         unit=unit,
-        coupled=coupled,
         noise=_NOISE[options.noise],
         charged=account.spent,
         n_releases=len(account.events),
         released=query.released,
-        public=query.public(found.layout),
+        public=query.public(found.outputs.first.layout),
         for_release=sampler.is_secure,
         provenance=provenance,
     )
     return Release(
-        value=value,
+        value=query.decode(vector, found.outputs.first.layout),
         guarantee=guarantee,
         event=event,
         noise_power=law.noise_power,
         released_power=law.noise_power,
     )
+
+
+def _check_stated(scenario: Scenario, realized: Any, ledger: Any, params: Any) -> None:
+    name = type(scenario).__name__
+    if scenario.stated and realized is None:
+        raise ScenarioError(f"{name} needs to know the true secret; call fit(..., realized=...).")
+    if scenario.redrawn:
+        return
+    if realized is not None:
+        raise ScenarioError(
+            f"{name} takes no realized here: the release is made on the table, and nothing "
+            "depends on which secret is true."
+        )
+    if ledger is not None:
+        raise ScenarioError(
+            f"Releases of one table under {name} do not add up: each is certified on average over "
+            "draws, and the draws are the same. Release everything at once, from one function, and "
+            "leave the ledger out."
+        )
+    if params:
+        raise ScenarioError(
+            "Parameters of fit have values for the rows given, and the scenario draws others; "
+            f"leave out {', '.join(sorted(params))}."
+        )
+
+
+def _check_columns(found: CalibratedWorlds, X: Any) -> None:
+    here, there = X.shape[1], found.outputs.rows.shape[1]
+    if here != there:
+        raise ScenarioError(
+            f"X has {here} columns, and the tables that the scenario draws have {there}; they must "
+            "be of the same form."
+        )
 
 
 def _check_room(ledger: Ledger, epsilon: float) -> None:

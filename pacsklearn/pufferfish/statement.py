@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from pacsklearn.core.event import Provenance
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
@@ -33,6 +34,10 @@ _DRAWN_DATA = (
     "been used if it were true may learn more than the figures, up to the worst case over data "
     "sets."
 )
+_ONE_TABLE = (
+    "A second release of the same table: the promise is an average over draws, and such promises "
+    "do not add up. Release everything at once, from one function."
+)
 _MEMBERSHIP = (
     "Membership of single rows: the secret is the one named above and nothing else. Use PACPrivate "
     "to hide who was in the data."
@@ -48,15 +53,24 @@ _CHOICES = (
 )
 
 
+class _Found(Protocol):
+    """What a statement is made from: a calibrated scenario."""
+
+    @property
+    def scenario(self) -> Scenario: ...
+    @property
+    def worlds(self) -> Worlds: ...
+    @property
+    def law(self) -> SlicedLaw: ...
+    @property
+    def profile(self) -> SliceProfile: ...
+
+
 def pufferfish_guarantee(
-    scenario: Scenario,
-    worlds: Worlds,
-    law: SlicedLaw,
-    profile: SliceProfile,
+    found: _Found,
     *,
     budget: float,
     unit: str,
-    coupled: bool,
     noise: str,
     charged: float,
     n_releases: int,
@@ -66,14 +80,19 @@ def pufferfish_guarantee(
     provenance: Iterable[Provenance],
 ) -> PufferfishGuarantee:
     """Guarantee of a sliced release."""
+    scenario, worlds, law, profile = found.scenario, found.worlds, found.law, found.profile
     definition = {
         "average": "Ave-SRPP: mean over slices of the Renyi divergence (srpp, Definition 4.2)",
         "joint": "Joint-SRPP: log-moment over slices (srpp, Definition 4.4)",
         "full": "RPP: Renyi divergence of the whole release",
     }[law.aggregation]
-    limits = [_SLICED, _READING, _EMPIRICAL]
-    if worlds.n_draws > 1:
-        limits.append(_DRAWN_DATA)
+    limits = [*scenario.not_covered, _SLICED, _READING]
+    if scenario.redrawn:
+        limits.append(_EMPIRICAL)
+        if worlds.n_draws > 1:
+            limits.append(_DRAWN_DATA)
+    else:
+        limits.append(_ONE_TABLE)
     return PufferfishGuarantee(
         protects=scenario.protects,
         releases=scenario.releases,
@@ -91,11 +110,7 @@ def pufferfish_guarantee(
         n_priors=len(worlds.priors),
         n_draws=worlds.n_draws,
         slices=f"{profile.name} in {profile.dimension} dimensions, digest {profile.digest}",
-        coupling=(
-            "the n-th data sets of two secrets are kept together, so that releases add up"
-            if coupled
-            else "the best coupling of two secrets' data sets, along each slice"
-        ),
+        coupling=_coupling(found),
         noise=noise,
         noiseless=law.is_noiseless,
         charged=charged,
@@ -113,3 +128,9 @@ def pufferfish_guarantee(
         for_release=for_release,
         provenance=tuple(provenance),
     )
+
+
+def _coupling(found: _Found) -> str:
+    if not found.scenario.redrawn:
+        return "the n-th draws of two secrets, made from the same random numbers"
+    return "the best coupling of two secrets' data sets, along each slice"

@@ -73,7 +73,7 @@ def world_differences(
             f"{type(scenario).__name__} draws the data set that is released, and gradient descent "
             "runs on the rows given; use PrevalenceScenario, SimulatorScenario or DifferingRows."
         )
-    worlds = scenario.worlds(X, y, secret, realized)
+    worlds = scenario.worlds(X, y, secret)
     digests = [_digests(*world.data(X, y)) for world in worlds.worlds]
     if any(len(each) != X.shape[0] for each in digests):
         raise ScenarioError(

@@ -7,6 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn, final
 
@@ -27,6 +28,7 @@ from pacsklearn.candidates.subset_fitting import (
 )
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import IdentityMetric, Metric, as_metric
 from pacsklearn.core.scenario import World, Worlds
 from pacsklearn.exceptions import (
     GaugeError,
@@ -36,12 +38,12 @@ from pacsklearn.exceptions import (
 )
 from pacsklearn.release.statement import public_facts
 
-__all__ = ["FunctionQuery", "ModelQuery", "Query", "world_outputs"]
+__all__ = ["FunctionQuery", "ModelQuery", "Query", "WorldOutputs", "own_output", "world_outputs"]
 
 Floats = NDArray[np.float64]
 
 _CHECKED_ROWS = 32
-_CHECKED_WORLDS = 8
+_ANCHORS = 8
 _ROUNDING = 1e-8
 
 
@@ -52,8 +54,16 @@ class Query(ABC):
     released: tuple[str, ...]
 
     @abstractmethod
-    def encode(self, X: Any, y: Any, params: Mapping[str, Any], stage: Stage) -> Encoding:
-        """Vector of one data set."""
+    def fit(self, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
+        """What is computed on one data set: a fitted model, a value."""
+
+    @abstractmethod
+    def encode(self, fitted: Any, X: Any, stage: Stage) -> Encoding:
+        """Its vector."""
+
+    @abstractmethod
+    def metric(self, fitted: Any, layout: Layout, X: Any, vectors: Floats) -> Metric:
+        """What noise costs in each direction of the vector."""
 
     @abstractmethod
     def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
@@ -84,17 +94,21 @@ class ModelQuery(Query):
         self.released = canonicalizer.noised
         self._template, self._canonicalizer = seeded_clone(estimator), canonicalizer
 
-    def encode(self, X: Any, y: Any, params: Mapping[str, Any], stage: Stage) -> Encoding:
+    def fit(self, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
         model = clone(self._template)
-        model = model.fit(X, **params) if y is None else model.fit(X, y, **params)
-        stage.name = "encode"
-        encoding = self._canonicalizer.encode(model, X)
+        return model.fit(X, **params) if y is None else model.fit(X, y, **params)
+
+    def encode(self, fitted: Any, X: Any, stage: Stage) -> Encoding:
+        encoding = self._canonicalizer.encode(fitted, X)
         if not np.all(np.isfinite(encoding.vector)):
             raise StageFailure("finite")
         stage.name = "decode"
-        if not self._behaves(encoding, model, X[:_CHECKED_ROWS]):
+        if not self._behaves(encoding, fitted, X[:_CHECKED_ROWS]):
             raise StageFailure("gauge")
         return encoding
+
+    def metric(self, fitted: Any, layout: Layout, X: Any, vectors: Floats) -> Metric:
+        return self._canonicalizer.metric(layout, fitted, X, vectors)
 
     def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
         aligned = np.asarray(self._canonicalizer.align(vectors.copy(), layout), dtype=np.float64)
@@ -134,13 +148,17 @@ class FunctionQuery(Query):
         self.released = ("value",)
         self._function, self._takes_y = function, _takes_two(function)
 
-    def encode(self, X: Any, y: Any, params: Mapping[str, Any], stage: Stage) -> Encoding:
-        value = self._function(X, y) if self._takes_y else self._function(X)
-        stage.name = "encode"
-        array = np.asarray(value, dtype=np.float64)
+    def fit(self, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
+        return self._function(X, y) if self._takes_y else self._function(X)
+
+    def encode(self, fitted: Any, X: Any, stage: Stage) -> Encoding:
+        array = np.asarray(fitted, dtype=np.float64)
         if not np.all(np.isfinite(array)):
             raise StageFailure("finite")
         return Encoding(array.ravel(), Layout.of({"value": array}))
+
+    def metric(self, fitted: Any, layout: Layout, X: Any, vectors: Floats) -> Metric:
+        return IdentityMetric()
 
     def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
         return vectors
@@ -153,6 +171,31 @@ class FunctionQuery(Query):
         return ("shape of the value",)
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class WorldOutputs:
+    """Vectors of listed data sets, aligned, with what they have in common. Curator's material.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_worlds, d)
+    first : Encoding
+        Of the first data set, with the layout of all.
+    metric : Metric
+        What noise costs in each direction.
+    rows : array-like
+        A few rows of the first data set, to see how models behave.
+    failed : ndarray of bool, shape (n_worlds,)
+        Data sets that gave no such vector, where that is allowed; their rows are meaningless.
+    """
+
+    vectors: Floats
+    first: Encoding
+    metric: Metric
+    rows: Any
+    failed: NDArray[np.bool_]
+
+
 def world_outputs(
     query: Query,
     worlds: Worlds,
@@ -160,20 +203,26 @@ def world_outputs(
     y: Any,
     params: Mapping[str, Any],
     *,
+    metric: Any = "auto",
+    some_may_fail: bool = False,
     n_jobs: int | None = None,
-) -> tuple[Floats, Layout]:
-    """Vector of every world, aligned, and their common layout.
+) -> WorldOutputs:
+    """Vector of every data set, aligned with the first, and what they have in common.
 
-    Each is computed from the rows of its own data set alone.
+    Each is computed from the rows of its own data set and the first one's vector alone.
 
     Parameters
     ----------
     query : Query
     worlds : Worlds
     X, y : array-likes
-        The rows given.
+        The rows that data sets are made of; None where they bring their own.
     params : mapping
         Passed to ``fit``; entries with one value a row follow the rows.
+    metric : "auto", None, array-like or Metric, default="auto"
+        "auto" asks the query.
+    some_may_fail : bool, default=False
+        Note data sets without a usable vector instead of raising; the first is never one.
     n_jobs : int, optional
         As in joblib.
 
@@ -182,12 +231,93 @@ def world_outputs(
     SubsetFitError, GaugeError, StructureMismatchError, NonDeterministicError
         None quotes a data value.
     """
-    first = _unwrap(_computed(query, worlds.worlds[0], X, y, params), query.name)
-    tasks = (delayed(_computed)(query, world, X, y, params) for world in worlds.worlds)
+    fitted, first = _unwrap(_fitted(query, worlds.worlds[0], X, y, params), query.name)
+    if first.vector.size == 0:
+        raise SubsetFitError(f"{query.name} has no numbers to release.")
+    own, _ = worlds.worlds[0].data(X, y)
+    rows = safe_indexing(own, np.arange(min(_CHECKED_ROWS, own.shape[0])))
+    tasks = (delayed(_encoded)(query, world, X, y, params) for world in worlds.worlds)
     with warnings.catch_warnings():  # workers that are threads put filters back in any order
         outcomes = list(Parallel(n_jobs=n_jobs)(tasks))
-    encodings = [_unwrap(outcome, query.name) for outcome in outcomes]
     _warn(outcomes, query.name)
+    if not _close(_unwrap(outcomes[0], query.name).vector, first.vector):
+        raise NonDeterministicError(
+            f"{query.name} gives two results on the same data set, so noise calibrated on the "
+            "data sets would not cover its own randomness. Give it a random_state, or make it "
+            "deterministic."
+        )
+    if some_may_fail:
+        found = [_anchored(query, each, first, rows) for each in outcomes]
+        failed = np.array([vector is None for vector in found])
+        vectors = np.stack([first.vector if vector is None else vector for vector in found])
+        if failed[0]:
+            same = np.stack([first.vector] * (_ANCHORS + 1))
+            _unwrap(attempt(partial(_together, query, same, first.layout, rows)), query.name)
+    else:
+        encodings = [_unwrap(each, query.name) for each in outcomes]
+        _check_structure(query, first, encodings)
+        raw = np.stack([each.vector for each in encodings])
+        align = partial(_together, query, raw, first.layout, rows)
+        vectors = _unwrap(attempt(align), query.name)
+        failed = np.zeros(len(vectors), dtype=bool)
+    if isinstance(metric, str) and metric == "auto":
+        cost = query.metric(fitted, first.layout, own if X is None else X, vectors[~failed])
+    else:
+        cost = as_metric(metric)
+    return WorldOutputs(vectors, first, cost, rows, failed)
+
+
+def own_output(query: Query, outputs: WorldOutputs, X: Any, y: Any) -> Floats | None:
+    """Vector of a table that is none of the listed data sets, or None where it gives no such.
+
+    What the table's computation raises or warns shows nowhere.
+    """
+    return _anchored(query, _encoded(query, _Given(), X, y, {}), outputs.first, outputs.rows)
+
+
+@final
+class _Given(World):
+    """The rows given, as they are."""
+
+    rows = None
+
+    def data(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return X, y
+
+
+def _fitted(query: Query, world: World, X: Any, y: Any, params: Mapping[str, Any]) -> Outcome:
+    def work(stage: Stage) -> tuple[Any, Encoding]:
+        own, target = world.data(X, y)
+        cut = {} if world.rows is None else cut_params(params, world.rows, X.shape[0])
+        fitted = query.fit(own, target, cut)
+        stage.name = "encode"
+        return fitted, query.encode(fitted, own, stage)
+
+    return attempt(work)
+
+
+def _encoded(query: Query, world: World, X: Any, y: Any, params: Mapping[str, Any]) -> Outcome:
+    outcome = _fitted(query, world, X, y, params)
+    value = None if outcome.value is None else outcome.value[1]
+    return Outcome(value, outcome.failure, outcome.warnings)
+
+
+def _anchored(query: Query, outcome: Outcome, first: Encoding, rows: Any) -> Floats | None:
+    """Vector aligned with the first data set's alone; None where it has another form."""
+    if outcome.failure is not None or first.layout.differences(outcome.value.layout):
+        return None
+    # Repeated, so that rules that align with a mean stay near the first.
+    stack = np.stack([*[first.vector] * _ANCHORS, outcome.value.vector])
+    found = attempt(partial(_together, query, stack, first.layout, rows))
+    return None if found.failure is not None else found.value[-1]
+
+
+def _together(query: Query, vectors: Floats, layout: Layout, rows: Any, stage: Stage) -> Floats:
+    stage.name = "align"
+    return query.align(vectors, layout, rows)
+
+
+def _check_structure(query: Query, first: Encoding, encodings: Iterable[Encoding]) -> None:
     for encoding in encodings:
         differences = first.layout.differences(encoding.layout)
         if differences:
@@ -196,27 +326,6 @@ def world_outputs(
                 f"another: {'; '.join(differences)}. Structure cannot be noised, so it must be the "
                 "same for every data set: fix it by a parameter, or collect more rows."
             )
-    if not _close(encodings[0].vector, first.vector):
-        raise NonDeterministicError(
-            f"{query.name} gives two results on the same data set, so noise calibrated on the "
-            "data sets would not cover its own randomness. Give it a random_state, or make it "
-            "deterministic."
-        )
-    vectors = np.stack([encoding.vector for encoding in encodings])
-    if vectors.shape[1] == 0:
-        raise SubsetFitError(f"{query.name} has no numbers to release.")
-    rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
-    align = partial(_aligned, query, vectors, first.layout, rows)
-    return _unwrap(attempt(align), query.name), first.layout
-
-
-def _computed(query: Query, world: World, X: Any, y: Any, params: Mapping[str, Any]) -> Outcome:
-    def work(stage: Stage) -> Encoding:
-        own, target = world.data(X, y)
-        cut = {} if world.rows is None else cut_params(params, world.rows, X.shape[0])
-        return query.encode(own, target, cut, stage)
-
-    return attempt(work)
 
 
 def _warn(outcomes: Iterable[Outcome], name: str) -> None:
@@ -227,11 +336,6 @@ def _warn(outcomes: Iterable[Outcome], name: str) -> None:
             kind,
             stacklevel=2,
         )
-
-
-def _aligned(query: Query, vectors: Floats, layout: Layout, rows: Any, stage: Stage) -> Floats:
-    stage.name = "align"
-    return query.align(vectors, layout, rows)
 
 
 def _unwrap(outcome: Outcome, name: str) -> Any:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pacsklearn.core.scenario import SecretColumn, all_pairs
 from pacsklearn.exceptions import ScenarioError
 
-__all__ = ["class_codes", "is_number", "pair_indices", "secret_codes", "true_secret"]
+__all__ = ["class_codes", "is_number", "pair_indices", "secret_codes"]
 
 _MOST_SECRETS = 50
 _MOST_CLASSES = 100
@@ -94,20 +94,6 @@ def pair_indices(
             raise ScenarioError(f"A pair must name two different secrets, got {tuple(pair)!r}.")
         found.append((i, j))
     return tuple(found)
-
-
-def true_secret(realized: Any, secrets: Sequence[Any], scenario: str) -> int:
-    """Index of the true secret. Its name is in no message."""
-    known = f"Known secrets: {', '.join(map(repr, secrets))}."
-    if realized is None:
-        raise ScenarioError(
-            f"{scenario} needs to know the true secret; call fit(..., realized=...). {known}"
-        )
-    if isinstance(secrets[0], str) and not isinstance(realized, str):
-        realized = str(realized)
-    if realized not in secrets:
-        raise ScenarioError(f"realized is none of the scenario's secrets. {known}")
-    return list(secrets).index(realized)
 
 
 def _is_missing(value: Any) -> bool:

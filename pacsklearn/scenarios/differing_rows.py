@@ -35,6 +35,8 @@ class DifferingRows(Scenario):
 
     count: int = 1
 
+    redrawn = False
+
     @property
     def protects(self) -> str:
         if self.count == 1:
@@ -54,7 +56,7 @@ class DifferingRows(Scenario):
         count = check_integer(name="count", value=self.count, minimum=1)
         return min(count, n_rows)
 
-    def worlds(self, X: Any, y: Any, secret: SecretColumn | None, realized: Any) -> Worlds:
+    def worlds(self, X: Any, y: Any, secret: SecretColumn | None) -> Worlds:
         raise ScenarioError(
             "DifferingRows is about all data sets that differ in some rows and does not enumerate "
             "them; only SRPPSGDClassifier and SRPPSGDRegressor can use it. Use PrevalenceScenario "

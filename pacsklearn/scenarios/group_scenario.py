@@ -17,7 +17,6 @@ from pacsklearn.scenarios.checks import (
     is_number,
     pair_indices,
     secret_codes,
-    true_secret,
 )
 from pacsklearn.scenarios.row_world import RowWorld
 
@@ -61,7 +60,7 @@ class GroupScenario(Scenario):
     sizes: Sequence[float] = (1.0,)
     seed: int = 0
 
-    redrawn = True
+    stated = True
 
     @property
     def protects(self) -> str:
@@ -81,7 +80,7 @@ class GroupScenario(Scenario):
             f"seed={self.seed})"
         )
 
-    def worlds(self, X: Any, y: Any, secret: SecretColumn | None, realized: Any) -> Worlds:
+    def worlds(self, X: Any, y: Any, secret: SecretColumn | None) -> Worlds:
         check_integer(name="n_draws", value=self.n_draws, minimum=1)
         check_integer(name="seed", value=self.seed, minimum=0)
         sizes = _checked_sizes(self.sizes)
@@ -93,7 +92,6 @@ class GroupScenario(Scenario):
                 f"The secret {few!r} has a single record: a model of it would be about one row. "
                 "Leave it out, merge it with another group, or use PrevalenceScenario."
             )
-        true = true_secret(realized, groups, "GroupScenario")
         classes = class_codes(y, X.shape[0])
         worlds: list[World] = []
         laws: list[Law] = []
@@ -116,7 +114,7 @@ class GroupScenario(Scenario):
             worlds=tuple(worlds),
             laws=tuple(laws),
             pairs=pair_indices(self.pairs, groups),
-            realized=true,
+            values=tuple(groups),
         )
 
 

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, final
 
+import joblib
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
-from pacsklearn.core.scenario import Law, Scenario, SecretColumn, World, Worlds
+from pacsklearn.core.scenario import Law, Scenario, SecretColumn, Worlds
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.scenarios.checks import class_codes, is_number, pair_indices, secret_codes
-from pacsklearn.scenarios.row_world import RowWorld
+from pacsklearn.scenarios.shares import Share, SharesInUniverse, SharesOfReference
 
 __all__ = ["PrevalenceScenario"]
 
-Integers = NDArray[np.int64]
-
-_EDITS = ("replace", "overwrite")
-_GIVEN = "as given"
+_OWN = "as in the table"
+_DRAWS = {True: 8, False: 1000}
+_UNIVERSE = (
+    "The table's own share, and its rows: the table is a universe that the adversary may know. "
+    "Hidden is the share in the training set, which is drawn from it. Give a public reference= to "
+    "hide the share of the table itself."
+)
+_PRIOR = (
+    "Tables that are not drawn from the stated laws: rows of the reference, resampled to the "
+    "stated shares. How well they stand for the table is not part of the promise."
+)
 
 
 @final
@@ -28,119 +36,142 @@ _GIVEN = "as given"
 class PrevalenceScenario(Scenario):
     """Hide how frequent a value of the secret column (or a label) is.
 
-    The release is fitted on the rows given. The other worlds are the same rows, as few of them
-    edited as it takes to give the value another share; the n-th worlds of all shares edit the
-    same rows first, and share all others.
+    *Universe* (the default). The table is a universe, whose rows the adversary may know. For each
+    share of a public grid several training sets of one public size are drawn from it by a public
+    seed; those of neighbouring shares differ by as few rows as it takes. The mechanism draws the
+    share (or the curator states it, ``fit(..., realized=0.4)``) and one of its training sets, and
+    the model of that is released. Hidden is the share in the *training set*; the table's own
+    share is not.
+
+    *Prior* (``reference=``). The table's own share is hidden. What the table could have been is
+    drawn from a public sample of such rows, once for each share; noise, clipping, classes and the
+    form of the model follow from these draws before the table is looked at. The promise is about
+    tables that are drawn like that.
 
     Parameters
     ----------
     shift : float, default=0.1
-        Shares this much above and below the true one are to be hard to tell from it, for each
-        value, as far as there are rows to edit.
+        The grid, when ``shares`` is not given: for each value its share in the table (or the
+        reference), and the shares this much above and below. Neither the value nor its absence
+        becomes more than twice as frequent, so that training sets keep half of the rows.
     shares : sequence of float, optional
-        Instead: the shares, for one value, that must be hard to tell from the true one and from
-        one another. Choose them without looking at the rows.
+        The grid, for one value: shares that must be hard to tell from one another.
     value : object, optional
         Value that the shares are of. When not given: every value with ``shift``; with ``shares``
         the last of two.
     pairs : iterable of (str, str), optional
-        Pairs of secrets to be hard to tell apart; all pairs when not given. The true share is
-        called ``"as given"``, the others ``"'a' 0.1 higher"``, ``"'a' 0.1 lower"`` or
-        ``"'a' at 0.25"``.
-    edit : {"replace", "overwrite"} or a sequence of them, default="replace"
-        One prior each: rows are replaced by copies of rows with (or without) the value, or the
-        value is overwritten where it stands in ``y`` or ``X``.
-    n_draws : int, default=8
-        Ways of choosing the edited rows.
+        Pairs of secrets to be hard to tell apart; all pairs when not given. They are called
+        ``"as in the table"``, ``"'a' 0.1 higher"``, ``"'a' 0.1 lower"``, or ``"'a' at 0.25"``.
+    size : int, optional
+        Rows of each training set, or of each drawn table; as many as all shares allow, or as the
+        reference has, when not given.
+    n_draws : int, optional
+        Training sets of each share, 8 when not given; with a reference tables drawn for each
+        share, 1,000 when not given.
     seed : int, default=0
-        Public seed of the edits.
+        Public seed of the draws.
+    reference : (X, y, secret), optional
+        Public rows, their targets (or None) and their values of the secret column.
 
     Notes
     -----
-    *Guarantee.* The true secret stands for the rows given and nothing else, so that the bound
-    also holds against an adversary who knows them, in each comparison with one edited data set.
-    The true share itself is never part of what is released.
-
-    *Edge cases.* Where a share cannot be reached, because rows of one kind would run out, rows are
-    edited as far as it goes: which secrets there are tells nothing about the true share. One row
-    of each class is never edited.
+    *Guarantee.* Universe: exact for an adversary who knows the table, the training sets listed and
+    everything else but the share and which training set of it was drawn. Prior: for tables drawn
+    from the stated laws, with the confidence printed. Source: srpp, sections 2 and 6.1.
     """
 
     shift: float = 0.1
     shares: Sequence[float] | None = None
     value: Any = None
     pairs: Iterable[tuple[str, str]] | None = None
-    edit: Any = "replace"
-    n_draws: int = 8
+    size: int | None = None
+    n_draws: int | None = None
     seed: int = 0
+    reference: Any = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.reference is None:
+            return
+        given = self.reference
+        if not isinstance(given, tuple) or len(given) != 3:
+            raise ScenarioError(
+                "reference must be a tuple (X, y, secret) of public rows, their targets or None, "
+                f"and their values of the secret column, got an object of type "
+                f"{type(given).__name__}."
+            )
+        X, y, secret = given
+        column = secret if isinstance(secret, SecretColumn) else SecretColumn(np.asarray(secret))
+        object.__setattr__(self, "reference", (X, y, column))
+
+    @property
+    def redrawn(self) -> bool:  # type: ignore[override]
+        return self.reference is None
 
     @property
     def protects(self) -> str:
         what = "a value of the secret column" if self.value is None else repr(self.value)
+        where = "training set" if self.redrawn else "table"
         if self.shares is None:
             each = "each value of the secret column" if self.value is None else what
-            return (
-                f"how frequent {each} is: its share against shares {self.shift:g} off, as far as "
-                "the rows allow"
-            )
-        shares = ", ".join(f"{share:g}" for share in self.shares)
-        return f"how frequent {what} is: its share against shares of {shares}"
+            own = "the table" if self.redrawn else "the reference"
+            grid = f"its share in {own}, or {self.shift:g} more or less"
+            text = f"how frequent {each} is in the {where} ({grid})"
+        else:
+            shares = ", ".join(f"{share:g}" for share in self.shares)
+            text = f"how frequent {what} is in the {where} (shares of {shares})"
+        return f"{text}; the table's own share is not hidden" if self.redrawn else text
 
     @property
     def releases(self) -> str:
-        return "the model fitted on the rows given"
+        if self.redrawn:
+            return "what was fitted on a training set drawn in secret from the table"
+        return "what was fitted on the table, clipped to what the drawn tables give"
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        return (_UNIVERSE if self.redrawn else _PRIOR,)
 
     @property
     def description(self) -> str:
         pairs = None if self.pairs is None else sorted(map(repr, self.pairs))
+        drawn = "" if self.redrawn else f", reference={_digest(self.reference)}"
         return (
             f"PrevalenceScenario(shift={self.shift}, shares={self.shares}, value={self.value!r}, "
-            f"pairs={pairs}, edit={self.edit!r}, n_draws={self.n_draws}, seed={self.seed})"
+            f"pairs={pairs}, size={self.size}, n_draws={self._n_draws}, seed={self.seed}{drawn})"
         )
 
-    def worlds(self, X: Any, y: Any, secret: SecretColumn | None, realized: Any) -> Worlds:
-        check_integer(name="n_draws", value=self.n_draws, minimum=1)
-        check_integer(name="seed", value=self.seed, minimum=0)
-        edits = _checked_edits(self.edit)
-        if realized is not None:
-            raise ScenarioError(
-                "PrevalenceScenario takes no realized: the true share is that of the rows given."
-            )
-        n_rows = X.shape[0]
-        values, codes = secret_codes(secret, n_rows, "PrevalenceScenario")
-        assert secret is not None
-        targets = list(self._targets(values, codes))
-        if "overwrite" in edits and secret.place is None:
-            raise ScenarioError(
-                "edit='overwrite' needs the secret to be the target or a column of X; give "
-                "secret='name of the column', or use edit='replace'."
-            )
-        editor = _Editor(values, codes, class_codes(y, n_rows), secret.place, self.seed)
-        worlds: list[World] = [RowWorld(np.arange(n_rows))]
-        laws = [Law(0, prior, (0,)) for prior in range(len(edits))]
-        for number, (_, code, count) in enumerate(targets, start=1):
-            for prior, edit in enumerate(edits):
-                start = len(worlds)
-                worlds += [editor.edited(code, count, edit, k) for k in range(self.n_draws)]
-                laws.append(Law(number, prior, tuple(range(start, len(worlds)))))
-        if not editor.edits_any:
-            raise ScenarioError(
-                "There is no data for any other share than the true one; give another shift or "
-                "other shares, or more rows."
-            )
-        names = [_GIVEN, *(name for name, _, _ in targets)]
+    @property
+    def _n_draws(self) -> int:
+        return _DRAWS[self.redrawn] if self.n_draws is None else self.n_draws
+
+    def worlds(self, X: Any, y: Any, secret: SecretColumn | None) -> Worlds:
+        n_draws = check_integer(name="n_draws", value=self._n_draws, minimum=1)
+        seed = check_integer(name="seed", value=self.seed, minimum=0)
+        if self.size is not None:
+            check_integer(name="size", value=self.size, minimum=2)
+        values, codes = secret_codes(secret, X.shape[0], "PrevalenceScenario")
+        shares = self._grid(values, np.bincount(codes, minlength=len(values)) / codes.size)
+        for each in shares:
+            _check_records(values[each.code], int(np.sum(codes == each.code)))
+        drawn: SharesInUniverse | SharesOfReference
+        if self.redrawn:
+            drawn = SharesInUniverse(codes, class_codes(y, codes.size), shares, self.size, seed)
+        else:
+            drawn = SharesOfReference(codes, self.size or codes.size, seed)
+        names = [each.name for each in shares]
         return Worlds(
             secrets=tuple(names),
-            priors=tuple(f"edit: {edit}" for edit in edits),
-            worlds=tuple(worlds),
-            laws=tuple(laws),
+            priors=("training sets drawn from the table" if self.redrawn else "the reference",),
+            worlds=tuple(drawn.world(each, k) for each in shares for k in range(n_draws)),
+            laws=tuple(
+                Law(i, 0, tuple(range(i * n_draws, (i + 1) * n_draws))) for i in range(len(names))
+            ),
             pairs=pair_indices(self.pairs, names),
-            realized=0,
+            values=() if self.shares is None else tuple(each.share for each in shares),
         )
 
-    def _targets(self, values: list[Any], codes: Integers) -> Iterator[tuple[str, int, int]]:
-        """Name, value and number of rows with the value, of every other share there is."""
-        n_rows, counts = codes.size, np.bincount(codes, minlength=len(values))
+    def _grid(self, values: list[Any], own: Any) -> list[Share]:
+        """The secrets: a name, a value and its share each."""
         if self.value is not None and self.value not in values:
             raise ScenarioError(f"No row has the value {self.value!r} in the secret column.")
         if self.shares is not None:
@@ -150,72 +181,44 @@ class PrevalenceScenario(Scenario):
                     "value=."
                 )
             code = len(values) - 1 if self.value is None else values.index(self.value)
-            _check_records(values[code], int(counts[code]))
-            for share in _checked_shares(self.shares):
-                count = round(share * n_rows)
-                yield f"{values[code]!r} at {share:g}", code, min(max(count, 1), n_rows - 1)
-            return
+            return [
+                Share(f"{values[code]!r} at {share:g}", code, share)
+                for share in _checked_shares(self.shares)
+            ]
         shift: Any = self.shift
         if not is_number(shift) or not 0 < float(shift) < 1:
             raise ScenarioError(f"shift must be a number between 0 and 1, got {shift!r}.")
         chosen = range(len(values)) if self.value is None else [values.index(self.value)]
+        if len(values) == 2 and self.value is None:
+            chosen = [1]  # the other's share is what is left
+        found = [Share(_OWN, chosen[0], float(own[chosen[0]]))]
         for code in chosen:
-            _check_records(values[code], int(counts[code]))
-            step = max(1, round(float(shift) * n_rows))
-            for word, count in (("higher", counts[code] + step), ("lower", counts[code] - step)):
-                reached = int(min(max(count, 1), n_rows - 1))
-                yield f"{values[code]!r} {shift:g} {word}", code, reached
-
-
-class _Editor:
-    """Edits rows in one order a draw, so that a larger change contains a smaller one."""
-
-    def __init__(
-        self, values: list[Any], codes: Integers, classes: Integers, place: Any, seed: int
-    ) -> None:
-        self._values = np.asarray(values)
-        self._codes, self._classes, self._place, self._seed = codes, classes, place, seed
-        self.edits_any = False
-
-    def edited(self, code: int, count: int, edit: str, draw: int) -> RowWorld:
-        having = self._codes == code
-        n_rows, present = having.size, int(having.sum())
-        raises = count > present
-        generator = np.random.default_rng([self._seed, draw, code, int(raises)])
-        order = generator.permutation(n_rows)
-        spared = np.zeros(n_rows, dtype=bool)
-        spared[order[np.unique(self._classes[order], return_index=True)[1]]] = True
-        candidates = order[(having[order] != raises) & ~spared[order]]
-        donors = generator.choice(np.flatnonzero(having == raises), n_rows)
-        number = min(abs(count - present), candidates.size)
-        self.edits_any |= number > 0
-        edited, sources = candidates[:number], donors[:number]
-        if edit == "replace":
-            rows = np.arange(n_rows)
-            rows[edited] = sources
-            return RowWorld(rows)
-        values = self._values[self._codes[sources]]
-        return RowWorld(np.arange(n_rows), self._place, edited, values)
+            share = float(own[code])
+            high = min(share + shift, 2 * share, (1 + share) / 2)
+            low = max(share - shift, 2 * share - 1, share / 2)
+            found.append(Share(f"{values[code]!r} {shift:g} higher", code, high))
+            found.append(Share(f"{values[code]!r} {shift:g} lower", code, low))
+        return found
 
 
 def _check_records(value: Any, count: int) -> None:
     if count < 2:
         raise ScenarioError(
-            f"The value {value!r} of the secret column has a single record: its share cannot be "
-            "hidden by editing rows. Merge it with another value, or name one with value=."
+            f"The value {value!r} of the secret column has a single record: no training sets of "
+            "several shares can be drawn. Merge it with another value, or name one with value=."
         )
 
 
 def _checked_shares(shares: Any) -> list[float]:
     given: list[Any] = list(shares) if np.iterable(shares) and not isinstance(shares, str) else []
     usable = [is_number(share) and 0 < float(share) < 1 for share in given]
-    if not given or not all(usable):
-        raise ScenarioError(f"shares must be numbers between 0 and 1, got {shares!r}.")
-    return sorted({float(share) for share in given})
+    found = sorted({float(share) for share in given}) if all(usable) else []
+    if len(found) < 2:
+        raise ScenarioError(f"shares must be two numbers or more between 0 and 1, got {shares!r}.")
+    return found
 
 
-def _checked_edits(edit: Any) -> tuple[str, ...]:
-    edits = (edit,) if isinstance(edit, str) else tuple(edit)
-    if not edits or any(each not in _EDITS for each in edits):
-        raise ScenarioError(f"edit must be 'replace', 'overwrite' or both, got {edit!r}.")
-    return edits
+def _digest(reference: Any) -> str:
+    X, y, column = reference
+    content = joblib.hash((X, y, column.values, column.place))
+    return hashlib.sha256(str(content).encode()).hexdigest()[:12]

@@ -9,34 +9,40 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn._validation import check_integer
-from pacsklearn.core.scenario import Law, Scenario, SecretColumn, World, Worlds
+from pacsklearn.core.scenario import Law, Scenario, SecretColumn, Worlds
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.scenarios.checks import pair_indices, true_secret
-from pacsklearn.scenarios.data_world import DataWorld
-from pacsklearn.scenarios.row_world import RowWorld
+from pacsklearn.scenarios.checks import pair_indices
+from pacsklearn.scenarios.simulated_world import SimulatedWorld
 
 __all__ = ["SimulatorScenario"]
+
+_LIMIT = (
+    "Tables that are not drawn from the simulator's laws: how well it stands for the table is not "
+    "part of the promise."
+)
 
 
 @final
 @dataclass(frozen=True)
 class SimulatorScenario(Scenario):
-    """Hide a secret by data sets that a simulator draws for the other secrets.
+    """Hide a secret of the table, given what tables a simulator draws for each secret.
 
-    The true secret, told by ``fit(X, y, realized=...)``, stands for the rows given; every other
-    one for ``n_draws`` simulated data sets under each prior.
+    What is released is computed on the table. Noise, clipping and the form of the model follow
+    from simulated tables alone, before the table is looked at, so nobody has to say which secret
+    is true.
 
     Parameters
     ----------
     sample : callable
-        ``sample(secret, prior, rng)`` returning ``(X, y)``; ``y`` may be None.
+        ``sample(secret, prior, rng)`` returning ``(X, y)``; ``y`` may be None. The n-th draws of
+        all secrets get equal generators: what they draw alike costs no noise.
     secrets : sequence
         What it can be asked for.
     priors : sequence, default=("prior",)
     pairs : iterable of (secret, secret), optional
         Secrets to be hard to tell apart; all pairs when not given.
-    n_draws : int, default=16
-        Data sets drawn for each secret and prior.
+    n_draws : int, default=1000
+        Tables drawn for each secret and prior.
     seed : int, default=0
         Public seed of the draws.
     about : str, default="a property of the data"
@@ -44,17 +50,20 @@ class SimulatorScenario(Scenario):
 
     Notes
     -----
-    *Guarantee.* Exact for an adversary who compares the rows given with the enumerated data sets.
-    How well they stand for what could have been is the simulator's business.
+    *Guarantee.* For tables drawn as the simulator draws them, with the confidence printed. How
+    well it stands for what could have been is the simulator's business. ``sample`` must not use
+    the private table: then the noise would tell about it.
     """
 
     sample: Callable[[Any, Any, np.random.Generator], tuple[Any, Any]]
     secrets: Sequence[Any]
     priors: Sequence[Any] = ("prior",)
     pairs: Iterable[tuple[Any, Any]] | None = None
-    n_draws: int = 16
+    n_draws: int = 1000
     seed: int = 0
     about: str = "a property of the data"
+
+    redrawn = False
 
     @property
     def protects(self) -> str:
@@ -62,7 +71,11 @@ class SimulatorScenario(Scenario):
 
     @property
     def releases(self) -> str:
-        return "the model fitted on the rows given"
+        return "what was fitted on the table, clipped to what the simulated tables give"
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        return (_LIMIT,)
 
     @property
     def description(self) -> str:
@@ -75,9 +88,9 @@ class SimulatorScenario(Scenario):
             f"seed={self.seed})"
         )
 
-    def worlds(self, X: Any, y: Any, secret: SecretColumn | None, realized: Any) -> Worlds:
-        check_integer(name="n_draws", value=self.n_draws, minimum=1)
-        check_integer(name="seed", value=self.seed, minimum=0)
+    def worlds(self, X: Any, y: Any, secret: SecretColumn | None) -> Worlds:
+        n = check_integer(name="n_draws", value=self.n_draws, minimum=1)
+        seed = check_integer(name="seed", value=self.seed, minimum=0)
         if not callable(self.sample):
             raise ScenarioError("sample must be callable: sample(secret, prior, rng) -> (X, y).")
         secrets, priors = list(self.secrets), list(self.priors)
@@ -86,43 +99,44 @@ class SimulatorScenario(Scenario):
                 f"A simulator needs two secrets and one prior at least, got {len(secrets)} and "
                 f"{len(priors)}."
             )
-        true = true_secret(realized, secrets, "SimulatorScenario")
-        worlds: list[World] = [RowWorld(np.arange(X.shape[0]))]
-        laws: list[Law] = [Law(true, j, (0,)) for j in range(len(priors))]
+        worlds: list[SimulatedWorld] = []
+        laws: list[Law] = []
         for i, each in enumerate(secrets):
-            if i == true:
-                continue
             for j, prior in enumerate(priors):
-                generator = np.random.default_rng([self.seed, i, j])
                 start = len(worlds)
-                worlds += [self._drawn(each, prior, generator, X, y) for _ in range(self.n_draws)]
+                worlds += [SimulatedWorld(self.sample, each, prior, (seed, j, k)) for k in range(n)]
                 laws.append(Law(i, j, tuple(range(start, len(worlds)))))
+        _check_form(worlds[law.members[0]] for law in laws)
         return Worlds(
             secrets=tuple(map(str, secrets)),
             priors=tuple(map(str, priors)),
             worlds=tuple(worlds),
             laws=tuple(laws),
             pairs=pair_indices(self.pairs, secrets),
-            realized=true,
+            values=tuple(secrets),
         )
 
-    def _drawn(
-        self, secret: Any, prior: Any, generator: np.random.Generator, X: Any, y: Any
-    ) -> DataWorld:
-        drawn: Any = self.sample(secret, prior, generator)
-        if not isinstance(drawn, tuple) or len(drawn) != 2:
+
+def _check_form(drawn: Iterable[SimulatedWorld]) -> None:
+    """Refuse a simulator whose first tables are no tables, or of several forms."""
+    forms = set()
+    for world in drawn:
+        found: Any = world.drawn()
+        if not isinstance(found, tuple) or len(found) != 2:
             raise ScenarioError(
                 "sample must return (X, y), with None for a missing y, got an object of type "
-                f"{type(drawn).__name__}."
+                f"{type(found).__name__}."
             )
-        rows, target = drawn
-        if np.ndim(rows) != 2 or np.shape(rows)[1] != X.shape[1] or np.shape(rows)[0] == 0:
+        X, y = found
+        if np.ndim(X) != 2 or np.shape(X)[0] == 0:
             raise ScenarioError(
-                f"sample must return rows with {X.shape[1]} columns like X, got shape "
-                f"{np.shape(rows)}."
+                f"sample must return a table with rows, got an array of shape {np.shape(X)}."
             )
-        if (target is None) != (y is None) or (
-            target is not None and np.shape(target)[:1] != np.shape(rows)[:1]
-        ):
-            raise ScenarioError("sample must return one target a row when y is given, else None.")
-        return DataWorld(rows, target)
+        if y is not None and np.shape(y)[:1] != np.shape(X)[:1]:
+            raise ScenarioError("sample must return one target a row, or None for all of them.")
+        forms.add((np.shape(X)[1], y is None))
+    if len(forms) > 1:
+        raise ScenarioError(
+            "sample must return tables of one form for all secrets and priors: as many columns, "
+            "and targets for all or for none."
+        )

@@ -1,0 +1,58 @@
+"""Naming the secret by what is printed beside a release."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from pacsklearn._validation import check_integer
+from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.core.game import Game
+
+__all__ = ["FiguresAttack"]
+
+
+@final
+class FiguresAttack(Attack):
+    """Compares published figures, grid and origin with those of each secret.
+
+    It never looks at the released numbers. On a mechanism whose law of noise is the same whichever
+    secret is true it can only guess blindly; one that lists data sets around the true one, or
+    scales noise by it, is named at once, however small the budget.
+
+    Notes
+    -----
+    The likeliest secret, beforehand, of those under which the same would be printed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from pacsklearn import SRPPPrivate, run_audit
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = SRPPPrivate(lambda X: X[:, :2].mean(axis=0)).fit(X, secret=y)
+    >>> audit = run_audit(model, X, secret=y, attacks=["figures"], n_trials=100)
+    >>> audit.passed
+    True
+    """
+
+    name = "figures"
+    needs = ("secrets", "figures")
+    automatic = True
+
+    def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
+        count = check_integer(name="n_trials", value=n_trials, minimum=1)
+        figures: Any = getattr(game, "figures", None)
+        if figures is None:
+            raise ValueError(
+                "figures compares what is printed beside releases of different secrets, and this "
+                "game has no figures; play a SlicedGame."
+            )
+        generator = np.random.default_rng(seed)
+        right = 0
+        for _ in range(count):
+            played = game.play(generator)
+            fits = [each == played.released.figures for each in figures]
+            right += int(np.argmax(game.prior * fits)) in played.used
+        blind = float(np.max(game.prior))
+        return AttackResult(self.name, "naming the secret", count, right, blind, game.bound(blind))

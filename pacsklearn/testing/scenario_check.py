@@ -1,0 +1,235 @@
+"""The contract of a scenario."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
+from pacsklearn.core.slice_profile import SliceProfile
+from pacsklearn.exceptions import ScenarioError
+from pacsklearn.noise.sampler import Sampler
+from pacsklearn.pufferfish.release import (
+    CalibratedWorlds,
+    SlicedOptions,
+    calibrated_worlds,
+    sliced_release,
+)
+from pacsklearn.pufferfish.world_outputs import FunctionQuery, Query
+from pacsklearn.testing.fingerprint import fingerprint
+from pacsklearn.testing.rule import broken, require
+
+__all__ = ["check_scenario"]
+
+_TEXTS = ("protects", "releases", "description")
+_STRICT = "let worlds() depend on its arguments and on the scenario's parameters alone."
+_TRIED = 3
+
+
+def check_scenario(
+    scenario: Scenario,
+    X: Any,
+    y: Any = None,
+    *,
+    secret: Any = None,
+    query: Query | None = None,
+) -> None:
+    """Check that nothing a release shows depends on which listed secret is true.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        As the registry or a user would give it.
+    X, y : array-likes
+        Rows to try it on.
+    secret : array-like of shape (n_rows,), optional
+        What the secret is about, where the scenario is told.
+    query : Query, optional
+        What is released; the column means of ``X`` when not given.
+
+    Raises
+    ------
+    AssertionError
+        Naming the rule that is broken and what to do.
+
+    Notes
+    -----
+    Each listed data set is forced to be the true one in turn, in the same call: where the table is
+    a universe by forcing the draw; where it is released on, by handing in a table of that secret.
+
+    1. *Form*: texts are there, equal in copies; the list is one of data sets of the rows given.
+    2. *List*: secrets, laws, pairs and data sets are the same in every call.
+    3. *Law*: centres, grid, axes, origin, scale and costs are the same bit for bit, whichever data
+       set was the true one.
+    4. *Guarantee*: so is all that is printed, but for the ledger's position.
+    5. *Release*: without noise what leaves is the forced data set's own output, on that grid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pacsklearn import PrevalenceScenario
+    >>> from pacsklearn.testing import check_scenario
+    >>> X = np.arange(80.0).reshape(40, 2)
+    >>> check_scenario(PrevalenceScenario(n_draws=2), X, secret=np.arange(40) % 3 == 0)
+    """
+    require(
+        isinstance(scenario, Scenario),
+        "form",
+        f"An object of type {type(scenario).__qualname__} is not a Scenario.",
+        "give an instance of a subclass of pacsklearn.Scenario.",
+    )
+    _check_texts(scenario)
+    column = None if secret is None else SecretColumn(np.asarray(secret))
+    asked = FunctionQuery(_column_means) if query is None else query
+    options = SlicedOptions(1.0, 4.0, "full", "isotropic", _profile, 1e-5)
+    first = _calibrated(scenario, asked, X, y, column, options)
+    reference: str | None = None
+    for secret_index, position in _forced(first.worlds):
+        table = X, y
+        if not scenario.redrawn:
+            world = first.worlds.worlds[first.worlds.law(secret_index, 0).members[position]]
+            table = world.data(*(scenario.reference or (None, None, None))[:2])
+        found = _calibrated(scenario, asked, *table, column, options)
+        _check_list(first.worlds, found.worlds)
+        _check_law(first, found)
+        release = sliced_release(
+            asked,
+            scenario,
+            *table,
+            column,
+            found.worlds.secrets[secret_index] if scenario.redrawn else None,
+            options,
+            params={},
+            ledger=None,
+            sampler=_Forced(position),
+            provenance=(),
+        )
+        printed = json.dumps(release.guarantee.to_dict(), sort_keys=True)
+        reference = printed if reference is None else reference
+        require(
+            printed == reference,
+            "guarantee",
+            "What is printed differs between listed data sets forced to be the true one.",
+            "print nothing that depends on which data set or secret is true.",
+        )
+        _check_release(found, release.value, asked, secret_index, position)
+
+
+def _check_texts(scenario: Scenario) -> None:
+    other = copy.deepcopy(scenario)
+    for name in _TEXTS:
+        text = getattr(scenario, name, None)
+        require(
+            isinstance(text, str) and text,
+            "form",
+            f"{name} is {text!r}.",
+            f"give {name} as a text that tells nothing about the rows.",
+        )
+        require(
+            getattr(other, name) == text,
+            "form",
+            f"{name} differs between a scenario and its copy.",
+            "derive it from the parameters alone.",
+        )
+
+
+def _calibrated(
+    scenario: Scenario, query: Query, X: Any, y: Any, column: Any, options: SlicedOptions
+) -> CalibratedWorlds:
+    try:
+        return calibrated_worlds(query, scenario, X, y, column, options)
+    except ScenarioError:
+        raise
+    except Exception as error:
+        raise broken(
+            "form",
+            f"Its data sets cannot be released on: {type(error).__name__}: {error}.",
+            "return Worlds over the rows given, as worlds() says; or give another query.",
+        ) from error
+
+
+def _check_list(first: Worlds, found: Worlds) -> None:
+    for name in ("secrets", "priors", "laws", "pairs", "values"):
+        require(
+            getattr(first, name) == getattr(found, name),
+            "list",
+            f"{name} of the list differ between two calls.",
+            _STRICT,
+        )
+    require(
+        fingerprint([world.rows for world in first.worlds])
+        == fingerprint([world.rows for world in found.worlds]),
+        "list",
+        "The data sets listed differ between two calls.",
+        _STRICT,
+    )
+
+
+def _check_law(first: CalibratedWorlds, found: CalibratedWorlds) -> None:
+    for name in ("centres", "step", "axes", "origin"):
+        mine, theirs = getattr(first.law, name), getattr(found.law, name)
+        require(
+            mine.shape == theirs.shape and mine.tobytes() == theirs.tobytes(),
+            "law",
+            f"{name} of the law differ between listed data sets forced to be the true one: an "
+            "adversary reads them off the released numbers.",
+            _STRICT,
+        )
+    require(
+        (first.law.scale, first.law.costs) == (found.law.scale, found.law.costs),
+        "law",
+        "The price differs between listed data sets forced to be the true one.",
+        _STRICT,
+    )
+
+
+def _check_release(
+    found: CalibratedWorlds, value: Any, query: Query, secret: int, position: int
+) -> None:
+    law = found.law
+    centre = law.centres[found.worlds.law(secret, 0).members[position]]
+    expected = query.decode(law.decode(centre), found.outputs.first.layout)
+    require(
+        fingerprint(value) == fingerprint(expected),
+        "release",
+        "Without noise a release is not the output that the law has for the true data set.",
+        "let World.data depend on its arguments alone.",
+    )
+
+
+def _forced(worlds: Worlds) -> Iterator[tuple[int, int]]:
+    """Each secret with the positions of its data sets; few of very many."""
+    for secret in range(len(worlds.secrets)):
+        n = len(worlds.law(secret, 0).members)
+        few: Sequence[int] = range(n) if n <= 16 else range(_TRIED)
+        for position in few:
+            yield secret, position
+
+
+@final
+class _Forced(Sampler):
+    """Draws the data set at a position, and no noise."""
+
+    is_secure = False
+
+    def __init__(self, position: int) -> None:
+        self._position = position
+
+    def index(self, weights: NDArray[np.float64]) -> int:
+        return self._position
+
+    def noise(self, size: int) -> NDArray[np.int64]:
+        return np.zeros(size, dtype=np.int64)
+
+
+def _column_means(X: Any) -> Any:
+    return np.asarray(X, dtype=np.float64).mean(axis=0)
+
+
+def _profile(dimension: int) -> SliceProfile:
+    return SliceProfile.uniform(dimension, n_slices=20)
