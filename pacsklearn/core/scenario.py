@@ -14,6 +14,9 @@ from pacsklearn.exceptions import ScenarioError
 __all__ = ["Law", "Scenario", "SecretColumn", "World", "Worlds", "all_pairs"]
 
 
+_TRUTHS = (bool, np.bool_)
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class SecretColumn:
@@ -136,7 +139,9 @@ class Worlds:
         """
         for known in (self.values, self.secrets):
             for number, each in enumerate(known):
-                if type(realized) is not bool and bool(each == realized):
+                # True is not the number 1.
+                alike = isinstance(each, _TRUTHS) == isinstance(realized, _TRUTHS)
+                if alike and bool(each == realized):
                     return number
         if str(realized) in self.secrets:
             return self.secrets.index(str(realized))

@@ -66,7 +66,7 @@ class RenyiCosts:
 class SlicedLaw:
     """Noise for one release: whole numbers for each world, and how to read the result.
 
-    The release is ``w = centres[world] + noise`` with independent discrete Gaussian noise of
+    The release is ``w = centre + noise`` with independent discrete Gaussian noise of
     parameter :data:`~pacsklearn.core.noise_law.LATTICE_SCALE`; everything afterwards is the public
     map :meth:`decode`. A law never sees which world is the true one. Its centres are secret.
 
@@ -131,9 +131,9 @@ class SlicedLaw:
         """Whether all worlds give the same output, which is released as it is."""
         return self.scale == 0
 
-    def observe(self, world: int, noise: Integers) -> Integers:
-        """Whole numbers released for a world with this noise."""
-        return np.asarray(self.centres[world] + noise)
+    def observe(self, centre: Integers, noise: Integers) -> Integers:
+        """Whole numbers released for a world's centre with this noise."""
+        return np.asarray(centre + noise)
 
     def point(self, output: Floats | None) -> Integers:
         """Whole numbers of a table's own output; the centre's where there is none."""

@@ -89,8 +89,7 @@ class SliceProfileDisplay:
             A new figure is made when not given.
         """
         vectors = np.stack([law.decode(centre) for centre in law.centres])
-        axes = np.eye(law.dimension) if law.axes is None else law.axes
-        spread = (profile.directions @ axes.T * law.step * law.scale) ** 2
+        spread = (profile.directions @ law.axes.T * law.step * law.scale) ** 2
         instances = [(left.members, right.members) for left, right in worlds.instances()]
         distances = slice_distances(vectors, instances, profile.directions, coupled=False)
         order = law.costs.order

@@ -76,7 +76,9 @@ def sliced_law(
     support = Support(vectors)
     span = support.span(IdentityMetric() if metric is None else metric)
     axes = span.mixing @ support.deviations
-    coordinates = np.ascontiguousarray(span.coordinates)
+    # Outputs that agree have equal coordinates to the last bit: some leave without noise.
+    _, first, same = np.unique(vectors, axis=0, return_index=True, return_inverse=True)
+    coordinates = span.coordinates[first[same.ravel()]]
     profile = target.profile
     slices = unit_directions(profile.directions, axes)
     distances = slice_distances(coordinates, instances, slices, coupled=False)

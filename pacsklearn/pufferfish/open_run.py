@@ -15,7 +15,7 @@ from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.scenario import SecretColumn
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
-from pacsklearn.exceptions import PrivacyLeakWarning
+from pacsklearn.exceptions import PrivacyLeakWarning, ScenarioError
 from pacsklearn.noise.batch_sampler import BatchSampler
 from pacsklearn.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.plugin import registry
@@ -144,7 +144,12 @@ def opened_run(
     named = DifferingRows() if model.scenario is None else model.scenario
     scenario = plugins.scenario(named)
     if cap is None:
-        differences = world_differences(scenario, X, y, secret, realized)
+        differences = world_differences(scenario, X, y, secret)
+        if not isinstance(scenario, DifferingRows):
+            raise ScenarioError(
+                f"{type(scenario).__name__} draws the training set that is released on, and "
+                "gradient descent runs on the rows given; use DifferingRows."
+            )
         cap = DiscrepancyCap.differing(n_rows, differences.n_differing, batch_size, model.sampling)
     else:
         differences = WorldDifferences(cap.largest, coupling="as the discrepancy cap assumes")

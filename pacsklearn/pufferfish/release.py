@@ -121,9 +121,10 @@ class CalibratedWorlds:
 
     def observed(self, centre: Integers, sampler: Sampler) -> Integers:
         """What is released for a data set's whole numbers."""
-        if self.law.is_noiseless:
-            return np.asarray(centre)
-        return np.asarray(centre + sampler.noise(self.law.dimension))
+        size = self.law.dimension
+        still = self.law.is_noiseless
+        noise = np.zeros(size, dtype=np.int64) if still else sampler.noise(size)
+        return self.law.observe(centre, noise)
 
 
 def calibrated_worlds(

@@ -43,7 +43,7 @@ class WorldDifferences:
 
 
 def world_differences(
-    scenario: Scenario, X: NDArray[Any], y: Any, secret: SecretColumn | None, realized: Any
+    scenario: Scenario, X: NDArray[Any], y: Any, secret: SecretColumn | None
 ) -> WorldDifferences:
     """Compare the data sets of a scenario row by row.
 
@@ -52,13 +52,12 @@ def world_differences(
     scenario : Scenario
     X : ndarray of shape (n_rows, n_features)
     y : ndarray of shape (n_rows,)
-    secret, realized : as for :meth:`~pacsklearn.core.scenario.Scenario.worlds`
+    secret : as for :meth:`~pacsklearn.core.scenario.Scenario.worlds`
 
     Raises
     ------
     ScenarioError
-        When data sets have different numbers of rows, none differ, or the true secret stands for
-        other rows than the ones given.
+        When data sets have different numbers of rows, none differ, or they are not listed.
 
     Notes
     -----
@@ -68,23 +67,17 @@ def world_differences(
     """
     if isinstance(scenario, DifferingRows):
         return WorldDifferences(scenario.checked_count(X.shape[0]))
-    if scenario.redrawn:
+    if not scenario.redrawn:
         raise ScenarioError(
-            f"{type(scenario).__name__} draws the data set that is released, and gradient descent "
-            "runs on the rows given; use PrevalenceScenario, SimulatorScenario or DifferingRows."
+            f"{type(scenario).__name__} knows what the table could have been by draws only, which "
+            "bound no number of rows; use PrevalenceScenario, GroupScenario or DifferingRows."
         )
     worlds = scenario.worlds(X, y, secret)
     digests = [_digests(*world.data(X, y)) for world in worlds.worlds]
-    if any(len(each) != X.shape[0] for each in digests):
+    if len({len(each) for each in digests}) > 1:
         raise ScenarioError(
             "The scenario's data sets have different numbers of rows. Gradient descent compares "
-            "them row by row; use a scenario that edits rows in their places."
-        )
-    realized_world = worlds.law(worlds.realized, 0).members[0]
-    if np.any(digests[realized_world] != _digests(X, y)):
-        raise ScenarioError(
-            "The true secret of the scenario does not stand for the rows given, and gradient "
-            "descent runs on those; give the rows of the true secret."
+            "them row by row; use a scenario that lists data sets of one size."
         )
     most = max(int(np.sum(digests[i] != digests[j])) for i, j in _compared(worlds))
     if most == 0:

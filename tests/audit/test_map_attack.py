@@ -31,15 +31,13 @@ def data() -> Any:
 
 def calibrated(data, scenario, epsilon, aggregation="average", noise="isotropic", model=None):
     X, y, group = data
-    realized = "a" if isinstance(scenario, GroupScenario) else None
-    worlds = scenario.worlds(X, y, SecretColumn(group), realized)
     query = FunctionQuery(lambda X: X.mean(axis=0))
     if model is not None:
         query = ModelQuery(model, registry().canonicalizer_for(model))
     options = SlicedOptions(
         epsilon, 4.0, aggregation, noise, lambda d: SliceProfile.uniform(d, n_slices=50), 1e-5
     )
-    return calibrated_worlds(query, worlds, X, y, options)
+    return calibrated_worlds(query, scenario, X, y, SecretColumn(group), options)
 
 
 SCENARIOS = [
@@ -60,7 +58,7 @@ def test_no_released_mechanism_is_beaten(data, scenario, aggregation, noise):
         pytest.skip("there is no such mechanism")
     for epsilon in (0.05, 1.0):
         found = calibrated(data, scenario, epsilon, aggregation, noise)
-        game = SlicedGame(found.law, found.worlds)
+        game = SlicedGame(found)
         for name in ("map", "identification"):
             result = registry().attack(name).run(game, TRIALS // 3, seed=0)
             assert not result.violates(), str(result)
@@ -69,7 +67,7 @@ def test_no_released_mechanism_is_beaten(data, scenario, aggregation, noise):
 @pytest.mark.statistical
 def test_a_released_model_is_not_beaten(data):
     found = calibrated(data, GroupScenario(n_draws=2), 1.0, "full", model=LogisticRegression())
-    result = MapAttack().run(SlicedGame(found.law, found.worlds), TRIALS, seed=0)
+    result = MapAttack().run(SlicedGame(found), TRIALS, seed=0)
     assert not result.violates(), str(result)
 
 
@@ -79,7 +77,7 @@ def test_success_returns_to_the_prior_and_rises_with_the_budget(data):
     success = {}
     for epsilon in (0.001, 1e3):
         found = calibrated(data, GroupScenario(n_draws=1), epsilon, "full")
-        game = SlicedGame(found.law, found.worlds, prior)
+        game = SlicedGame(found, prior)
         success[epsilon] = MapAttack().run(game, TRIALS, seed=1).success
     assert success[0.001] == pytest.approx(0.6, abs=4 * np.sqrt(0.24 / TRIALS))
     assert success[1e3] == 1.0
@@ -89,12 +87,12 @@ def test_success_returns_to_the_prior_and_rises_with_the_budget(data):
 def test_too_little_noise_is_found_out(data):
     found = calibrated(data, GroupScenario(n_draws=1), 0.05, "full")
     weak = replace(found.law, centres=found.law.centres * 20)
-    assert MapAttack().run(SlicedGame(weak, found.worlds), TRIALS, seed=0).violates()
+    assert MapAttack().run(SlicedGame(replace(found, law=weak)), TRIALS, seed=0).violates()
 
 
 def test_the_exact_attack_is_never_worse(data):
     found = calibrated(data, GroupScenario(n_draws=4), 30.0)
-    game = SlicedGame(found.law, found.worlds)
+    game = SlicedGame(found)
     exact = registry().attack("identification").run(game, TRIALS, seed=3)
     gaussian = MapAttack().run(game, TRIALS, seed=3)
     assert exact.n_successes >= gaussian.n_successes - 4 * np.sqrt(TRIALS) / 2
@@ -102,7 +100,7 @@ def test_the_exact_attack_is_never_worse(data):
 
 def test_one_data_set_a_secret_makes_them_equal(data):
     found = calibrated(data, GroupScenario(n_draws=1), 3.0)
-    game = SlicedGame(found.law, found.worlds, [0.5, 0.25, 0.25])
+    game = SlicedGame(found, [0.5, 0.25, 0.25])
     exact = registry().attack("identification").run(game, 300, seed=3)
     assert exact.n_successes == MapAttack().run(game, 300, seed=3).n_successes
 
@@ -116,10 +114,10 @@ def test_the_contract(data):
     check_attack(
         MapAttack(),
         games=AttackGames(
-            sound=SlicedGame(sound.law, sound.worlds),
-            silent=SlicedGame(silent, sound.worlds),
-            skewed=SlicedGame(silent, sound.worlds, [0.7, 0.2, 0.1]),
-            leaks={"a fiftieth of the noise": SlicedGame(leaking, sound.worlds)},
+            sound=SlicedGame(sound),
+            silent=SlicedGame(replace(sound, law=silent)),
+            skewed=SlicedGame(replace(sound, law=silent), [0.7, 0.2, 0.1]),
+            leaks={"a fiftieth of the noise": SlicedGame(replace(sound, law=leaking))},
         ),
     )
 
@@ -127,21 +125,21 @@ def test_the_contract(data):
 def test_the_posterior_is_that_of_the_mixtures(data):
     found = calibrated(data, GroupScenario(n_draws=3), 2.0)
     prior = np.array([0.2, 0.5, 0.3])
-    game = SlicedGame(found.law, found.worlds, prior)
+    game = SlicedGame(found, prior)
     played = game.play(np.random.default_rng(0))
     scaled = found.law.centres / 2.0**20
-    density = np.exp(-np.sum((scaled - played.released) ** 2, axis=1) / 2)
+    density = np.exp(-np.sum((scaled - played.released.vector) ** 2, axis=1) / 2)
     joint = prior * [density[list(found.worlds.law(i, 0).members)].mean() for i in range(3)]
     np.testing.assert_allclose(played.posterior, joint / joint.sum(), rtol=1e-9)
 
 
 def test_only_where_all_pairs_are_protected_there_is_a_bound(data):
     found = calibrated(data, GroupScenario(n_draws=1, pairs=[("a", "b")]), 1.0)
-    assert SlicedGame(found.law, found.worlds).bound(0.5) is None
+    assert SlicedGame(found).bound(0.5) is None
 
 
 def test_bad_priors(data):
     found = calibrated(data, GroupScenario(n_draws=1), 1.0)
     for prior in ([0.5, 0.5], [0.5, 0.6, 0.1], [-0.5, 1.0, 0.5]):
         with pytest.raises(ValueError, match="probabilities"):
-            SlicedGame(found.law, found.worlds, prior)
+            SlicedGame(found, prior)

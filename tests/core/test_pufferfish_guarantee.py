@@ -13,7 +13,8 @@ from pacsklearn import GroupScenario, PufferfishGuarantee, SRPPPrivate
 def guarantee():
     generator = np.random.default_rng(0)
     X = generator.normal(size=(40, 2))
-    model = SRPPPrivate(LinearRegression(), epsilon=1.5, scenario=GroupScenario(n_draws=4))
+    scenario = GroupScenario(n_draws=4)
+    model = SRPPPrivate(LinearRegression(), epsilon=1.5, scenario=scenario, aggregation="average")
     return model.fit(X, X[:, 0], secret=X[:, 1] > 0, realized=True).guarantee_
 
 
@@ -57,5 +58,5 @@ def test_every_view_has_its_own_promise(guarantee):
     }
     assert len(promises) == 3
     sampled = replace(guarantee, confidence=0.9, assumptions=("the moon is made of cheese",))
-    assert "drawn data sets only" in sampled.promise
+    assert "tables that are drawn from the stated laws" in sampled.promise
     assert "the moon is made of cheese" in str(sampled)

@@ -17,7 +17,6 @@ def worlds(**changes):
         "worlds": (WORLD, WORLD),
         "laws": (Law(0, 0, (0,)), Law(1, 0, (1,))),
         "pairs": ((0, 1),),
-        "realized": 0,
     }
     return Worlds(**{**parts, **changes})
 
@@ -41,5 +40,22 @@ def test_too_little_to_keep_apart():
         worlds(secrets=("a",), pairs=())
 
 
-def test_what_is_true_is_not_shown():
-    assert repr(worlds(realized=1)) == repr(worlds(realized=0))
+def test_a_secret_is_stated_by_name_or_value():
+    found = worlds(values=(0.3, 0.4))
+    assert [found.index(each) for each in ("a", "b", 0.3, 0.4, np.float64(0.4))] == [0, 1, 0, 1, 1]
+    with pytest.raises(ScenarioError, match=r"Known secrets: 0\.3, 0\.4") as caught:
+        found.index("SECRET")
+    assert "SECRET" not in str(caught.value)
+    with pytest.raises(ScenarioError, match="one entry for each of the 2 secrets"):
+        worlds(values=(0.3,))
+
+
+def test_a_boolean_is_no_number():
+    assert worlds(values=(False, True)).index(True) == 1
+    assert worlds(secrets=("False", "True")).index(True) == 1
+    with pytest.raises(ScenarioError):
+        worlds(values=(0.0, 1.0)).index(True)
+
+
+def test_nothing_is_true_in_a_list():
+    assert not hasattr(worlds(), "realized")

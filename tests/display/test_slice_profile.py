@@ -71,11 +71,7 @@ def test_an_estimator_is_replayed():
 def worlds_of(scenario, X, group):
     from pacsklearn.core.scenario import SecretColumn
 
-    return scenario.worlds(X, None, SecretColumn(group, None), scenario_realized(group))
-
-
-def scenario_realized(group):
-    return group[0]
+    return scenario.worlds(X, None, SecretColumn(group, None))
 
 
 def test_bad_arguments_are_named():

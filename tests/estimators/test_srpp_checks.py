@@ -30,7 +30,7 @@ class MissingRow(Scenario):
     releases = "the model fitted on the rows given"
     description = "MissingRow()"
 
-    def worlds(self, X: Any, y: Any, secret: Any, realized: Any) -> Worlds:
+    def worlds(self, X: Any, y: Any, secret: Any) -> Worlds:
         if X.shape[0] < 3:
             raise ScenarioError(f"n_samples={X.shape[0]}: at least 3 rows are needed.")
         rows = np.arange(X.shape[0])
@@ -40,7 +40,6 @@ class MissingRow(Scenario):
             worlds=(RowWorld(rows), RowWorld(rows[:-1])),
             laws=(Law(0, 0, (0,)), Law(1, 0, (1,))),
             pairs=((0, 1),),
-            realized=0,
         )
 
 

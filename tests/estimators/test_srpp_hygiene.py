@@ -60,11 +60,11 @@ def reachable(root: Any) -> Iterator[Any]:
         pending += gc.get_referents(item)
 
 
-def enumerated(model: Any, scenario: Any, data: Any, realized: Any) -> tuple[Worlds, Any]:
+def enumerated(model: Any, scenario: Any, data: Any) -> tuple[Worlds, Any]:
     X, y, group = data
-    worlds = scenario.worlds(X, y, SecretColumn(group), realized)
+    worlds = scenario.worlds(X, y, SecretColumn(group))
     query = ModelQuery(model, registry().canonicalizer_for(model))
-    return worlds, world_outputs(query, worlds, X, y, {})[0]
+    return worlds, world_outputs(query, worlds, X, y, {}).vectors
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_nothing_secret_is_in_what_leaves(model, scenario, realized, data):
     X, y, group = data
     private = SRPPPrivate(model, scenario=scenario, epsilon=2.0)
     private.fit(X, y, secret=group, realized=realized)
-    worlds, vectors = enumerated(model, scenario, data, realized)
+    worlds, vectors = enumerated(model, scenario, data)
     leaving = {
         "estimator": pickle.dumps(private),
         "released_estimator_": pickle.dumps(private.released_estimator_),
@@ -142,20 +142,20 @@ def test_a_world_is_computed_from_its_own_rows_alone(data):
     X, y, _group = data
     scenario = GroupScenario(n_draws=2)
     model = LogisticRegression()
-    worlds, vectors = enumerated(model, scenario, data, "Karmesin")
+    worlds, vectors = enumerated(model, scenario, data)
     own = np.unique(worlds.worlds[0].rows)
     others = np.setdiff1d(np.arange(80), own)
     changed = X.copy()
     changed[others] += 100.0
     query = ModelQuery(model, registry().canonicalizer_for(model))
-    again = world_outputs(query, worlds, changed, y, {})[0]
+    again = world_outputs(query, worlds, changed, y, {}).vectors
     np.testing.assert_array_equal(again[0], vectors[0])
     assert not np.array_equal(again, vectors)
 
 
 def test_the_rows_given_stay_as_they_are(data):
     X, y, _group = copy.deepcopy(data)
-    SRPPPrivate(Ridge(), scenario=PrevalenceScenario(edit="overwrite")).fit(X, y, secret=y)
+    SRPPPrivate(Ridge(), scenario=PrevalenceScenario()).fit(X, y, secret=y)
     np.testing.assert_array_equal(X, data[0])
     np.testing.assert_array_equal(y, data[1])
 
@@ -166,8 +166,8 @@ def test_all_that_depends_on_the_secret_are_whole_numbers_with_exact_noise(data,
     seen: dict[str, Any] = {}
     original = SlicedLaw.observe
 
-    def watching(self: Any, world: int, noise: Any) -> Any:
-        seen.update(law=self, noise=noise, observed=original(self, world, noise))
+    def watching(self: Any, centre: Any, noise: Any) -> Any:
+        seen.update(law=self, noise=noise, observed=original(self, centre, noise))
         return seen["observed"]
 
     monkeypatch.setattr(SlicedLaw, "observe", watching)
@@ -183,7 +183,8 @@ def test_all_that_depends_on_the_secret_are_whole_numbers_with_exact_noise(data,
     assert drawn == [4]
     assert seen["noise"].dtype == seen["observed"].dtype == np.int64
     np.testing.assert_array_equal(value, seen["law"].decode(seen["observed"]))
-    grid = (value - seen["law"].origin) / seen["law"].step
+    directions = np.linalg.pinv(seen["law"].axes)
+    grid = (value - seen["law"].origin) @ directions / seen["law"].step
     np.testing.assert_allclose(grid, np.rint(grid), atol=1e-3)
     assert seen["law"].scale == LATTICE_SCALE
 
@@ -193,9 +194,9 @@ def test_a_group_release_draws_its_data_set_in_secret(data, monkeypatch):
     worlds: list[int] = []
     original = SlicedLaw.observe
 
-    def watching(self: Any, world: int, noise: Any) -> Any:
-        worlds.append(world)
-        return original(self, world, noise)
+    def watching(self: Any, centre: Any, noise: Any) -> Any:
+        worlds.append(int(np.flatnonzero((self.centres == centre).all(axis=1))[0]))
+        return original(self, centre, noise)
 
     monkeypatch.setattr(SlicedLaw, "observe", watching)
     scenario = GroupScenario(n_draws=4)
@@ -208,7 +209,7 @@ def test_a_group_release_draws_its_data_set_in_secret(data, monkeypatch):
 
 def test_functions_are_queries_too(data):
     X, y, group = data
-    worlds = GroupScenario(n_draws=1).worlds(X, y, SecretColumn(group), "Karmesin")
-    vectors, layout = world_outputs(FunctionQuery(lambda X: X.mean(axis=0)), worlds, X, y, {})
-    np.testing.assert_allclose(vectors[0], X[group == "Karmesin"].mean(axis=0))
-    assert layout.size == 4
+    worlds = GroupScenario(n_draws=1).worlds(X, y, SecretColumn(group))
+    found = world_outputs(FunctionQuery(lambda X: X.mean(axis=0)), worlds, X, y, {})
+    np.testing.assert_allclose(found.vectors[0], X[group == "Karmesin"].mean(axis=0))
+    assert found.first.layout.size == 4

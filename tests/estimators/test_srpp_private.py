@@ -31,6 +31,7 @@ from pacsklearn import (
 )
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.core.scenario import SecretColumn
 from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.exceptions import (
     BudgetError,
@@ -74,10 +75,13 @@ class TestReleases:
         assert guarantee.for_release
         assert guarantee.n_secrets == (7 if scenario == "prevalence" else 3)
 
-    def test_at_a_huge_budget_the_release_is_the_model_of_the_rows_given(self, data):
+    def test_at_a_huge_budget_the_release_is_the_model_of_a_training_set(self, data):
         X, y, group = data
-        model = SRPPPrivate(LogisticRegression(), epsilon=1e9).fit(X, y, secret=group)
-        plain = LogisticRegression().fit(X, y)
+        scenario = PrevalenceScenario(n_draws=1)
+        model = SRPPPrivate(LogisticRegression(), epsilon=1e9, scenario=scenario)
+        model.fit(X, y, secret=group, realized="as in the table")
+        worlds = scenario.worlds(X, y, SecretColumn(group))
+        plain = LogisticRegression().fit(*worlds.worlds[0].data(X, y))
         released = model.released_estimator_
         np.testing.assert_allclose(
             released.coef_ / released.intercept_, plain.coef_ / plain.intercept_, rtol=1e-2
@@ -120,8 +124,7 @@ class TestReleases:
     def test_a_column_by_name(self, data):
         X, _y, group = data
         frame = pd.DataFrame(X, columns=list("xyz")).assign(sex=(group == "a").astype(float))
-        scenario = PrevalenceScenario(edit="overwrite")
-        model = SRPPPrivate(Ridge(), scenario=scenario).fit(frame, X[:, 0], secret="sex")  # noqa: S106
+        model = SRPPPrivate(Ridge()).fit(frame, X[:, 0], secret="sex")  # noqa: S106
         assert list(model.feature_names_in_) == ["x", "y", "z", "sex"]
         assert model.predict(frame).shape == (120,)
 
@@ -147,12 +150,63 @@ class TestReleases:
         X, y, _ = data
 
         def sample(secret: float, prior: str, rng: Any) -> Any:
-            rows = rng.normal(secret, 1.0, size=(50, 3))
+            rows = rng.normal(size=(50, 3)) + secret
             return rows, (rows[:, 0] > secret).astype(int)
 
-        scenario = SimulatorScenario(sample, secrets=(0.0, 0.5), about="the mean of the rows")
-        guarantee = SRPPPrivate(Ridge(), scenario=scenario).fit(X, y, realized=0.0).guarantee_
+        scenario = SimulatorScenario(
+            sample, secrets=(0.0, 0.5), about="the mean of the rows", n_draws=150
+        )
+        guarantee = SRPPPrivate(Ridge(), scenario=scenario).fit(X, y).guarantee_
         assert guarantee.protects == "the mean of the rows: 0.0, 0.5"
+        assert guarantee.confidence == 1 - 1e-6
+        assert "for tables drawn from the stated laws" in guarantee.status
+        assert 0.8 < guarantee.spent <= guarantee.budget
+
+    def test_a_reference(self, data):
+        X, y, group = data
+        scenario = PrevalenceScenario(reference=(X, y, group == "a"), n_draws=150)
+        model = SRPPPrivate(LogisticRegression(), scenario=scenario, confidence=0.99)
+        model.fit(X[::2], y[::2])
+        assert model.guarantee_.confidence == 0.99
+        assert model.predict(X).shape == (120,)
+        assert "training set" not in model.guarantee_.protects
+
+    def test_the_headline_says_whose_share_is_hidden(self, data):
+        X, y, group = data
+        guarantee = SRPPPrivate(moments).fit(X, y, secret=group).guarantee_
+        assert "in the training set" in guarantee.protects
+        assert "the table's own share is not hidden" in guarantee.promise
+        assert any("universe" in text for text in guarantee.not_covered)
+
+    def test_the_share_is_drawn_or_stated(self, data):
+        X, y, group = data
+        scenario = PrevalenceScenario(shares=(0.2, 0.4, 0.6), value="a", n_draws=3)
+        table = np.column_stack([X[:, :2], group == "a"])
+        model = SRPPPrivate(lambda X: np.mean(X[:, 2]), epsilon=1e9, scenario=scenario)
+        for stated in (0.2, 0.6):
+            value = model.fit(table, y, secret=group, realized=stated).released_value_
+            assert value == pytest.approx(stated, abs=0.02)
+        drawn = {round(model.fit(table, y, secret=group).released_value_, 1) for _ in range(40)}
+        assert drawn == {0.2, 0.4, 0.6}  # fails once in 3e6 runs
+
+    def test_a_released_vector_is_noised_by_what_it_costs(self, data):
+        """A feature in other units: the same accuracy. Without the metric it is a coin's."""
+        X, y, group = data
+        scores = {}
+        for unit in (1.0, 1e3):
+            for metric in ("auto", None):
+                model = SRPPPrivate(
+                    make_pipeline(StandardScaler(), LogisticRegression()),
+                    epsilon=64.0,
+                    metric=metric,
+                    random_state=0,
+                )
+                rows = X * [1.0, unit, 1.0]
+                with pytest.warns(PrivacyLeakWarning):
+                    scores[unit, metric] = model.fit(rows, y, secret=group).score(rows, y)
+        assert scores[1.0, "auto"] > 0.8
+        assert scores[1e3, "auto"] == pytest.approx(scores[1.0, "auto"], abs=0.05)
+        assert scores[1e3, None] < scores[1e3, "auto"] - 0.1
 
     def test_functions(self, data):
         X, y, group = data
@@ -175,7 +229,8 @@ class TestReleases:
     def test_given_slices(self, data):
         X, y, group = data
         profile = SliceProfile(np.eye(5))
-        model = SRPPPrivate(LogisticRegression(), slices=profile).fit(X, y, secret=group)
+        model = SRPPPrivate(LogisticRegression(), slices=profile, aggregation="joint")
+        model.fit(X, y, secret=group)
         assert profile.digest in model.guarantee_.slices
         orthogonal = SRPPPrivate(LogisticRegression(), slices="orthogonal", n_slices=8)
         assert "orthogonal" in orthogonal.fit(X, y, secret=group).guarantee_.slices
@@ -184,13 +239,14 @@ class TestReleases:
         X, y, group = data
         laws, original = [], SlicedLaw.observe
 
-        def watching(law: Any, world: int, noise: Any) -> Any:
+        def watching(law: Any, centre: Any, noise: Any) -> Any:
             laws.append(law)
-            return original(law, world, noise)
+            return original(law, centre, noise)
 
         monkeypatch.setattr(SlicedLaw, "observe", watching)
         for noise in ("isotropic", "anisotropic", "worst-case"):
-            model = SRPPPrivate(moments, noise=noise).fit(X * [10.0, 1.0, 0.1], y, secret=group)
+            model = SRPPPrivate(moments, noise=noise, aggregation="average")
+            model.fit(X * [10.0, 1.0, 0.1], y, secret=group)
             assert model.guarantee_.spent <= 1.0
         isotropic, anisotropic, worst = (law.noise_power for law in laws)
         assert anisotropic < isotropic < worst
@@ -212,9 +268,12 @@ class TestReleases:
         weights = np.where(y == 1, 5.0, 1.0)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            model = SRPPPrivate(LogisticRegression(), epsilon=1e9)
-            model.fit(X, y, secret=group, sample_weight=weights)
-        plain = LogisticRegression().fit(X, y, sample_weight=weights)
+            scenario = PrevalenceScenario(n_draws=1)
+            model = SRPPPrivate(LogisticRegression(), epsilon=1e9, scenario=scenario)
+            realized = "as in the table"
+            model.fit(X, y, secret=group, realized=realized, sample_weight=weights)
+        rows = scenario.worlds(X, y, SecretColumn(group)).worlds[0].rows
+        plain = LogisticRegression().fit(X[rows], y[rows], sample_weight=weights[rows])
         released = model.released_estimator_
         np.testing.assert_allclose(
             released.coef_ / released.intercept_, plain.coef_ / plain.intercept_, rtol=2e-2
@@ -280,7 +339,7 @@ class TestLedger:
         with pytest.raises(BudgetExhaustedError):
             model.fit(X, y, secret=group)
         assert len(model.ledger.events) == 2
-        assert "kept together" in guarantee.coupling
+        assert "best coupling" in guarantee.coupling
 
     def test_nothing_is_computed_when_the_budget_is_gone(self, data):
         X, y, group = data
@@ -309,11 +368,11 @@ class TestLedger:
     )
     def test_what_does_not_add_up_is_refused(self, data, change, named):
         X, y, group = data
-        model = SRPPPrivate(moments)
+        model = SRPPPrivate(moments, aggregation="average")
         ledger = MemoryLedger(9.0, unit=model.ledger_unit(4))
         model.set_params(ledger=ledger).fit(X, y, secret=group)
         with pytest.raises(LedgerMismatchError, match=f"differs: .*{named} "):
-            SRPPPrivate(moments, ledger=ledger, **change).fit(X, y, secret=group)
+            clone(model).set_params(ledger=ledger, **change).fit(X, y, secret=group)
         assert len(ledger.events) == 1
 
     def test_mutual_information_and_renyi_divergences_are_never_added(self, data):
@@ -346,19 +405,20 @@ class TestLedger:
             clone(model).set_params(order=5.0, epsilon=1e-8).fit(X, y, secret=group)
         assert len(SQLiteLedger(address, unit=None).events) == 1
 
-    def test_draws_are_kept_together_only_where_that_is_needed(self, data):
+    def test_releases_of_one_table_do_not_add_up(self, data):
         X, y, group = data
-        scenario = GroupScenario(n_draws=3)
+        scenario = PrevalenceScenario(reference=(X, y, group == "a"), n_draws=150)
         model = SRPPPrivate(moments, scenario=scenario)
         model.ledger = MemoryLedger(9.0, unit=model.ledger_unit(4))
-        coupling = model.fit(X, y, secret=group, realized="a").guarantee_.coupling
-        assert coupling.startswith("the best coupling")
+        with pytest.raises(ScenarioError, match="do not add up"):
+            model.fit(X, y)
+        assert model.ledger.events == ()
 
 
 class NoSecret(Scenario):
     protects = releases = description = "nothing"
 
-    def worlds(self, X: Any, y: Any, secret: Any, realized: Any) -> Any:
+    def worlds(self, X: Any, y: Any, secret: Any) -> Any:
         raise NotImplementedError
 
 
@@ -386,7 +446,8 @@ class TestBadInput:
             ({"slice_seed": -1}, ValueError, "slice_seed"),
             ({"delta": 0.0}, ValueError, "delta"),
             ({"confidence": 0.0}, ValueError, "confidence"),
-            ({"confidence": 0.9}, ValueError, "largest_distance"),
+            ({"confidence": 1.0}, ValueError, "confidence"),
+            ({"metric": "best"}, ValueError, "metric"),
             ({"ledger": "postgres://"}, ValueError, "ledger must be"),
         ],
     )
@@ -399,20 +460,20 @@ class TestBadInput:
         with pytest.raises(error, match=message):
             SRPPPrivate(LogisticRegression(), **parameters).fit(X, y, secret=group)
 
-    @pytest.mark.parametrize(
-        "parameters",
-        [
-            {"noise": "anisotropic"},
-            {"aggregation": "full"},
-            {"slices": "orthogonal"},
-            {"ledger": MemoryLedger(1.0)},
-        ],
-    )
-    def test_what_cannot_be_sampled(self, data, parameters):
+    def test_what_a_reference_does_not_take(self, data):
         X, y, group = data
-        model = SRPPPrivate(moments, confidence=0.9, largest_distance=9.0, **parameters)
-        with pytest.raises(ValueError, match="confidence below 1"):
+        scenario = PrevalenceScenario(reference=(X, y, group == "a"), n_draws=150)
+        model = SRPPPrivate(moments, scenario=scenario)
+        with pytest.raises(ScenarioError, match="takes no secret"):
             model.fit(X, y, secret=group)
+        with pytest.raises(ScenarioError, match="takes no realized"):
+            model.fit(X, y, realized=0.4)
+        with pytest.raises(ValueError, match="noise='isotropic'"):
+            clone(model).set_params(noise="worst-case").fit(X, y)
+        with pytest.raises(ScenarioError, match=r"X has 2 columns, and the tables .* have 3"):
+            model.fit(X[:, :2], y)
+        with pytest.raises(ScenarioError, match="tuple"):
+            PrevalenceScenario(reference=X)
 
     def test_secrets(self, data):
         X, y, group = data
@@ -425,6 +486,11 @@ class TestBadInput:
         with pytest.raises(ScenarioError, match="one entry for each"):
             SRPPPrivate(Ridge()).fit(X, y, secret=group[:-1])
         one = np.where(np.arange(120) == 4, "z", group)
+        with pytest.raises(ScenarioError, match="needs to know the true secret"):
+            SRPPPrivate(Ridge(), scenario="group").fit(X, y, secret=group)
+        with pytest.raises(ScenarioError, match="none of the scenario's secrets") as caught:
+            SRPPPrivate(Ridge(), scenario="group").fit(X, y, secret=group, realized="zz-top")
+        assert "zz-top" not in str(caught.value)
         with pytest.raises(ScenarioError, match="single record"):
             SRPPPrivate(Ridge(), scenario="group").fit(X, y, secret=one, realized="a")
         scenario = GroupScenario(pairs=[("a", "z")])
@@ -463,7 +529,7 @@ class TestBadInput:
         X, y, _ = data
         scenario = SimulatorScenario(lambda s, p, rng: (X, y), secrets=(0, 1))
         with pytest.raises(ScenarioError, match="leave out sample_weight"):
-            SRPPPrivate(Ridge(), scenario=scenario).fit(X, y, realized=0, sample_weight=y)
+            SRPPPrivate(Ridge(), scenario=scenario).fit(X, y, sample_weight=y)
 
     def test_a_failing_fit_leaves_the_last_one_whole(self, data):
         X, y, group = data

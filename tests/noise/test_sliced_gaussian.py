@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pacsklearn.core.metric import DiagonalMetric
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.scenario import Law, Worlds, all_pairs
 from pacsklearn.core.slice_profile import SliceProfile
@@ -30,7 +31,6 @@ def worlds(n_draws=K, pairs=None, n_secrets=SECRETS):
         worlds=(world,) * (n_secrets * n_draws),
         laws=tuple(laws),
         pairs=pairs or all_pairs(n_secrets),
-        realized=0,
     )
 
 
@@ -49,8 +49,7 @@ def released_outputs(law):
 def recomputed(law, target, found):
     """Costs by definition, from the released outputs and the noise's covariance."""
     outputs = released_outputs(law)
-    axes = np.eye(D) if law.axes is None else law.axes
-    covariance = axes.T @ np.diag((law.step * LATTICE_SCALE) ** 2) @ axes
+    covariance = law.axes.T @ np.diag((law.step * LATTICE_SCALE) ** 2) @ law.axes
     each, whole = [], 0.0
     for left, right in found.instances():
         P, Q = outputs[list(left.members)], outputs[list(right.members)]
@@ -106,12 +105,6 @@ def test_never_more_noise_than_the_published_formula(aggregation):
     assert law.noise_power < 0.999 * law.published_power
 
 
-def test_keeping_draws_together_never_needs_less_noise(vectors):
-    best = sliced_law(vectors, worlds(), TARGET)
-    kept = sliced_law(vectors, worlds(), replace(TARGET, coupled=True))
-    assert kept.noise_power >= best.noise_power
-
-
 def test_rounding_up_of_conversions(vectors):
     costs = sliced_law(vectors, worlds(), TARGET).costs
     rate = costs.average / costs.order
@@ -165,43 +158,52 @@ def test_a_tiny_budget_still_holds(vectors):
 
 def test_likelihoods_are_those_of_the_noise(vectors):
     law = sliced_law(vectors, worlds(), TARGET)
-    observed = law.observe(3, np.arange(D) * LATTICE_SCALE)
+    observed = law.observe(law.centres[3], np.arange(D) * LATTICE_SCALE)
     expected = -np.sum((law.centres - observed) ** 2 / LATTICE_SCALE**2, axis=1) / 2
     np.testing.assert_allclose(law.log_likelihood(observed), expected)
 
 
-def test_many_numbers_are_not_shaped():
+def test_many_directions_are_not_shaped(vectors, monkeypatch):
+    monkeypatch.setattr("pacsklearn.noise.sliced_gaussian._MOST_SHAPED", D - 1)
+    with pytest.raises(ValueError, match="at most 3 numbers, and 4"):
+        sliced_law(vectors, worlds(), replace(TARGET, anisotropic=True))
+
+
+def test_many_numbers_that_differ_in_few_directions(vectors):
     profile = SliceProfile.uniform(401, n_slices=2)
     target = replace(TARGET, profile=profile, anisotropic=True)
-    with pytest.raises(ValueError, match="at most 400 numbers, and 401"):
-        sliced_law(np.eye(401)[: SECRETS * K], worlds(), target)
-    law = sliced_law(np.eye(401)[: SECRETS * K], worlds(), replace(target, anisotropic=False))
+    law = sliced_law(np.eye(401)[: SECRETS * K], worlds(), target)
+    assert law.dimension == SECRETS * K - 1
     assert law.cost <= TARGET.epsilon
 
 
-class TestSampledWorlds:
-    target = replace(
-        TARGET,
-        profile=SliceProfile.uniform(2, n_slices=10),
-        confidence=0.9,
-        largest_distance=6.0,
-    )
+class TestMetric:
+    """Noise that costs the same in every direction of a metric."""
 
-    @pytest.mark.parametrize("aggregation", ["average", "joint"])
-    def test_confidence_costs_noise(self, aggregation):
-        n = 300
-        outputs = np.random.default_rng(0).random((2 * n, 2))
-        outputs[n:] += 0.5
-        drawn = worlds(n, n_secrets=2)
-        target = replace(self.target, aggregation=aggregation)
-        law = sliced_law(outputs, drawn, target)
-        exact = sliced_law(outputs, drawn, replace(target, confidence=1.0))
-        assert law.noise_power > exact.noise_power
-        assert law.confidence == 0.9
-        assert any("6" in text for text in law.assumptions)
-        assert law.cost == pytest.approx(target.epsilon, rel=1e-4)
-        assert law.cost <= target.epsilon
+    metric = DiagonalMetric(np.array([4.0, 1.0, 0.01, 25.0]))
 
-    def test_too_few_draws(self, vectors):
-        with pytest.raises(ValueError, match="draws of each law are needed"):
-            sliced_law(vectors[:, :2], worlds(), self.target)
+    @pytest.mark.parametrize("aggregation", ["average", "joint", "full"])
+    def test_it_is_white_noise_on_scaled_outputs(self, vectors, aggregation):
+        target = replace(TARGET, aggregation=aggregation)
+        law = sliced_law(vectors, worlds(), target, self.metric)
+        covariance = law.axes.T @ np.diag((law.step * LATTICE_SCALE) ** 2) @ law.axes
+        root = np.sqrt(self.metric.weights)
+        white = root[:, None] * covariance * root
+        np.testing.assert_allclose(white, white[0, 0] * np.eye(D), atol=1e-6 * white[0, 0])
+        for name, expected in recomputed(law, target, worlds()).items():
+            assert getattr(law.costs, name) == pytest.approx(expected, rel=1e-5)
+
+    def test_the_full_cost_is_that_of_outputs_scaled_outside(self, vectors):
+        target = replace(TARGET, aggregation="full")
+        law = sliced_law(vectors, worlds(), target, self.metric)
+        scaled = sliced_law(vectors * np.sqrt(self.metric.weights), worlds(), target)
+        np.testing.assert_allclose(law.step, scaled.step, rtol=1e-6)
+        assert law.costs.full == pytest.approx(scaled.costs.full, rel=1e-6)
+
+    def test_noise_lives_where_outputs_differ(self, vectors):
+        vectors[:, 2] = 3.0
+        law = sliced_law(vectors, worlds(), TARGET)
+        assert law.dimension == D - 1
+        noisy = law.decode(law.centres[0] + LATTICE_SCALE)
+        assert noisy[2] == 3.0
+        assert np.all(noisy[[0, 1, 3]] != vectors[0, [0, 1, 3]])

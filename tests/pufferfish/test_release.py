@@ -9,14 +9,17 @@ import numpy as np
 import pytest
 
 from pacsklearn import Scenario, SliceProfile, SRPPPrivate
-from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.scenario import Law, Worlds
 from pacsklearn.core.sliced_law import SlicedLaw
+from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.noise.sliced_gaussian import sliced_law
 from pacsklearn.noise.sliced_target import SlicedTarget
+from pacsklearn.pufferfish.release import SlicedOptions, calibrated_worlds
+from pacsklearn.pufferfish.world_outputs import FunctionQuery
 from pacsklearn.scenarios.data_world import DataWorld
 
 ORDER = 4.0
+OPTIONS = SlicedOptions(1.0, ORDER, "full", "isotropic", SliceProfile.uniform, 1e-5)
 # Two data sets a secret: the coins agree under one secret, and differ under the other.
 COINS = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
 
@@ -27,7 +30,7 @@ class TwoCoins(Scenario):
     releases = "one of them"
     description = "TwoCoins()"
 
-    def worlds(self, X: Any, y: Any, secret: Any, realized: Any) -> Worlds:
+    def worlds(self, X: Any, y: Any, secret: Any) -> Worlds:
         return coins()
 
 
@@ -38,7 +41,6 @@ def coins() -> Worlds:
         worlds=tuple(DataWorld(row[None, :]) for row in COINS),
         laws=(Law(0, 0, (0, 1)), Law(1, 0, (2, 3))),
         pairs=((0, 1),),
-        realized=0,
     )
 
 
@@ -56,16 +58,13 @@ def test_either_coin_alone_tells_nothing_and_needs_no_noise():
         assert model.guarantee_.spent == 0.0
 
 
-def test_on_one_ledger_both_together_are_protected():
-    """Distances under the best coupling of each release do not add up; kept together they do."""
-    ledger = MemoryLedger(3.0, SRPPPrivate(first, scenario=TwoCoins()).ledger_unit(1))
-    spent = [
-        SRPPPrivate(coin, scenario=TwoCoins(), ledger=ledger).fit(np.zeros((2, 2))).guarantee_.spent
-        for coin in (first, second)
-    ]
-    assert spent[0] == 0.0
-    assert spent[1] == pytest.approx(1.0, rel=1e-4)
-    assert ledger.spent == spent[1]
+def test_each_release_draws_a_data_set_of_its_own():
+    """Both coins of one data set would tell: the second release must not be of the first's."""
+    found = calibrated_worlds(
+        FunctionQuery(lambda X: X[0]), TwoCoins(), np.zeros((2, 2)), None, None, OPTIONS
+    )
+    drawn = [found.world(0, SecureSampler()) for _ in range(60)]
+    assert set(drawn) == {0, 1}
 
 
 def divergence(left: Any, right: Any, order: float) -> float:
@@ -83,22 +82,24 @@ def divergence(left: Any, right: Any, order: float) -> float:
 
 
 def whitened(law: SlicedLaw) -> Any:
+    """Every world's output in units of the noise."""
     return law.centres[:, 0] / law.scale
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_charges_bound_the_divergence_of_two_releases_together(seed):
+    """Given the secret the two data sets are independent, so all four pairs of outputs occur."""
     generator = np.random.default_rng(seed)
     outputs = COINS + 0.3 * generator.normal(size=COINS.shape)
     profile = SliceProfile(np.ones((1, 1)))
-    target = SlicedTarget(0.4, ORDER, "average", profile, coupled=True)
+    target = SlicedTarget(0.4, ORDER, "average", profile)
     laws = [sliced_law(outputs[:, [j]], coins(), target) for j in (0, 1)]
-    together = np.stack([whitened(law) for law in laws], axis=1)
-    found = divergence(together[:2], together[2:], ORDER)
-    assert found <= sum(law.cost for law in laws)
+    one, two = (whitened(law) for law in laws)
+    secrets = [np.array([(one[i], two[j]) for i in law for j in law]) for law in ((0, 1), (2, 3))]
+    assert divergence(*secrets, ORDER) <= sum(law.cost for law in laws)
 
 
-def test_under_the_best_coupling_they_would_not():
+def test_on_one_data_set_they_would_not():
     profile = SliceProfile(np.ones((1, 1)))
     outputs = COINS + np.array([[0.0, 0.0], [0.0, 0.0], [0.05, 0.0], [0.0, 0.05]])
     target = SlicedTarget(0.4, ORDER, "average", profile)
