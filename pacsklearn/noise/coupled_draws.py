@@ -21,7 +21,7 @@ from pacsklearn.core.support import Support
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.information.lattice_smoothing import smoothing_excess
 from pacsklearn.information.mean_bound import upper_mean_bound
-from pacsklearn.information.renyi_conversion import gaussian_epsilon
+from pacsklearn.information.renyi_conversion import epsilon_at_order, gaussian_epsilon
 from pacsklearn.noise.sliced_gaussian import unit_directions
 from pacsklearn.noise.sliced_target import SlicedTarget
 
@@ -187,7 +187,7 @@ class _Certificate:
         joint = (cost(gamma, True) if sliced else full) + excess
 
         def epsilon(at_order: float) -> float:
-            own = at_order + math.log(1 / target.delta) / (order - 1)
+            own = epsilon_at_order(at_order, order, target.delta)
             return min(own, gaussian_epsilon(rate, target.delta) + excess) * _OUTWARD
 
         return variance, RenyiCosts(

@@ -102,7 +102,7 @@ def opened_run(
     X: NDArray[Any],
     y: Any,
     secret: SecretColumn | None,
-    realized: Any,
+    realized: Any,  # noqa: ARG001 - which of a scenario's training sets is used
     *,
     cap: DiscrepancyCap | None,
     batch_size: int,
