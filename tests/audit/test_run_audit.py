@@ -226,7 +226,7 @@ def test_a_sliced_release_is_replayed(scenario):
     model = SRPPPrivate(Ridge(), epsilon=1.0, scenario=scenario)
     model.fit(X[:, :3], X[:, 3], secret=y, realized=None if scenario is None else 1)
     audit = run_audit(model, X[:, :3], X[:, 3], secret=y, n_trials=150)
-    assert [result.attack for result in audit.results] == ["identification", "map", "figures"]
+    assert [result.attack for result in audit.results] == ["figures", "identification", "map"]
     assert audit.passed
     with pytest.raises(ValueError, match="must be what the model was fitted on"):
         run_audit(model, X[:, :3] + y[:, None], X[:, 3] * y, secret=y, n_trials=10)
