@@ -112,7 +112,7 @@ def main() -> None:
         count = iter(range(1000))
 
         def on_disk() -> SQLiteLedger:
-            return SQLiteLedger(f"sqlite:///{folder}/{next(count)}.db", ceiling=1.0)
+            return SQLiteLedger.found(f"sqlite:///{folder}/{next(count)}.db", ceiling=1.0)
 
         for batch in BATCHES:
             memory, _, account, _ = measure(codes, lambda: MemoryLedger(1.0), batch)

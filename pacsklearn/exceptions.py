@@ -80,19 +80,24 @@ class BudgetExhaustedError(PacsklearnError):
     ----------
     spent, asked, ceiling : float
         Nats already charged, nats this release would charge, and the ledger's ceiling.
+    owner : str, default=""
+        User or project whose ceiling it is; empty for the account itself.
     """
 
-    def __init__(self, spent: float, asked: float, ceiling: float) -> None:
-        super().__init__(spent, asked, ceiling)
+    def __init__(self, spent: float, asked: float, ceiling: float, owner: str = "") -> None:
+        super().__init__(spent, asked, ceiling, owner)
         self.spent = spent
         self.asked = asked
         self.ceiling = ceiling
+        self.owner = owner
 
     def __str__(self) -> str:
+        of_whom = f" of {self.owner}" if self.owner else ""
+        left = max(self.ceiling - self.spent, 0.0)
         return (
-            f"The budget is exhausted: {self.spent:.6g} nats are spent, this release asks for "
-            f"{self.asked:.6g}, and the ceiling is {self.ceiling:.6g}. Nothing was released and "
-            f"nothing was charged. Ask for at most {max(self.ceiling - self.spent, 0.0):.6g} nats."
+            f"The budget{of_whom} is exhausted: {self.spent:.6g} nats are spent, this release "
+            f"asks for {self.asked:.6g}, and the ceiling is {self.ceiling:.6g}. Nothing was "
+            f"released and nothing was charged. Ask for at most {left:.6g} nats."
         )
 
 

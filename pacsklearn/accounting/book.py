@@ -1,192 +1,283 @@
-"""Rows of one dataset, read and appended inside an open transaction."""
+"""Rows of one data set, read, verified and appended inside an open transaction."""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Any, final
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, replace
+from typing import Any, Final, final
 
-from sqlalchemy import Connection, bindparam, insert, select
+from sqlalchemy import Connection
 
-from pacsklearn.accounting.entry import Entry, Founding, Position, event_text, is_sound, now
-from pacsklearn.accounting.tables import DATASETS, ENTRIES
+from pacsklearn.accounting.chain import Chain
+from pacsklearn.accounting.entry import (
+    Entry,
+    Founding,
+    Position,
+    event_from_text,
+    event_text,
+    is_sound,
+)
+from pacsklearn.accounting.schema import VERSION, check_version, migrate
+from pacsklearn.core.accounts import Accounts, Posting
+from pacsklearn.core.booked_ledger import OpenBook, time_text
 from pacsklearn.core.event import Event
-from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
+from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
 
-__all__ = ["AccountState", "Book"]
+__all__ = ["Book", "Rows"]
 
-_COLUMN = ENTRIES.c
-_ROWS = select(ENTRIES).where(_COLUMN.dataset == bindparam("dataset"))
-_OF_ACCOUNT = _ROWS.where(_COLUMN.account == bindparam("account"))
-_HEAD = _ROWS.order_by(_COLUMN.sequence.desc()).limit(1)
-_LAST_OF_ACCOUNT = _OF_ACCOUNT.order_by(_COLUMN.sequence.desc()).limit(1)
-_BY_KEY = _ROWS.where(_COLUMN.key == bindparam("key"))
-_BY_SEQUENCE = _ROWS.where(_COLUMN.sequence == bindparam("sequence"))
-_AFTER = _COLUMN.sequence > bindparam("after")
-_ROWS_AFTER = _ROWS.where(_AFTER).order_by(_COLUMN.sequence)
-_OF_ACCOUNT_AFTER = _OF_ACCOUNT.where(_AFTER).order_by(_COLUMN.sequence)
-_RESERVATIONS = _OF_ACCOUNT.where(_COLUMN.kind == "reservation").order_by(_COLUMN.sequence)
-_FOUNDING = select(DATASETS).where(DATASETS.c.name == bindparam("dataset"))
-_FOUND = insert(DATASETS)
-_APPEND = insert(ENTRIES)
+_AT_ONCE: Final = 1000
+_COLUMNS: Final = [field.name for field in fields(Entry)]
+_FOUNDING_COLUMNS: Final = [field.name for field in fields(Founding)]
+_UTC: Final = (
+    "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"+00:00\"')"
+)
 
 
 @final
-@dataclass(frozen=True)
-class AccountState:
-    """Where an account stands.
-
-    Parameters
-    ----------
-    amount : float
-        Its ceiling, or what was reserved for it.
-    total : Fraction
-        Exact sum of its charges.
-    closed : bool
-    parent : str
-        Account that a reservation was made in; empty for the ledger itself, which is never closed.
-    note : str
-    """
-
-    amount: float
-    total: Fraction
-    closed: bool
-    parent: str
-    note: str
-
-
-@final
-class Book:
-    """One dataset of an open database.
+class Rows:
+    """The statements that a ledger is read and written with.
 
     Parameters
     ----------
     connection : Connection
-        Inside a transaction; an immediate one to append.
+        Inside a transaction.
     dataset : str
     """
 
     def __init__(self, connection: Connection, dataset: str) -> None:
         self._connection = connection
         self._dataset = dataset
-        self._founding: Founding | None = None
+        self._postgres = connection.dialect.name != "sqlite"
+        self._mark = "%s" if self._postgres else "?"
 
-    def founding(self) -> Founding | None:
-        """First link of the chain, None when the database has no such dataset."""
-        if self._founding is None:
-            row = self._connection.execute(_FOUNDING, {"dataset": self._dataset}).one_or_none()
+    def founding(self, *, lock: bool) -> tuple[Founding | None, int, str]:
+        """First link of the chain, version of the schema, and the time; locks the data set."""
+        if self._postgres:
+            row = self._run(
+                f"SELECT {_UTC}, (SELECT version_num FROM alembic_version), d.* FROM datasets d "
+                f"WHERE name = %s{' FOR UPDATE OF d' if lock else ''}",
+                self._dataset,
+            ).one_or_none()
             if row is None:
-                return None
-            self._founding = Founding(*row)
-            if not is_sound(self._founding):
-                raise LedgerCorruptedError(0, "(the account) is not the one that was founded")
-        return self._founding
+                return None, VERSION, time_text()
+            return Founding(*row[2:]), int(row[1]), str(row[0])
+        version: int = self._connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+        check_version(version)
+        found = self._run("SELECT * FROM datasets WHERE name = ?", self._dataset).one_or_none()
+        return None if found is None else Founding(*found), version, time_text()
 
-    def found(self, ceiling: float, unit: str) -> Founding:
-        """Write the first link of the chain."""
-        founding = Founding(self._dataset, ceiling, unit, now(), secrets.token_hex(16))
-        founding = replace(founding, hash=founding.digest())
-        self._connection.execute(_FOUND, vars(founding))
-        return founding
+    def after(self, sequence: int, account: str | None = None) -> Iterator[Entry]:
+        """Rows with a larger number, of one account or of all; as they stand, unchecked."""
+        of_account = "" if account is None else f"AND account = {self._mark} "
+        named = () if account is None else (account,)
+        while True:
+            rows = self._run(
+                f"SELECT * FROM entries WHERE dataset = {self._mark} {of_account}"
+                f"AND sequence > {self._mark} ORDER BY sequence LIMIT {_AT_ONCE}",
+                self._dataset,
+                *named,
+                sequence,
+            ).all()
+            for row in rows:
+                yield Entry(*row)
+            if len(rows) < _AT_ONCE:
+                return
+            sequence = rows[-1][1]
 
-    def position(self) -> Position:
-        """Place of the last row of the dataset."""
-        head = self._one(_HEAD)
-        if head is None:
-            return Position(0, self._founded().hash)
-        return Position(head.sequence, head.hash)
+    def _read(self, first: int) -> list[Any]:
+        rows: list[Any] = self._run(
+            f"SELECT * FROM entries WHERE dataset = {self._mark} AND sequence >= {self._mark}",
+            self._dataset,
+            first,
+        ).all()
+        return rows
 
-    def copy(self, row: Entry | Founding) -> None:
-        """Add a row of another database as it stands."""
-        table = _FOUND if isinstance(row, Founding) else _APPEND
-        self._connection.execute(table, vars(row))
+    def with_keys(self, keys: Iterable[str]) -> Iterator[Entry]:
+        """Rows with any of the idempotency keys."""
+        wanted = list(keys)
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            marks = ", ".join([self._mark] * len(some))
+            for row in self._run(
+                f"SELECT * FROM entries WHERE dataset = {self._mark} AND key IN ({marks})",
+                self._dataset,
+                *some,
+            ):
+                yield Entry(*row)
 
-    def find(self, key: str) -> Entry | None:
-        """Row with the idempotency key."""
-        return self._one(_BY_KEY, key=key)
+    def add(self, entries: list[Entry]) -> None:
+        """Insert rows, and read them back.
 
-    def holds(self, position: Position) -> bool:
-        """Whether the chain passes through ``position``."""
-        if position.sequence == 0:
-            return self._founded().hash == position.hash
-        row = self._one(_BY_SEQUENCE, sequence=position.sequence)
-        return row is not None and row.hash == position.hash
-
-    def state(self, account: str) -> AccountState:
-        """Where an account stands, from its last row."""
-        parent = note = ""
-        if account:
-            made = self.find(account)
-            if made is None or made.kind != "reservation":
-                raise LedgerError(
-                    "The reservation is not in the ledger: the database is an older copy, or "
-                    "another one."
+        Raises
+        ------
+        LedgerMismatchError
+            When the database keeps a value in another type: every later reader would find the
+            chain corrupted.
+        """
+        marks = ", ".join([self._mark] * len(_COLUMNS))
+        for start in range(0, len(entries), _AT_ONCE):
+            some = entries[start : start + _AT_ONCE]
+            # SQLite's RETURNING gives whole doubles back as integers, so its rows are read.
+            stored = self._run(
+                f"INSERT INTO entries ({', '.join(_COLUMNS)}) VALUES "
+                f"{', '.join([f'({marks})'] * len(some))}{' RETURNING *' * self._postgres}",
+                *(value for entry in some for value in vars(entry).values()),
+            )
+            rows = stored.all() if self._postgres else self._read(some[0].sequence)
+            given = [tuple(vars(entry).values()) for entry in some]
+            kept = sorted((tuple(row) for row in rows), key=lambda row: row[1])
+            if kept != given or [list(map(type, row)) for row in kept] != [
+                list(map(type, row)) for row in given
+            ]:
+                raise LedgerMismatchError(
+                    "The event cannot be stored as it is; nothing was charged. Give texts and "
+                    "numbers of Python's own types."
                 )
-            amount, parent, note = made.charge, made.account, made.note
-        else:
-            amount = self._founded().ceiling
-        last = self._one(_LAST_OF_ACCOUNT, account=account)
-        if last is None:
-            return AccountState(amount, Fraction(0), closed=False, parent=parent, note=note)
-        closed = last.kind == "reservation-closed"
-        return AccountState(amount, last.exact_total, closed=closed, parent=parent, note=note)
 
-    def append(self, account: str, event: Event, total: Fraction, note: str = "") -> None:
-        """Add a row after the last one; whether it fits is the caller's question."""
-        position = self.position()
+    def found(self, founding: Founding) -> None:
+        """Insert the first link of the chain."""
+        marks = ", ".join([self._mark] * len(_FOUNDING_COLUMNS))
+        self._run(
+            f"INSERT INTO datasets ({', '.join(_FOUNDING_COLUMNS)}) VALUES ({marks})",
+            *vars(founding).values(),
+        )
+
+    def _run(self, statement: str, *values: object) -> Any:
+        # The driver's own statements: on the way of a charge every call counts.
+        return self._connection.exec_driver_sql(statement, values)
+
+
+@final
+class Book(OpenBook):
+    """A data set whose rows were verified up to the last one.
+
+    Parameters
+    ----------
+    connection : Connection
+        Inside a transaction.
+    founding : Founding
+        What the handle expects.
+    chain : Chain
+        Rows that this process verified before; brought up to date.
+    write : bool
+        Lock the data set.
+    where : str
+        Name of the database, for messages.
+
+    Raises
+    ------
+    LedgerMismatchError
+        When the database holds another ledger, or a newer version's.
+    LedgerCorruptedError
+        When a row is not what was written.
+    """
+
+    def __init__(
+        self, connection: Connection, founding: Founding, chain: Chain, *, write: bool, where: str
+    ) -> None:
+        self._rows = Rows(connection, founding.name)
+        self._dataset = founding.name
+        self._chain = chain
+        self._pending: dict[str, tuple[Entry, Posting]] = {}
+        self._known: dict[str, Entry | None] = {}
+        self.is_dirty = True  # until all is verified
+        found, version, self._time = self._rows.founding(lock=write)
+        check_version(version)
+        if found is not None and not is_sound(found):
+            raise LedgerCorruptedError(0, "(the account) is not the one that was founded")
+        if found != founding:
+            raise LedgerMismatchError(
+                f"The database at {where} does not hold this ledger any more: it is "
+                "another one, or it was founded anew."
+            )
+        if write and version < VERSION:
+            if connection.dialect.name != "sqlite":
+                raise LedgerMismatchError(
+                    "The database has an earlier version of the schema; let its owner run "
+                    "`pacsklearn ledger migrate` on it."
+                )
+            migrate(connection)
+        self._verify_the_rest()
+        self.is_dirty = False
+
+    @property
+    def accounts(self) -> Accounts:
+        return self._chain.accounts
+
+    @property
+    def time(self) -> str:
+        return self._time
+
+    @property
+    def position(self) -> Position:
+        """Place of the last row."""
+        return self._chain.position
+
+    def look_up(self, keys: Iterable[str]) -> None:
+        """Read the rows of many keys at once."""
+        wanted = {key for key in keys if key not in self._pending}
+        self._known = dict.fromkeys(wanted)
+        self._known |= {entry.key: entry for entry in self._rows.with_keys(wanted)}
+
+    def find(self, key: str) -> Posting | None:
+        if key in self._pending:
+            return self._pending[key][1]
+        entry = self.entry(key)
+        return None if entry is None else entry.posting
+
+    def entry(self, key: str) -> Entry | None:
+        """Row with an idempotency key; None for one that this transaction adds."""
+        if key not in self._known:
+            self.look_up([key])
+        return self._known[key]
+
+    def append(self, posting: Posting) -> None:
+        self.is_dirty = True
+        event, position = posting.event, self._chain.position
+        self._chain.accounts.add(posting)
         entry = Entry(
             dataset=self._dataset,
             sequence=position.sequence + 1,
-            account=account,
+            account=posting.account,
             key=event.key,
             kind=event.kind,
-            charge=float(event.charge),
+            charge=event.charge,
             unit=event.unit,
             event=event_text(event),
-            note=note,
-            total=str(total),
-            created=now(),
+            note=posting.note,
+            total=str(self._chain.accounts.total(posting.account)),
+            created=self._time,
             previous=position.hash,
+            user_id=posting.user,
+            project_id=posting.project,
+            expires=posting.expires,
         )
         entry = replace(entry, hash=entry.digest())
-        self._connection.execute(_APPEND, vars(entry))
-        # A value that the database keeps in another type would corrupt the chain for good.
-        where = {"dataset": self._dataset, "sequence": entry.sequence}
-        stored = Entry(*self._connection.execute(_BY_SEQUENCE, where).one())
-        if stored.hash != entry.hash or not is_sound(stored):
-            raise LedgerMismatchError(
-                "The event cannot be stored as it is; nothing was charged. Give texts and numbers "
-                "of Python's own types."
-            )
+        self._chain.position = Position(entry.sequence, entry.hash)
+        self._pending[event.key] = (entry, posting)
 
-    def entries(self, account: str | None = None, after: int = 0) -> Iterator[Entry]:
-        """Rows by sequence number, of one account or of all; as they stand, unchecked."""
-        query = _ROWS_AFTER if account is None else _OF_ACCOUNT_AFTER
-        values = {"dataset": self._dataset, "account": account or "", "after": after}
-        for row in self._connection.execute(query.execution_options(yield_per=1000), values):
-            yield Entry(*row)
+    def flush(self) -> None:
+        """Write what was appended."""
+        if self._pending:
+            self._rows.add([entry for entry, _ in self._pending.values()])
 
-    def reservations(self, account: str) -> list[Entry]:
-        """Rows that made the account's reservations."""
-        values = {"dataset": self._dataset, "account": account}
-        return [Entry(*row) for row in self._connection.execute(_RESERVATIONS, values)]
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """Rows of all accounts."""
+        return self._rows.after(after)
 
-    def _founded(self) -> Founding:
-        founding = self.founding()
-        if founding is None:
-            raise LedgerError(f"The database has no dataset {self._dataset!r}.")
-        return founding
+    def events(self, account: str, after: int = 0) -> Iterator[Event]:
+        return (event_from_text(entry.event) for entry in self._rows.after(after, account))
 
-    def _one(self, query: Any, **values: object) -> Entry | None:
-        values["dataset"] = self._dataset
-        row = self._connection.execute(query, values).one_or_none()
-        if row is None:
-            return None
-        entry = Entry(*row)
-        if not is_sound(entry):
-            raise LedgerCorruptedError(
-                entry.sequence, "does not have the content it was written with"
-            )
-        return entry
+    def _verify_the_rest(self) -> None:
+        position = self._chain.position
+        rows = self._rows.after(max(position.sequence - 1, 0))
+        if position.sequence:
+            head = next(rows, None)
+            if head is None or head.sequence != position.sequence:
+                raise LedgerCorruptedError(position.sequence, "is missing")
+            if head.hash != position.hash or not is_sound(head):
+                raise LedgerCorruptedError(
+                    position.sequence, "does not have the content it was written with"
+                )
+        for entry in rows:
+            self._chain.verify(entry)

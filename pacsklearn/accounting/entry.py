@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, final
 
+from pacsklearn.core.accounts import Posting, Terms
 from pacsklearn.core.event import Event
 
-__all__ = ["Entry", "Founding", "Position", "event_from_text", "event_text", "is_sound", "now"]
+__all__ = ["Entry", "Founding", "Position", "event_from_text", "event_text", "is_sound"]
 
 
 @final
@@ -48,6 +48,8 @@ class Founding:
     nonce : str
         Tells two ledgers founded alike from each other.
     hash : str
+    per_user, per_project : float, optional
+        Ceilings of each user and of each project.
     """
 
     name: str
@@ -56,10 +58,17 @@ class Founding:
     created: str
     nonce: str
     hash: str = ""
+    per_user: float | None = None
+    per_project: float | None = None
 
     def digest(self) -> str:
         """SHA-256 of everything but the hash."""
         return _digest(self)
+
+    @property
+    def terms(self) -> Terms:
+        """What accounts are kept by."""
+        return Terms(self.ceiling, self.unit, self.per_user, self.per_project)
 
 
 @final
@@ -89,6 +98,10 @@ class Entry:
         Time, in UTC.
     previous, hash : str
         Hash of the row before (of the founding for the first one) and of this one.
+    user_id, project_id : str, optional
+        On whose behalf.
+    expires : str, optional
+        Time after which a reservation may be closed by anybody.
     """
 
     dataset: str
@@ -104,15 +117,27 @@ class Entry:
     created: str
     previous: str
     hash: str = ""
+    user_id: str | None = None
+    project_id: str | None = None
+    expires: str | None = None
 
     def digest(self) -> str:
         """SHA-256 of everything but the hash."""
         return _digest(self)
 
     @property
+    def posting(self) -> Posting:
+        """What accounts add up."""
+        event = event_from_text(self.event)
+        return Posting(self.account, event, self.note, self.user_id, self.project_id, self.expires)
+
+    @property
     def exact_total(self) -> Fraction:
         """:attr:`total` as a number."""
         return Fraction(self.total)
+
+
+_ADDED = frozenset({"per_user", "per_project", "user_id", "project_id", "expires"})
 
 
 def is_sound(row: Entry | Founding) -> bool:
@@ -124,7 +149,12 @@ def is_sound(row: Entry | Founding) -> bool:
 
 
 def _digest(row: Entry | Founding) -> str:
-    content = {name: value for name, value in vars(row).items() if name != "hash"}
+    # What a later version added counts where it is given: rows of earlier ones keep their hash.
+    content = {
+        name: value
+        for name, value in vars(row).items()
+        if name != "hash" and not (value is None and name in _ADDED)
+    }
     return hashlib.sha256(_canonical(content).encode()).hexdigest()
 
 
@@ -141,8 +171,3 @@ def event_text(event: Event) -> str:
 def event_from_text(text: str) -> Event:
     """The event that :func:`event_text` wrote."""
     return Event.from_dict(json.loads(text))
-
-
-def now() -> str:
-    """Time in UTC, for the reader: nothing depends on clocks."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")

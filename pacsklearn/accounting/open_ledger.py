@@ -2,47 +2,96 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from typing import Any, Final
 
-from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.ledger import Ledger, MemoryLedger
-from pacsklearn.exceptions import LedgerError, LedgerMismatchError
+from pacsklearn.exceptions import LedgerError
 
-__all__ = ["open_ledger"]
+__all__ = ["found_ledger", "open_ledger"]
+
+_POSTGRES: Final = ("postgresql:", "postgresql+psycopg:", "postgres:")
 
 
-def open_ledger(spec: str | Ledger | None, *, ceiling: float | None, unit: str = "nats") -> Ledger:
+def open_ledger(
+    spec: str | Ledger | None,
+    *,
+    ceiling: float | None,
+    unit: str | None = "nats",
+    dataset: str = "default",
+) -> Ledger:
     """Return the ledger that ``spec`` names.
 
     Parameters
     ----------
     spec : None, str or Ledger
-        None for a new account in memory, ``"sqlite:///path"`` for one in a database (its dataset
-        ``"default"``), a ledger for itself.
+        None for a new account in memory, ``"sqlite:///path"`` or ``"postgresql://..."`` for one in
+        a database, a ledger for itself.
     ceiling : float, optional
-        Ceiling of an account that does not exist yet; one that exists keeps its own.
-    unit : str, default="nats"
-        What an account that is named by an address counts.
+        Ceiling of a new account in memory; a ledger in a database was founded with its own.
+    unit : str or None, default="nats"
+        What an account that is named by an address must count; None for whatever it counts.
+    dataset : str, default="default"
+        Data set within the database.
 
     Raises
     ------
     BudgetError
         When a new account is given no ceiling.
     LedgerError
-        When ``spec`` is something else, or the database cannot be opened.
+        When ``spec`` is something else, or there is no ledger: found one first.
     """
     if spec is None:
-        return MemoryLedger(ceiling, unit)  # type: ignore[arg-type] # its check explains a missing one
+        if unit is None:
+            return MemoryLedger(ceiling)  # type: ignore[arg-type] # its check explains
+        return MemoryLedger(ceiling, unit)  # type: ignore[arg-type] # a missing ceiling
     if isinstance(spec, Ledger):
         return spec
-    if not str(spec).startswith("sqlite:"):
-        raise LedgerError(
-            "ledger must be None, an address such as 'sqlite:///clinic.db', or a ledger, got "
-            f"{spec!r}."
-        )
-    if ceiling is None:
-        return SQLiteLedger(spec, unit=unit)
-    # Another process may found it in between, with another ceiling.
-    with suppress(LedgerMismatchError):
-        return SQLiteLedger(spec, ceiling, unit=unit)
-    return SQLiteLedger(spec, unit=unit)
+    ledger: Ledger = _kind(spec)(spec, dataset=dataset, unit=unit)
+    return ledger
+
+
+def found_ledger(
+    address: str,
+    ceiling: float,
+    *,
+    dataset: str = "default",
+    unit: str = "nats",
+    per_user: float | None = None,
+    per_project: float | None = None,
+) -> Ledger:
+    """Found the ledger of a data set in the database that an address names.
+
+    Parameters
+    ----------
+    address : str
+        ``"sqlite:///path"`` or ``"postgresql://..."``.
+    ceiling : float
+    dataset : str, default="default"
+    unit : str, default="nats"
+    per_user, per_project : float, optional
+        Ceilings of each user and of each project.
+
+    Raises
+    ------
+    LedgerError
+        When the data set has a ledger already.
+    """
+    found: Ledger = _kind(address).found(
+        address, ceiling, dataset=dataset, unit=unit, per_user=per_user, per_project=per_project
+    )
+    return found
+
+
+def _kind(address: object) -> Any:
+    if str(address).startswith("sqlite:"):
+        from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+
+        return SQLiteLedger
+    if str(address).startswith(_POSTGRES):
+        from pacsklearn.accounting.postgres_ledger import PostgresLedger
+
+        return PostgresLedger
+    raise LedgerError(
+        "ledger must be None, an address such as 'sqlite:///clinic.db' or "
+        f"'postgresql://host/database', or a ledger, got {address!r}."
+    )

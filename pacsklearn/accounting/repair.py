@@ -11,15 +11,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, final
 
-from sqlalchemy import select
-
-from pacsklearn.accounting.book import Book
-from pacsklearn.accounting.chain import sound_rows
+from pacsklearn.accounting.book import Book, Rows
+from pacsklearn.accounting.chain import Chain, sound_rows
 from pacsklearn.accounting.database import transaction
-from pacsklearn.accounting.entry import Entry, Founding, now
-from pacsklearn.accounting.tables import DATASETS, create_tables
+from pacsklearn.accounting.entry import Entry, Founding
+from pacsklearn.accounting.founding import foundings
+from pacsklearn.accounting.schema import check_version, migrate, schema_version
+from pacsklearn.accounting.sqlite_database import SQLITE, connect
+from pacsklearn.core.accounts import Posting, bookkeeping_event, fits, largest_refund
+from pacsklearn.core.booked_ledger import time_text
 from pacsklearn.core.event import ledger_text
-from pacsklearn.core.ledger import bookkeeping_event, fits, largest_refund
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 
 __all__ = ["repair"]
@@ -74,21 +75,24 @@ def repair(path: Path, target: Path, *, signed_by: str, reason: str) -> dict[str
         "ledger": str(path),
         "signed_by": signed_by,
         "reason": reason,
-        "time": now(),
+        "time": time_text(),
         "rows": [vars(row) for dataset in datasets for row in dataset.aside],
     }
     text = json.dumps(document, indent=1, default=_readable)
     digest = hashlib.sha256(text.encode()).hexdigest()
     report = {}
     aside.write_text(text, encoding="utf-8")
-    target.touch(mode=0o600)
-    with transaction(str(target), write=True) as connection:
-        create_tables(connection)
+    address = SQLITE + str(target)
+    connect(str(target), "rwc").close()
+    with transaction(address, write=True) as connection:
+        migrate(connection)
         for dataset in datasets:
-            book = Book(connection, dataset.founding.name)
-            book.copy(dataset.founding)
-            for row in dataset.kept:
-                book.copy(row)
+            rows = Rows(connection, dataset.founding.name)
+            rows.found(dataset.founding)
+            rows.add(dataset.kept)
+            book = Book(
+                connection, dataset.founding, Chain(dataset.founding), write=True, where=str(target)
+            )
             note = (
                 f"{len(dataset.aside)} rows from row {len(dataset.kept) + 1} on were set aside by "
                 f"{signed_by}: {reason}; SHA-256 of {aside.name}: {digest}"
@@ -98,6 +102,7 @@ def repair(path: Path, target: Path, *, signed_by: str, reason: str) -> dict[str
                 "set_aside": len(dataset.aside),
                 "charged": dataset.charge_again(book, note) if dataset.aside else 0.0,
             }
+            book.flush()
     return report
 
 
@@ -134,22 +139,23 @@ class _Dataset:
             owed[account] = None if before is None or amount is None else before + amount
         ledger_charge = 0.0
         for account, total in owed.items():
-            state = book.state(account)
+            limit = book.accounts.limits(account, None, None)[0]
             charge = math.inf if total is None else float(total)
-            if charge == math.inf or not fits(state.total, charge, state.amount):
-                charge = largest_refund(state.amount, state.total)
+            if charge == math.inf or not fits(limit.total, charge, limit.ceiling):
+                charge = largest_refund(limit.ceiling, limit.total)
             event = bookkeeping_event("repair", charge, self.founding.unit, uuid.uuid4().hex)
-            book.append(account, event, state.total + Fraction(charge), note)
+            book.append(Posting(account, event, note))
             if account == "":
                 ledger_charge = charge
         return ledger_charge
 
 
 def _read(path: Path) -> list[_Dataset]:
-    with transaction(str(path), write=False) as connection:
-        foundings = [Founding(*row) for row in connection.execute(select(DATASETS))]
+    with transaction(SQLITE + str(path), write=False) as connection:
+        check_version(schema_version(connection))
         return [
-            _Dataset(founding, Book(connection, founding.name).entries()) for founding in foundings
+            _Dataset(founding, Rows(connection, founding.name).after(0))
+            for founding in foundings(connection)
         ]
 
 

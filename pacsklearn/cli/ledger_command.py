@@ -8,19 +8,57 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from pacsklearn.accounting.entry import Position
-from pacsklearn.accounting.sqlite_ledger import SQLiteLedger, ledger_path
+from pacsklearn.accounting.open_ledger import found_ledger, open_ledger
+from pacsklearn.accounting.sqlite_ledger import ledger_path
 from pacsklearn.cli.console import VIOLATED, guarded, say
-from pacsklearn.cli.options import Json
+from pacsklearn.cli.options import Json, number
 
 __all__ = ["ledger_app"]
 
 ledger_app = typer.Typer(
-    help="Look at a ledger and verify it.", no_args_is_help=True, pretty_exceptions_enable=False
+    help="Found a ledger, look at it, verify it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
 )
 
 Address: TypeAlias = Annotated[str, typer.Argument(help="sqlite:///clinic.db, or the file.")]
 Dataset: TypeAlias = Annotated[str, typer.Option(help="Data set within the database.")]
 Unit: TypeAlias = Annotated[str, typer.Option(help="What it counts.")]
+AnyUnit: TypeAlias = Annotated[str | None, typer.Option(help="What it must count.")]
+
+
+@ledger_app.command()
+@guarded
+def found(
+    address: Address,
+    *,
+    ceiling: Annotated[str, typer.Option(help="Most that may ever be charged; 1/2.")],
+    per_user: Annotated[str | None, typer.Option(help="Most for each user.")] = None,
+    per_project: Annotated[str | None, typer.Option(help="Most for each project.")] = None,
+    dataset: Dataset = "default",
+    unit: Unit = "nats",
+    as_json: Json = False,
+) -> None:
+    """Found the ledger of a data set: once, and with a ceiling that is never changed."""
+    ledger: Any = found_ledger(
+        _uri(address),
+        number(ceiling, "ceiling"),
+        dataset=dataset,
+        unit=unit,
+        per_user=None if per_user is None else number(per_user, "per_user"),
+        per_project=None if per_project is None else number(per_project, "per_project"),
+    )
+    facts = {
+        "address": ledger.uri,
+        "dataset": ledger.dataset,
+        "unit": ledger.unit,
+        "ceiling": ledger.ceiling,
+        "per_user": ledger.per_user,
+        "per_project": ledger.per_project,
+        "position": _position_text(ledger.position),
+    }
+    text = f"founded {ledger.uri}, data set {dataset!r}: {ledger.ceiling:.6g} {ledger.unit}"
+    say(facts, text, as_json=as_json)
 
 
 @ledger_app.command()
@@ -29,7 +67,7 @@ def show(
     address: Address,
     *,
     dataset: Dataset = "default",
-    unit: Unit = "nats",
+    unit: AnyUnit = None,
     as_json: Json = False,
 ) -> None:
     """Ceiling, what was charged, and every event."""
@@ -43,7 +81,7 @@ def show(
         "ceiling": ledger.ceiling,
         "spent": spent,
         "remaining": ledger.remaining,
-        "position": f"{position.sequence}:{position.hash}",
+        "position": _position_text(position),
         "reservations": [
             {"note": each.note, "spent": each.spent, "remaining": each.remaining}
             for each in ledger.reservations
@@ -69,7 +107,7 @@ def verify(
     address: Address,
     *,
     dataset: Dataset = "default",
-    unit: Unit = "nats",
+    unit: AnyUnit = None,
     position: Annotated[
         str | None, typer.Option(help="What `show` printed then: finds an older copy put back.")
     ] = None,
@@ -85,7 +123,7 @@ def verify(
         "dataset": ledger.dataset,
         "verified": ahead,
         "rows": last.sequence,
-        "position": f"{last.sequence}:{last.hash}",
+        "position": _position_text(last),
     }
     text = f"{last.sequence} rows are as they were written; position {found['position']}"
     if not ahead:
@@ -128,8 +166,12 @@ def _uri(address: str) -> str:
     return address if "://" in address else f"sqlite:///{address}"
 
 
-def _opened(address: str, dataset: str, unit: str) -> Any:
-    return SQLiteLedger(_uri(address), dataset=dataset, unit=unit)
+def _opened(address: str, dataset: str, unit: str | None) -> Any:
+    return open_ledger(_uri(address), ceiling=None, dataset=dataset, unit=unit)
+
+
+def _position_text(position: Position) -> str:
+    return f"{position.sequence}:{position.hash}"
 
 
 def _position(text: str | None) -> Position | None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,12 +18,11 @@ from pacsklearn.core.renyi_unit import renyi_unit
 from pacsklearn.estimators.guarded_state import GuardedState
 from pacsklearn.estimators.released_methods import ReleasedMethods
 from pacsklearn.estimators.srpp_parameters import (
-    checked_epsilon,
     is_function,
     secret_column,
     sliced_options,
 )
-from pacsklearn.exceptions import LedgerError, NoCanonicalizerError
+from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import sliced_release
 from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery, Query
@@ -329,15 +326,10 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     def _ledger(self) -> Any:
         if self.ledger is None or isinstance(self.ledger, Ledger):
             return self.ledger
-        # Both load the database's client.
-        from pacsklearn.accounting.open_ledger import open_ledger
-        from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+        from pacsklearn.accounting.open_ledger import open_ledger  # loads the database's client
 
-        # An account that is there is asked for its budget before anything is computed.
-        with suppress(LedgerError):
-            return SQLiteLedger(str(self.ledger), unit=None)
-        ceiling = checked_epsilon(self.epsilon)
-        return partial(_opened, open_ledger, self.ledger, ceiling)
+        # Its unit is checked when that of the release is known; its budget before all else.
+        return open_ledger(self.ledger, ceiling=None, unit=None)
 
     def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
         if is_function(self.estimator):
@@ -349,11 +341,6 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         if not routing_enabled():
             return dict(fit_params)
         return dict(process_routing(self, "fit", **fit_params).estimator.fit)
-
-
-def _opened(open_ledger: Any, spec: Any, ceiling: float, unit: str) -> Ledger:
-    ledger: Ledger = open_ledger(spec, ceiling=ceiling, unit=unit)
-    return ledger
 
 
 def _plain(values: Any) -> Any:

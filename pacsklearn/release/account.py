@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import final
 
 from pacsklearn._validation import check_budget
+from pacsklearn.core.accounts import bookkeeping_event
 from pacsklearn.core.event import Event
 from pacsklearn.core.home_process import HomeProcess
-from pacsklearn.core.ledger import Ledger, MemoryLedger, bookkeeping_event
+from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     LedgerMismatchError,
@@ -152,7 +153,7 @@ class Account:
 
     def _is_charged(self, event: Event) -> bool:
         ledger = self.own if self.shared is None else self.shared
-        return any(known.key == event.key for known in ledger.events)
+        return ledger.find(event.key) is not None
 
     def _charged(self, event: Event, *, own: bool = True) -> None:
         if own:

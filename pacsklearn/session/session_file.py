@@ -96,9 +96,9 @@ def shared_position(shared: Ledger | None, own: Ledger, session: str) -> Any:
     LedgerError
         When nothing would notice that a file is used twice.
     """
-    from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+    from pacsklearn.accounting.shared_ledger import SharedLedger
 
-    if not isinstance(shared, SQLiteLedger):
+    if not isinstance(shared, SharedLedger):
         raise LedgerError(
             "A session can be saved only when it is charged to a ledger in a database, which "
             "notices a file that is loaded twice: make it with "
@@ -121,25 +121,26 @@ def check_ledger(ledger: str | Ledger | None, state: SessionState) -> Ledger:
         When it does not hold all that it held then.
     """
     from pacsklearn.accounting.open_ledger import open_ledger
-    from pacsklearn.accounting.sqlite_account import ADDRESS
-    from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+    from pacsklearn.accounting.shared_ledger import SharedLedger
 
     found = (
         state.ledger
         if ledger is None
         else open_ledger(ledger, ceiling=None, unit=ledger_unit(state.options["criterion"]))
     )
-    if not isinstance(found, SQLiteLedger):
+    if not isinstance(found, SharedLedger):
         raise LedgerError(
             "ledger must be the ledger in a database that the session was saved with, got "
             f"{type(found).__name__}."
         )
-    if not Path(found.uri.removeprefix(ADDRESS)).exists():
+    try:
+        is_ahead = found.is_ahead_of(state.position)
+    except LedgerError as error:
         raise LedgerError(
-            f"The ledger of this session is not at {found.uri} any more; if it was moved, say "
-            "where it is: PrivacySession.load(path, ledger='sqlite:///path')."
-        )
-    if not found.is_ahead_of(state.position):
+            f"The ledger of this session is not at {found.uri} any more ({error}) If it was moved, "
+            "say where it is: PrivacySession.load(path, ledger='sqlite:///path')."
+        ) from None
+    if not is_ahead:
         raise SessionRolledBackError(
             "The ledger does not hold what it held when the session was saved: it is an older "
             "copy, or another ledger. Give the one in use with ledger='sqlite:///path'."

@@ -45,4 +45,4 @@ def uri(path: Path) -> str:
 
 @pytest.fixture
 def ledger(uri: str) -> SQLiteLedger:
-    return SQLiteLedger(uri, ceiling=1.0)
+    return SQLiteLedger.found(uri, ceiling=1.0)

@@ -47,7 +47,7 @@ def check(ledger: SQLiteLedger, charged: list[str], allowed: int) -> None:
 
 
 def test_eight_threads(uri: str) -> None:
-    ledger = SQLiteLedger(uri, ceiling=50 / 64)
+    ledger = SQLiteLedger.found(uri, ceiling=50 / 64)
     barrier = Barrier(8)
 
     def work(worker: int) -> list[str]:
@@ -60,7 +60,7 @@ def test_eight_threads(uri: str) -> None:
 
 
 def test_four_processes(uri: str) -> None:
-    ledger = SQLiteLedger(uri, ceiling=50 / 64)
+    ledger = SQLiteLedger.found(uri, ceiling=50 / 64)
     with FORK.Pool(4) as pool:
         charged = pool.starmap(spend, [(ledger, worker, 30) for worker in range(4)], chunksize=1)
         pool.close()
@@ -69,7 +69,7 @@ def test_four_processes(uri: str) -> None:
 
 
 def test_workers_of_joblib(uri: str) -> None:
-    ledger = SQLiteLedger(uri, ceiling=3.0)
+    ledger = SQLiteLedger.found(uri, ceiling=3.0)
     charged = Parallel(n_jobs=2, backend="loky")(
         delayed(spend)(ledger, 2 * worker, 1, 1.0) for worker in range(5)
     )
@@ -78,7 +78,7 @@ def test_workers_of_joblib(uri: str) -> None:
 
 
 def test_a_reservation_is_shared_by_workers(uri: str) -> None:
-    ledger = SQLiteLedger(uri, ceiling=1.0)
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
     reservation = ledger.reserve(20 / 64)
     with FORK.Pool(4) as pool:
         charged = pool.starmap(spend, [(reservation, worker, 12) for worker in range(4)])
@@ -89,16 +89,25 @@ def test_a_reservation_is_shared_by_workers(uri: str) -> None:
     ledger.verify()
 
 
-def test_processes_may_found_one_ledger(uri: str) -> None:
+def founded(uri: str, dataset: str) -> str:
+    try:
+        return SQLiteLedger.found(uri, 1.0, dataset=dataset).dataset
+    except LedgerError:
+        return ""
+
+
+def test_of_many_processes_one_founds_a_ledger(uri: str) -> None:
     with FORK.Pool(4) as pool:
-        ledgers = pool.starmap(SQLiteLedger, [(uri, 1.0)] * 8, chunksize=1)
+        names = pool.starmap(founded, [(uri, f"d{i % 4}") for i in range(12)], chunksize=1)
         pool.close()
         pool.join()
-    assert len(set(ledgers)) == 1
+    assert sorted(filter(None, names)) == ["d0", "d1", "d2", "d3"]
+    for i in range(4):
+        SQLiteLedger(uri, 1.0, dataset=f"d{i}").verify()
 
 
 def test_a_fork_while_threads_are_charging(uri: str) -> None:
-    ledger = SQLiteLedger(uri, ceiling=1.0)
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
     spend(ledger, 100, 1)
     with ThreadPoolExecutor(2) as pool:
         running = [pool.submit(spend, ledger, 2 * worker, 15) for worker in range(2)]
@@ -121,7 +130,7 @@ def test_a_fork_while_threads_are_charging(uri: str) -> None:
 def test_a_fork_that_python_did_not_see(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from pacsklearn.accounting import database
 
-    ledger = SQLiteLedger(uri, ceiling=1.0)
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
     spend(ledger, 0, 1)
     (before,) = [opened for path, opened in database._OPEN.items() if path in ledger.uri]
     monkeypatch.setattr(before, "pid", os.getpid() + 1)
@@ -135,9 +144,11 @@ def test_a_fork_that_python_did_not_see(uri: str, monkeypatch: pytest.MonkeyPatc
 def test_a_database_that_stays_busy(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from pacsklearn.accounting import database
 
-    ledger = SQLiteLedger(uri, ceiling=1.0)
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
     monkeypatch.setattr(database, "PATIENCE", 0.2)
-    with closing(sqlite3.connect(ledger._path, isolation_level=None)) as other:
+    with closing(
+        sqlite3.connect(ledger.uri.removeprefix("sqlite:///"), isolation_level=None)
+    ) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(LedgerError, match="database is locked"):
             spend(ledger, 0, 1)

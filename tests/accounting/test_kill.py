@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+from pacsklearn.core.accounts import Posting
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger
 
@@ -109,8 +110,9 @@ def test_a_crash_between_charge_and_answer_loses_the_answer(ledger: SQLiteLedger
 def test_a_crash_inside_the_transaction_charges_nothing(ledger: SQLiteLedger) -> None:
     child = os.fork()
     if child == 0:
-        with ledger._book(write=True) as book:
-            ledger._append(book, event_of("half"), "")
+        with ledger._store.opened(write=True) as book:
+            book.append(Posting("", event_of("half")))
+            book.flush()
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     assert ledger.events == ()

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pacsklearn.accounting import database
-from pacsklearn.accounting.book import Book
+from pacsklearn.accounting import book, database, store
+from pacsklearn.accounting.book import Rows
 from pacsklearn.accounting.repair import repair
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.event import Event, Provenance
@@ -96,7 +96,8 @@ def make(changes: dict[str, Any]) -> Event:
 
 
 def read_elsewhere(uri: str, dataset: str = "default") -> SQLiteLedger:
-    database._close_all()  # a new process knows nothing of this one
+    database._close_all()
+    store._CHAINS.clear()  # a new process knows nothing of this one
     found = SQLiteLedger(uri, dataset=dataset, unit=None)
     found.verify()
     return found
@@ -111,7 +112,7 @@ def test_no_call_makes_a_ledger_unreadable(
         uri = f"sqlite:///{folder}/l.db"
         accounts: list[Any] = []
         with suppress(PacsklearnError):
-            accounts.append(SQLiteLedger(uri, 1.0, dataset=dataset, unit=unit))
+            accounts.append(SQLiteLedger.found(uri, 1.0, dataset=dataset, unit=unit))
         with suppress(PacsklearnError):
             accounts.append(MemoryLedger(1.0, unit))
         for call, argument in calls:
@@ -189,9 +190,7 @@ class TestTheCallsThatDestroyedLedgers:
     def test_a_row_that_the_database_keeps_otherwise_is_not_committed(
         self, ledger: SQLiteLedger, uri: str, make_event: MakeEvent, monkeypatch: Any
     ) -> None:
-        from pacsklearn.accounting import book
-
-        monkeypatch.setattr(book, "now", lambda: 2026)
+        monkeypatch.setattr(book, "time_text", lambda: 2026)
         with pytest.raises(LedgerError, match="cannot be stored as it is"):
             ledger.charge(make_event(0.5))
         monkeypatch.undo()
@@ -219,7 +218,7 @@ class TestRepair:
         with closing(sqlite3.connect(path, isolation_level=None)) as raw:
             columns = (
                 "dataset, {n}, account, '{key}', kind, 0.125, unit, event, note, total, created, "
-                "previous, hash"
+                "previous, hash, NULL, NULL, NULL"
             )
             for n, key, source in ((4, "three", 1), (5, "four", 3)):
                 raw.execute(
@@ -249,8 +248,8 @@ class TestRepair:
         aside = json.loads(Path(f"{target}.aside.json").read_text())
         assert [row["key"] for row in aside["rows"]] == ["three", "four"]
         assert aside["signed_by"] == "A. Curator"
-        with database.transaction(str(target), write=False) as connection:
-            rows = list(Book(connection, "default").entries())
+        with database.transaction(f"sqlite:///{target}", write=False) as connection:
+            rows = list(Rows(connection, "default").after(0))
         assert "A. Curator: a note that was a number; SHA-256" in rows[3].note
 
     def test_an_amount_that_cannot_be_read_takes_all_that_is_left(

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+from pacsklearn.core.accounts import largest_refund
 from pacsklearn.core.event import Event
-from pacsklearn.core.ledger import Ledger, MemoryLedger, largest_refund
+from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
@@ -26,7 +27,7 @@ MakeEvent = Callable[..., Event]
 
 @pytest.fixture(params=["memory", "sqlite"])
 def account(request: pytest.FixtureRequest, uri: str) -> Ledger:
-    return MemoryLedger(1.0) if request.param == "memory" else SQLiteLedger(uri, 1.0)
+    return MemoryLedger(1.0) if request.param == "memory" else SQLiteLedger.found(uri, 1.0)
 
 
 def verify(account: Ledger) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,6 @@ from sklearn.base import clone
 from pacsklearn.accounting import database
 from pacsklearn.accounting.entry import Entry, Founding
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.accounting.tables import DATASETS, ENTRIES
 from pacsklearn.core.event import Event
 from pacsklearn.exceptions import (
     BudgetError,
@@ -62,7 +63,7 @@ class TestCharging:
 
     def test_tiny_charges_do_not_vanish(self, uri: str, make_event: MakeEvent) -> None:
         # Each is below half a unit in the last place of the sum.
-        ledger = SQLiteLedger(uri, ceiling=2.0)
+        ledger = SQLiteLedger.found(uri, ceiling=2.0)
         ledger.charge(make_event(1.0))
         for _ in range(64):
             ledger.charge(make_event(2.0**-58))
@@ -125,6 +126,9 @@ class TestOpening:
     def test_the_ceiling_cannot_be_changed(self, ledger: SQLiteLedger, uri: str) -> None:
         with pytest.raises(LedgerMismatchError, match=r"has the ceiling 1\.0, not 2\.0"):
             SQLiteLedger(uri, ceiling=2.0)
+        with pytest.raises(LedgerError, match="a ledger is founded once"):
+            SQLiteLedger.found(uri, ceiling=2.0)
+        assert SQLiteLedger(uri).ceiling == 1.0
 
     def test_the_unit_cannot_be_changed(self, ledger: SQLiteLedger, uri: str) -> None:
         with pytest.raises(LedgerMismatchError, match="counted in nats, not in renyi"):
@@ -133,7 +137,7 @@ class TestOpening:
     def test_datasets_have_accounts_of_their_own(
         self, ledger: SQLiteLedger, uri: str, make_event: MakeEvent
     ) -> None:
-        other = SQLiteLedger(uri, ceiling=2.0, dataset="other", unit="renyi")
+        other = SQLiteLedger.found(uri, ceiling=2.0, dataset="other", unit="renyi")
         event = make_event(1.5, unit="renyi", key="one")
         assert other.charge(event)
         assert ledger.charge(make_event(0.5, key="one"))
@@ -150,17 +154,18 @@ class TestOpening:
         assert SQLiteLedger("sqlite:///link.db") == ledger
 
     def test_without_a_ceiling_there_must_be_one(self, uri: str, path: Path) -> None:
-        with pytest.raises(LedgerError, match="give its ceiling to found it"):
-            SQLiteLedger(uri)
+        for ceiling in (None, 1.0):
+            with pytest.raises(LedgerError, match="There is no ledger at"):
+                SQLiteLedger(uri, ceiling)
         assert not path.exists()
-        SQLiteLedger(uri, ceiling=1.0)
+        SQLiteLedger.found(uri, ceiling=1.0)
         with pytest.raises(LedgerError, match="no ledger for the dataset 'other'"):
             SQLiteLedger(uri, dataset="other")
 
     @pytest.mark.parametrize("ceiling", [0, -1.0, float("nan"), float("inf"), "1", True])
     def test_a_ceiling_is_a_positive_number(self, uri: str, ceiling: object) -> None:
         with pytest.raises(BudgetError, match="ceiling must be a positive"):
-            SQLiteLedger(uri, ceiling)  # type: ignore[arg-type]
+            SQLiteLedger.found(uri, ceiling)  # type: ignore[arg-type]
 
     @pytest.mark.parametrize(
         "address",
@@ -177,25 +182,23 @@ class TestOpening:
     )
     def test_an_address_names_a_file(self, address: str) -> None:
         with pytest.raises(LedgerError, match="address is 'sqlite:///path'"):
-            SQLiteLedger(address, ceiling=1.0)
+            SQLiteLedger.found(address, ceiling=1.0)
 
     def test_the_folder_must_exist(self, tmp_path: Path) -> None:
         with pytest.raises(LedgerError, match="no folder"):
-            SQLiteLedger(f"sqlite:///{tmp_path}/missing/x.db", ceiling=1.0)
+            SQLiteLedger.found(f"sqlite:///{tmp_path}/missing/x.db", ceiling=1.0)
 
     def test_another_database_is_left_alone(self, path: Path, uri: str) -> None:
-        import sqlite3
-
         connection = sqlite3.connect(path)
         connection.execute("CREATE TABLE patients (name TEXT)")
         connection.close()
         with pytest.raises(LedgerMismatchError, match="holds something else"):
-            SQLiteLedger(uri, ceiling=1.0)
+            SQLiteLedger.found(uri, ceiling=1.0)
 
     def test_a_file_that_is_no_database(self, path: Path, uri: str) -> None:
         path.write_text("patients\n" * 200)
         with pytest.raises(LedgerError, match="not a database"):
-            SQLiteLedger(uri, ceiling=1.0)
+            SQLiteLedger.found(uri, ceiling=1.0)
 
 
 class TestHandles:
@@ -231,7 +234,7 @@ class TestHandles:
         reservation = ledger.reserve(0.5)
         path.unlink()
         assert repr(ledger) == f"SQLiteLedger('sqlite:///{path}', dataset='default')"
-        assert "SQLiteReservation('sqlite:///" in repr(reservation)
+        assert "SharedReservation('sqlite:///" in repr(reservation)
 
     def test_a_ledger_that_vanished_is_not_a_new_one(
         self, ledger: SQLiteLedger, path: Path, uri: str, make_event: MakeEvent
@@ -243,11 +246,14 @@ class TestHandles:
             ledger.charge(make_event(0.5))
         assert not path.exists()
         path.touch()
-        with pytest.raises(LedgerError, match="replaced while it was in use"):
+        with pytest.raises(LedgerError, match=r"is empty|replaced while"):
             ledger.charge(make_event(0.5))
 
-        database._close(str(path))  # as in another process
-        founded_anew = SQLiteLedger(uri, ceiling=1.0)
+        database.close(ledger.uri)  # as in another process
+        with pytest.raises(LedgerError, match="is empty: there is no ledger"):
+            SQLiteLedger.found(uri, ceiling=1.0)
+        path.unlink()
+        founded_anew = SQLiteLedger.found(uri, ceiling=1.0)
         assert founded_anew != ledger
         for charge in (ledger.charge, pickle.loads(pickle.dumps(ledger)).charge):
             with pytest.raises(LedgerMismatchError, match="does not hold this ledger any more"):
@@ -260,6 +266,8 @@ class TestHandles:
         )
         subprocess.run([sys.executable, "-c", code], check=True, timeout=120)  # noqa: S603
 
-    def test_the_columns_are_the_fields(self) -> None:
-        assert tuple(ENTRIES.c.keys()) == tuple(Entry.__dataclass_fields__)
-        assert tuple(DATASETS.c.keys()) == tuple(Founding.__dataclass_fields__)
+    def test_the_columns_are_the_fields(self, ledger: SQLiteLedger, path: Path) -> None:
+        for table, kind in (("entries", Entry), ("datasets", Founding)):
+            with closing(sqlite3.connect(path)) as raw:
+                columns = [row[1] for row in raw.execute(f"PRAGMA table_info({table})")]
+            assert columns == list(kind.__dataclass_fields__)

@@ -12,7 +12,7 @@ import pytest
 
 from pacsklearn.accounting.chain import verify_chain
 from pacsklearn.accounting.entry import Entry, Founding, Position, event_text
-from pacsklearn.accounting.sqlite_account import SQLiteReservation
+from pacsklearn.accounting.shared_ledger import SharedReservation
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.event import Event
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
@@ -20,7 +20,7 @@ from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMisma
 MakeEvent = Callable[..., Event]
 COPY = (
     "SELECT dataset, {sequence}, account, {key}, kind, charge, unit, event, note, total, created, "
-    "previous, hash FROM entries WHERE sequence = 2"
+    "previous, hash, NULL, NULL, NULL FROM entries WHERE sequence = 2"
 )
 
 
@@ -39,7 +39,7 @@ def drop_triggers(path: Path) -> None:
 
 @pytest.fixture
 def ledger(uri: str, make_event: MakeEvent) -> SQLiteLedger:
-    ledger = SQLiteLedger(uri, ceiling=1.0)
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
     for i in range(4):
         ledger.charge(make_event(0.125, key=f"answer {i}"))
     return ledger
@@ -250,14 +250,12 @@ class TestRollBack:
             source.backup(target)
         reservation = ledger.reserve(0.25)
         restored = SQLiteLedger(f"sqlite:///{older}")
-        lost = SQLiteReservation(
-            str(older), restored._founding, reservation._account, reservation._amount
-        )
+        lost = SharedReservation(restored._store, reservation._account)
         with pytest.raises(LedgerError, match="The reservation is not in the ledger"):
             lost.charge(make_event(0.125))
 
     def test_an_account_without_rows_has_a_position(self, uri: str) -> None:
-        empty = SQLiteLedger(uri, ceiling=1.0, dataset="empty")
+        empty = SQLiteLedger.found(uri, ceiling=1.0, dataset="empty")
         assert empty.position.sequence == 0
         assert empty.is_ahead_of(empty.position)
         assert empty.events_since(empty.position) == ()

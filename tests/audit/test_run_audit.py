@@ -210,10 +210,10 @@ def test_a_session_is_replayed_from_its_ledger():
 
 
 def test_nothing_is_charged_and_the_secret_is_not_read(sound, tmp_path):
-    model = fitted(ledger=f"sqlite:///{tmp_path / 'clinic.db'}")
     from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 
-    ledger = SQLiteLedger(f"sqlite:///{tmp_path / 'clinic.db'}")
+    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path / 'clinic.db'}", 8.0)
+    model = fitted(ledger=ledger.uri)
     before = ledger.events
     run_audit(model, X, y, attacks="identification", n_trials=20)
     assert ledger.events == before

@@ -33,6 +33,7 @@ def test_json_is_all_that_is_printed(call):
 def test_parquet_groups_and_a_ledger(call, folder, table):
     pytest.importorskip("pyarrow")
     table.assign(person=np.arange(150) // 2).to_parquet(folder / "rows.parquet")
+    call("ledger", "found", "l.db", "--ceiling", "1")
     call(
         "release", "rows.parquet", "--target", "kind", "--groups", "person", "--estimator",
         "Ridge", "--subsets", 16, "--output", "m.joblib", "--ledger", "sqlite:///l.db",
@@ -107,7 +108,10 @@ def test_a_budget_that_is_spent_is_refused(call, folder):
         "release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16,
         "--ledger", "sqlite:///l.db",
     )  # fmt: skip
+    assert "ledger found" in call(*base, "--output", "one.joblib", code=2).stderr
+    call("ledger", "found", "l.db", "--ceiling", "1/8")
     call(*base, "--output", "one.joblib")
+    call(*base, "--output", "more.joblib")  # a release is no ceiling
     result = call(*base, "--output", "two.joblib", code=2)
     assert "exhausted" in result.stderr
     assert not (folder / "two.joblib").exists()

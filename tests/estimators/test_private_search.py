@@ -74,7 +74,7 @@ class Stub(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> SQLiteLedger:
-    return SQLiteLedger(f"sqlite:///{tmp_path}/ledger.db", ceiling=4.0)
+    return SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", ceiling=4.0)
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ class TestExhaustion:
     def test_nothing_is_fitted_when_it_does_not_fit(
         self, place: str, tmp_path: Path, log: Path
     ) -> None:
-        uri = f"sqlite:///{tmp_path}/small.db"
+        uri = SQLiteLedger.found(f"sqlite:///{tmp_path}/small.db", 1.0).uri
         where = {
             "database": {"ledger": uri, "budget": 1.0},
             "memory": {"ledger": MemoryLedger(1.0)},
@@ -249,7 +249,10 @@ class TestIsAGridSearch:
 
     def test_an_address(self, tmp_path: Path) -> None:
         uri = f"sqlite:///{tmp_path}/new.db"
-        search_for(uri, budget=2.0).fit(X, Y)
+        with pytest.raises(LedgerError, match="There is no ledger"):
+            search_for(uri, budget=2.0).fit(X, Y)
+        SQLiteLedger.found(uri, 2.0)
+        search_for(uri).fit(X, Y)
         assert SQLiteLedger(uri).spent == 1.25
 
 

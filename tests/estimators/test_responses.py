@@ -85,7 +85,7 @@ def test_probabilities_and_values(rows: Any) -> None:
 def test_validation_works_and_is_charged(rows: Any, tmp_path: Path) -> None:
     X, y = rows
     uri = f"sqlite:///{tmp_path}/ledger.db"
-    ledger = SQLiteLedger(uri, ceiling=50.0)
+    ledger = SQLiteLedger.found(uri, ceiling=50.0)
     scores = cross_val_score(answering(ledger=uri), X, y, cv=2, error_score="raise")
     assert np.isfinite(scores).all()
     after = ledger.spent
@@ -107,7 +107,7 @@ def test_validation_works_and_is_charged(rows: Any, tmp_path: Path) -> None:
 
 def test_a_private_search_keeps_its_reservation_for_answers(rows: Any, tmp_path: Path) -> None:
     X, y = rows
-    ledger = SQLiteLedger(f"sqlite:///{tmp_path}/ledger.db", ceiling=10.0)
+    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", ceiling=10.0)
     search = PrivateGridSearchCV(
         answering(), {"estimator__n_neighbors": [1, 5]}, ledger=ledger, cv=2
     ).fit(X, y)
@@ -191,7 +191,7 @@ def answer_for_ever(X: Any, y: Any, ledger: SQLiteLedger, told: Path, run: int) 
 
 def test_no_answer_leaves_uncharged_when_it_is_killed(rows: Any, tmp_path: Path) -> None:
     X, y = rows
-    ledger = SQLiteLedger(f"sqlite:///{tmp_path}/ledger.db", ceiling=1000.0)
+    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", ceiling=1000.0)
     told = tmp_path / "told"
     told.touch()
     generator, fork = random.Random(5), multiprocessing.get_context("fork")

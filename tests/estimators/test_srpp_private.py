@@ -396,6 +396,7 @@ class TestLedger:
             return moments(X, y)
 
         model = SRPPPrivate(spy, epsilon=1.0, ledger=address)
+        SQLiteLedger.found(address, 1.0, unit=model.ledger_unit(4))
         model.fit(X, y, secret=group)
         called.clear()
         with pytest.raises(BudgetExhaustedError):

@@ -9,6 +9,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from pacsklearn import CandidateSpace, Guarantee, PrivacySession
+from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
@@ -202,9 +203,8 @@ class TestCandidates:
         assert repr(secret) not in str(caught.value).replace("from 0 to 3", "")
 
     def test_saved_and_resumed(self, tmp_path):
-        with PrivacySession.over(
-            range(64), budget=1.0, secret=7, ledger=f"sqlite:///{tmp_path}/ledger.db"
-        ) as session:
+        ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", 1.0)
+        with PrivacySession.over(range(64), budget=1.0, secret=7, ledger=ledger.uri) as session:
             session.release_function(popcount, noise="one_sided", budget=0.25)
             belief = session._secret.log_belief
             session.save(tmp_path / "session")

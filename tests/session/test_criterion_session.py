@@ -12,6 +12,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import Guarantee, PACPrivate, PrivacySession
+from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.guess_criterion import GuessCriterion, k_of_n
 from pacsklearn.exceptions import (
     BudgetError,
@@ -52,7 +53,7 @@ def test_one_release_under_a_cap() -> None:
 
 
 def test_successes_and_nats_are_never_added(tmp_path: Path) -> None:
-    ledger = f"sqlite:///{tmp_path}/nats.db"
+    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/nats.db", 1.0).uri
     with PrivacySession(X, Y, budget=1.0, n_subsets=16, ledger=ledger) as nats:
         nats.release(LDA, budget=0.5)
     with pytest.raises(LedgerMismatchError):
@@ -60,7 +61,10 @@ def test_successes_and_nats_are_never_added(tmp_path: Path) -> None:
 
 
 def test_a_capped_session_is_saved_with_its_criterion(tmp_path: Path) -> None:
-    with session(ledger=f"sqlite:///{tmp_path}/success.db") as capped:
+    ledger = SQLiteLedger.found(
+        f"sqlite:///{tmp_path}/success.db", 1.0, unit="success at membership"
+    )
+    with session(ledger=ledger.uri) as capped:
         capped.release(LDA, noise=QUICK)
         capped.save(tmp_path / "session")
     again = PrivacySession.load(tmp_path / "session")

@@ -34,7 +34,7 @@ def rows() -> tuple[Any, Any]:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> SQLiteLedger:
-    return SQLiteLedger(f"sqlite:///{tmp_path}/ledger.db", ceiling=4.0)
+    return SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", ceiling=4.0)
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_an_older_copy_of_the_ledger_is_refused(
     session: PrivacySession, ledger: SQLiteLedger, tmp_path: Path
 ) -> None:
     session.save(tmp_path / "session")
-    other = SQLiteLedger(f"sqlite:///{tmp_path}/other.db", ceiling=4.0)
+    other = SQLiteLedger.found(f"sqlite:///{tmp_path}/other.db", ceiling=4.0)
     with pytest.raises(SessionRolledBackError, match="older copy, or another"):
         PrivacySession.load(tmp_path / "session", ledger=other)
     with pytest.raises(LedgerError, match="MemoryLedger"):
@@ -229,7 +229,7 @@ def test_a_seeded_generator_goes_on_where_it_was(rows: Any, tmp_path: Path) -> N
     X, y = rows
     told = []
     for saved in (False, True):
-        uri = f"sqlite:///{tmp_path}/{saved}.db"
+        uri = SQLiteLedger.found(f"sqlite:///{tmp_path}/{saved}.db", 2.0).uri
         session = PrivacySession(X, y, budget=2.0, n_subsets=8, ledger=uri, random_state=3)
         session.respond(MODEL, X[:50], **STEP)
         if saved:
@@ -260,7 +260,7 @@ def test_a_ledger_that_was_moved_is_asked_for(
     (tmp_path / "elsewhere").mkdir()
     for part in tmp_path.glob("ledger.db*"):
         part.rename(tmp_path / "elsewhere" / part.name)
-    with pytest.raises(LedgerError, match=r"not at .*; if it was moved, say where it is"):
+    with pytest.raises(LedgerError, match=r"not at .* If it was moved, say where it is"):
         PrivacySession.load(tmp_path / "session")
     moved = f"sqlite:///{tmp_path}/elsewhere/ledger.db"
     resumed = PrivacySession.load(tmp_path / "session", ledger=moved)

@@ -40,7 +40,7 @@ class Place(NamedTuple):
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     where = Place(f"sqlite:///{tmp_path}/ledger.db", tmp_path / "session", tmp_path / "answers")
-    SQLiteLedger(where.ledger, ceiling=CEILING)
+    SQLiteLedger.found(where.ledger, ceiling=CEILING)
     where.answers.touch()
     return where
 

@@ -24,6 +24,7 @@ from pacsklearn import (
     SRPPSGDClassifier,
     SRPPSGDRegressor,
 )
+from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.noise_law import LATTICE_SCALE
@@ -32,6 +33,7 @@ from pacsklearn.estimators.srpp_sgd.clipped_gradient import clipped_sum
 from pacsklearn.estimators.srpp_sgd.losses import LogisticLoss, SquaredLoss
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
+    LedgerError,
     LedgerMismatchError,
     PrivacyLeakWarning,
     ScenarioError,
@@ -243,6 +245,9 @@ def test_a_ledger_in_a_database(cancer, tmp_path):
     X, y = cancer
     where = f"sqlite:///{tmp_path / 'account.db'}"
     model = private(epsilon=2.0, steps_per_charge=5, ledger=where, random_state=None)
+    with pytest.raises(LedgerError, match="There is no ledger"):
+        model.fit(X, y)
+    SQLiteLedger.found(where, 2.0, unit=model.ledger_unit)
     model.fit(X, y)
     assert model.guarantee_.charged == pytest.approx(2.0)
     assert model.guarantee_.n_releases == 3

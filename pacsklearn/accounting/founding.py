@@ -1,0 +1,119 @@
+"""Founding a ledger is an act of its own; opening one never founds it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import replace
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from pacsklearn.accounting.book import Rows
+from pacsklearn.accounting.database import close, safe_name, transaction
+from pacsklearn.accounting.entry import Founding, is_sound
+from pacsklearn.accounting.schema import migrate, schema_version
+from pacsklearn.accounting.sqlite_database import SQLITE, connect
+from pacsklearn.core.accounts import Terms
+from pacsklearn.core.booked_ledger import time_text
+from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
+
+__all__ = ["expected", "found", "foundings", "stored_founding"]
+
+
+def found(address: str, dataset: str, terms: Terms) -> Founding:
+    """Write the first link of a data set's chain; makes the file of an SQLite database.
+
+    Raises
+    ------
+    LedgerError
+        When there is one already, or an empty file is in the way.
+    """
+    founding = Founding(
+        dataset,
+        terms.ceiling,
+        terms.unit,
+        time_text(),
+        secrets.token_hex(16),
+        per_user=terms.per_user,
+        per_project=terms.per_project,
+    )
+    founding = replace(founding, hash=founding.digest())
+    path = Path(address.removeprefix(SQLITE))
+    if address.startswith(SQLITE) and not path.exists() and _found_file(path, founding):
+        return founding
+    with transaction(address, write=True) as connection:
+        migrate(connection)
+        _insert(connection, founding, safe_name(address))
+    return founding
+
+
+def stored_founding(address: str, dataset: str) -> Founding:
+    """First link of a data set's chain.
+
+    Raises
+    ------
+    LedgerError
+        When there is none: a ledger that was moved or lost must not come back with nothing spent.
+    """
+    with transaction(address, write=False) as connection:
+        version = schema_version(connection)
+        founding = Rows(connection, dataset).founding(lock=False)[0] if version else None
+    if founding is None:
+        raise LedgerError(
+            f"{safe_name(address)} has no ledger for the dataset {dataset!r}; found it first: "
+            f"`pacsklearn ledger found {safe_name(address)} --ceiling ...`."
+        )
+    if not is_sound(founding):
+        raise LedgerCorruptedError(0, "(the account) is not the one that was founded")
+    return founding
+
+
+def expected(founding: Founding, ceiling: float | None, unit: str | None) -> Founding:
+    """Return the founding, if its ceiling and unit are those that are given."""
+    dataset = founding.name
+    if ceiling is not None and ceiling != founding.ceiling:
+        raise LedgerMismatchError(
+            f"The dataset {dataset!r} has the ceiling {founding.ceiling!r}, not {ceiling!r}; a "
+            "ceiling is never changed. Leave it out to use the stored one."
+        )
+    if unit is not None and unit != founding.unit:
+        raise LedgerMismatchError(
+            f"The dataset {dataset!r} is counted in {founding.unit}, not in {unit}."
+        )
+    return founding
+
+
+def foundings(connection: Connection) -> list[Founding]:
+    """Of all data sets in a database."""
+    rows = connection.exec_driver_sql("SELECT * FROM datasets ORDER BY name").all()
+    return [Founding(*row) for row in rows]
+
+
+def _found_file(path: Path, founding: Founding) -> bool:
+    """Make the file as a whole, so that no other process ever sees half of it."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.founding")
+    address = SQLITE + str(draft)
+    try:
+        connect(str(draft), "rwc").close()
+        with transaction(address, write=True) as connection:
+            migrate(connection)
+            _insert(connection, founding, str(path))
+        close(address)  # the last connection moves the log into the file
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            return False
+    finally:
+        draft.unlink(missing_ok=True)
+    return True
+
+
+def _insert(connection: Connection, founding: Founding, where: str) -> None:
+    rows = Rows(connection, founding.name)
+    if rows.founding(lock=False)[0] is not None:
+        raise LedgerError(
+            f"{where} has a ledger for the dataset {founding.name!r} already; a ledger is founded "
+            "once. Leave it as it is, or found one for another data set or in another place."
+        )
+    rows.found(founding)

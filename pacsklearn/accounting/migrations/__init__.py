@@ -1,0 +1,1 @@
+"""Schema of the databases, version by version."""

@@ -1,0 +1,125 @@
+"""Ledger on a PostgreSQL server, shared by machines."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import final
+
+from pacsklearn._validation import check_budget
+from pacsklearn.accounting.entry import without_password
+from pacsklearn.accounting.shared_ledger import SharedLedger
+from pacsklearn.core.event import ledger_text
+from pacsklearn.core.ledger import checked_terms
+from pacsklearn.exceptions import LedgerError
+
+__all__ = ["PostgresLedger"]
+
+
+@final
+class PostgresLedger(SharedLedger):
+    """Append-only ledger on a PostgreSQL server, which :meth:`found` made.
+
+    A charge locks the data set's row, verifies what others have appended since, appends its own row
+    and returns when that is on the server's disk. Charges of callers that wait at the same time in
+    one process share a transaction. Rows cannot be changed or deleted: triggers refuse it, and the
+    role ``pacsklearn_ledger_writer``, which is used for everything but founding, may not.
+
+    Parameters
+    ----------
+    uri : str
+        ``"postgresql://user:password@host/database"``, with libpq's options. Its password is never
+        printed.
+    ceiling : float, optional
+        Ceiling that the ledger must have.
+    dataset : str, default="default"
+        One database holds the ledgers of several data sets.
+    unit : str or None, default="nats"
+        What must be counted; None reads what was stored.
+
+    Raises
+    ------
+    LedgerError
+        When the server cannot be reached, or there is no such ledger.
+    LedgerMismatchError
+        When the data set was founded with another ceiling or unit.
+
+    Notes
+    -----
+    A login of an application needs membership in the role, and nothing else: ``GRANT
+    pacsklearn_ledger_writer TO application``. When the server is lost during a charge, ``charge``
+    waits for it to come back and finds out whether the row was committed, so that it is neither lost
+    nor written twice.
+    """
+
+    def __init__(
+        self,
+        uri: str,
+        ceiling: float | None = None,
+        *,
+        dataset: str = "default",
+        unit: str | None = "nats",
+    ) -> None:
+        address = _address(uri)
+        from pacsklearn.accounting.founding import expected, stored_founding
+
+        if ceiling is not None:
+            ceiling = check_budget(budget=ceiling, name="ceiling")
+        dataset = ledger_text("dataset", dataset)
+        unit = None if unit is None else ledger_text("unit", unit)
+        super().__init__(address, expected(stored_founding(address, dataset), ceiling, unit))
+
+    @classmethod
+    def found(
+        cls,
+        uri: str,
+        ceiling: float,
+        *,
+        dataset: str = "default",
+        unit: str = "nats",
+        per_user: float | None = None,
+        per_project: float | None = None,
+    ) -> PostgresLedger:
+        """Found the ledger of a data set: once, and for good.
+
+        The first founding on a server makes the tables (in the schema ``pacsklearn``) and the role;
+        the login must be allowed to. Later ones need the tables' owner.
+
+        Parameters
+        ----------
+        uri : str
+        ceiling : float
+            Most that may ever be charged for the data set; it cannot be changed.
+        dataset : str, default="default"
+        unit : str, default="nats"
+        per_user, per_project : float, optional
+            Most that each user, and each project, may be charged: see ``on_behalf_of``.
+
+        Returns
+        -------
+        PostgresLedger
+
+        Raises
+        ------
+        LedgerError
+            When the data set has a ledger already, or the login may not found one.
+        """
+        address = _address(uri)
+        from pacsklearn.accounting.founding import found
+
+        dataset = ledger_text("dataset", dataset)
+        found(address, dataset, checked_terms(ceiling, unit, per_user, per_project))
+        return cls(address, dataset=dataset, unit=unit)
+
+
+def _address(uri: str) -> str:
+    text = str(uri)
+    if not text.startswith(("postgresql://", "postgresql+psycopg://")):
+        raise LedgerError(
+            "A ledger's address is 'postgresql://user:password@host/database', got "
+            f"{without_password(text)!r}."
+        )
+    if find_spec("psycopg") is None:
+        raise LedgerError(
+            "A ledger on a PostgreSQL server needs psycopg: pip install 'pacsklearn[postgres]'."
+        )
+    return "postgresql://" + text.partition("://")[2]

@@ -1,0 +1,145 @@
+"""Ledgers in a database: what can be asked of them beyond charging."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, final
+
+from pacsklearn.accounting.entry import Founding, Position
+from pacsklearn.accounting.store import SQLStore
+from pacsklearn.core.accounts import Posting
+from pacsklearn.core.booked_ledger import BookedLedger, BookedReservation
+from pacsklearn.core.event import Event
+from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
+
+if TYPE_CHECKING:
+    from pacsklearn.accounting.book import Book
+
+__all__ = ["SharedLedger", "SharedReservation"]
+
+
+class SharedAccount(BookedLedger):
+    """Handle to an account in a database: every copy and pickle of it is the same account."""
+
+    _store: SQLStore
+
+    @property
+    def uri(self) -> str:
+        """Address of the database, without a password."""
+        from pacsklearn.accounting.database import safe_name
+
+        return safe_name(self._store.address)
+
+    @property
+    def dataset(self) -> str:
+        """Data set whose ceiling this is."""
+        return self._store.founding.name
+
+    @property
+    def per_user(self) -> float | None:
+        """Ceiling of each user, if there is one."""
+        return self._store.terms.per_user
+
+    @property
+    def per_project(self) -> float | None:
+        """Ceiling of each project, if there is one."""
+        return self._store.terms.per_project
+
+    @property
+    def position(self) -> Position:
+        """Place of the dataset's last row, reservations included.
+
+        Keep it outside the database: :meth:`verify` finds rows that were changed, only a position
+        finds a database that was put back to an earlier state.
+        """
+        with self._book() as book:
+            return book.position
+
+    def is_ahead_of(self, position: Position) -> bool:
+        """Whether the database still holds everything written up to ``position``.
+
+        Everything is verified anew. False means that it is an older copy, another ledger, or one
+        that was rewritten.
+        """
+        try:
+            return self._holds(position)
+        except LedgerCorruptedError:
+            return False
+
+    def events_since(self, position: Position) -> tuple[Event, ...]:
+        """What was charged to this account after ``position``.
+
+        Raises
+        ------
+        LedgerMismatchError
+            When the database is not ahead of ``position``.
+        """
+        if not self.is_ahead_of(position):
+            raise LedgerMismatchError(
+                f"The ledger does not hold row {position.sequence} as it was: the database "
+                "is an older copy, or another one."
+            )
+        with self._book() as book:
+            return tuple(book.events(self._account, after=position.sequence))
+
+    def verify(self) -> Position:
+        """Recompute the whole dataset's chain of hashes, sums and ceilings.
+
+        Returns
+        -------
+        Position
+            Of the last row.
+
+        Raises
+        ------
+        LedgerCorruptedError
+            Naming the first row that is wrong. Nothing more is charged by this process then.
+        """
+        self._store.forget()
+        with self._book() as book:
+            return book.position
+
+    def _holds(self, position: Position) -> bool:
+        self._store.forget()
+        with self._book() as book:
+            if position.sequence == 0:
+                return self._store.founding.hash == position.hash
+            row = next(book.entries(after=position.sequence - 1), None)
+        return row is not None and (row.sequence, row.hash) == (position.sequence, position.hash)
+
+    @contextmanager
+    def _book(self) -> Iterator[Book]:
+        with self._store.opened(write=False) as book:
+            yield book
+
+    def _reservation(self, made: Posting) -> SharedReservation:
+        return SharedReservation(self._store, made.event.key, made.user, made.project)
+
+
+class SharedLedger(SharedAccount):
+    """Append-only ledger in a database.
+
+    It is a handle: copies, clones and pickles of it, in any thread or process, charge the same
+    account. A charge is on disk when ``charge`` returns, and rows are tied together by a chain of
+    SHA-256 hashes, which this process verifies as far as it has not done before.
+
+    Parameters
+    ----------
+    address : str
+    founding : Founding
+    """
+
+    def __init__(self, address: str, founding: Founding) -> None:
+        super().__init__(SQLStore(address, founding))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.uri!r}, dataset={self.dataset!r})"
+
+
+@final
+class SharedReservation(BookedReservation, SharedAccount):
+    """Reservation in a :class:`SharedLedger`; made by its ``reserve``, a handle as well."""
+
+    def __repr__(self) -> str:
+        return f"SharedReservation({self.uri!r}, dataset={self.dataset!r}, key={self._account!r})"

@@ -1,0 +1,155 @@
+"""SQLite files: write-ahead log, full synchronisation, and never another file by mistake."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Final, final
+
+from sqlalchemy import Connection, create_engine, event
+from sqlalchemy.engine import RootTransaction
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import StaticPool
+
+from pacsklearn.accounting.database import Database, waits
+from pacsklearn.exceptions import LedgerError
+
+__all__ = ["SQLITE", "SQLiteDatabase", "connect"]
+
+SQLITE: Final = "sqlite:///"
+"""What the address of a database in a file begins with."""
+
+# SQLite waits longer and longer, and whoever waits longest loses; short waits of our own are fair.
+_BUSY_SECONDS: Final = 0.02
+_BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_NO_WRITING: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
+
+
+@final
+class SQLiteDatabase(Database):
+    """One open file.
+
+    Parameters
+    ----------
+    address : str
+        ``"sqlite:///"`` and an absolute path.
+    """
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self._path = address.removeprefix(SQLITE)
+        self._file = (0, 0)
+        self._read_only = ""
+        self._engine = create_engine(
+            "sqlite://", creator=self._connect, poolclass=StaticPool, hide_parameters=True
+        )
+        event.listen(self._engine, "begin", _begin)
+
+    def is_gone(self, error: Exception) -> bool:
+        return False
+
+    def begin(self, *, write: bool) -> tuple[Connection, RootTransaction]:
+        for _ in waits():
+            try:
+                return self._begin_once(write=write)
+            except (DBAPIError, sqlite3.Error) as error:
+                if not _is(error, _BUSY):
+                    raise
+                busy = error
+        raise busy
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _begin_once(self, *, write: bool) -> tuple[Connection, RootTransaction]:
+        connection = self._engine.connect().execution_options(pacsklearn_write=write)
+        try:
+            current = connection.begin()
+            if _file_identity(self._path) != self._file:
+                raise LedgerError(
+                    f"The ledger at {self._path} was replaced while it was in use; check its "
+                    "position against what was released, then start again."
+                )
+        except BaseException:
+            connection.close()
+            raise
+        return connection, current
+
+    def _connect(self) -> sqlite3.Connection:
+        before = _file_identity(self._path)
+        try:
+            raw = connect(self._path, "rw")
+        except sqlite3.Error as error:
+            if not _is(error, _NO_WRITING):
+                raise
+            raw = _connect_to_read(self._path)
+        try:
+            self._file = _file_identity(self._path)
+            if self._file != before:
+                raise LedgerError(f"The ledger at {self._path} was replaced; start again.")
+        except BaseException:
+            raw.close()
+            raise
+        return raw
+
+
+def connect(path: str, mode: str) -> sqlite3.Connection:
+    """Connection to a file that exists: one that has vanished must not come back empty."""
+    raw = sqlite3.connect(
+        f"{Path(path).as_uri()}?mode={mode}",
+        uri=True,
+        timeout=_BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        (log,) = raw.execute("PRAGMA journal_mode = WAL").fetchone()
+        raw.execute("PRAGMA synchronous = FULL")
+        if log != "wal":
+            raise LedgerError(
+                f"The file system of {path} does not allow write-ahead logging; put "
+                "the ledger on a local disk."
+            )
+        raw.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except BaseException:
+        raw.close()
+        raise
+    return raw
+
+
+def _connect_to_read(path: str) -> sqlite3.Connection:
+    """Connection to a file that may not be written, for instance to verify it."""
+    try:
+        return connect(path, "ro")
+    except sqlite3.Error as error:
+        log = Path(path + "-wal")
+        if not _is(error, _NO_WRITING) or (log.exists() and log.stat().st_size):
+            raise
+        # Nobody can write the file, and nothing waits in a log: it may be read as it is.
+        return connect(path, "ro&immutable=1")
+
+
+def _begin(connection: Connection) -> None:
+    write = connection.get_execution_options()["pacsklearn_write"]
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    if not write:  # SQLite takes the snapshot with the first row read; until then it may be busy
+        connection.exec_driver_sql("SELECT 1 FROM sqlite_master LIMIT 1")
+
+
+def _is(error: Exception, codes: tuple[int, ...]) -> bool:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return getattr(cause, "sqlite_errorcode", 0) & 0xFF in codes
+
+
+def _file_identity(path: str) -> tuple[int, int]:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - on the way of every charge
+    except OSError:
+        raise LedgerError(
+            f"There is no ledger at {path}. Name one that was moved by its new place, or found a "
+            f"new one: `pacsklearn ledger found {path} --ceiling ...`."
+        ) from None
+    if status.st_size == 0:
+        raise LedgerError(f"The file {path} is empty: there is no ledger in it.")
+    return status.st_dev, status.st_ino

@@ -1,0 +1,343 @@
+"""Arithmetic of a ledger: ceilings, reservations and what each of them was charged."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from pacsklearn.core.event import Event
+from pacsklearn.exceptions import BudgetExhaustedError, LedgerError, LedgerMismatchError
+
+__all__ = [
+    "Accounts",
+    "Limit",
+    "Posting",
+    "Terms",
+    "bookkeeping_event",
+    "check_event",
+    "fits",
+    "largest_refund",
+]
+
+_RESERVED_KINDS = frozenset({"reservation", "reservation-closed", "reservation-returned", "repair"})
+_RESERVED_ENDINGS = ("/closed", "/returned")
+
+
+def fits(total: Fraction, charge: float, ceiling: float) -> bool:
+    """Whether ``charge`` may be added to the exact sum ``total`` (see ``Ledger``)."""
+    return float(total + Fraction(float(charge))) <= ceiling
+
+
+def largest_refund(amount: float, total: Fraction) -> float:
+    """Largest double that is not above what ``total`` leaves of ``amount``."""
+    unspent = Fraction(amount) - total
+    if unspent <= 0:
+        return 0.0
+    refund = float(unspent)
+    return refund if Fraction(refund) <= unspent else math.nextafter(refund, 0.0)
+
+
+def check_event(event: Event, unit: str) -> None:
+    """Refuse what no ledger of ``unit`` may be charged."""
+    if not isinstance(event, Event):
+        raise LedgerMismatchError(f"event must be an Event, got {type(event).__name__}.")
+    if event.unit != unit:
+        raise LedgerMismatchError(
+            f"This ledger counts {unit}, the event is in {event.unit}; units are never "
+            "added. Use a ledger of the event's unit."
+        )
+    if event.charge < 0:
+        raise LedgerMismatchError(
+            f"An event's charge must be finite and >= 0, got {event.charge!r}."
+        )
+    if event.kind in _RESERVED_KINDS:
+        raise LedgerMismatchError(
+            f"Events of the kind {event.kind!r} are written by the ledger itself; call reserve() "
+            "or release_unspent()."
+        )
+    if event.key.endswith(_RESERVED_ENDINGS):
+        raise LedgerMismatchError(
+            f"An event's key may not end in {' or '.join(map(repr, _RESERVED_ENDINGS))}: the "
+            "ledger writes such keys itself when a reservation is closed."
+        )
+
+
+def bookkeeping_event(kind: str, charge: float, unit: str, key: str) -> Event:
+    """Event that a ledger writes for itself: nothing was released with it."""
+    return Event(
+        kind=kind,
+        charge=charge,
+        unit=unit,
+        backend="",
+        bound=max(charge, 0.0),
+        n_candidates=0,
+        n_outputs=0,
+        n_noisy=0,
+        key=key,
+    )
+
+
+@final
+@dataclass(frozen=True)
+class Terms:
+    """What a ledger was founded with; never changed.
+
+    Parameters
+    ----------
+    ceiling : float
+        Most that may ever be charged.
+    unit : str
+    per_user, per_project : float, optional
+        Most that each user, and each project, may be charged; every charge then names its own.
+    """
+
+    ceiling: float
+    unit: str
+    per_user: float | None = None
+    per_project: float | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Posting:
+    """An event, and the account it is charged to.
+
+    Parameters
+    ----------
+    account : str
+        Empty for the ledger itself, else the key of a reservation.
+    event : Event
+    note : str
+    user, project : str, optional
+        On whose behalf.
+    expires : str, optional
+        Time in UTC after which a reservation may be closed by anybody.
+    """
+
+    account: str
+    event: Event
+    note: str = ""
+    user: str | None = None
+    project: str | None = None
+    expires: str | None = None
+
+    @property
+    def exact_charge(self) -> Fraction:
+        """Charge of the event, as a fraction."""
+        return Fraction(self.event.charge)
+
+
+@final
+@dataclass(frozen=True)
+class Limit:
+    """A ceiling that a charge has to fit under, and what was charged under it.
+
+    Parameters
+    ----------
+    name : str
+        Empty for the account itself, else the user or the project.
+    total : Fraction
+    ceiling : float
+    """
+
+    name: str
+    total: Fraction
+    ceiling: float
+
+    def check(self, charge: float) -> None:
+        """Raise BudgetExhaustedError when the charge does not fit."""
+        if not fits(self.total, charge, self.ceiling):
+            raise BudgetExhaustedError(float(self.total), charge, self.ceiling, self.name)
+
+
+@final
+@dataclass
+class _Account:
+    ceiling: float
+    made: Posting | None  # None for the ledger itself, which is never closed
+    total: Fraction = Fraction(0)
+    closed: bool = False
+
+
+@final
+class Accounts:
+    """The ledger and its reservations, added up from their postings alone.
+
+    Parameters
+    ----------
+    terms : Terms
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self._accounts = {"": _Account(terms.ceiling, None)}
+        self._owned: dict[tuple[str, str], Fraction] = {}
+        self._returned: set[str] = set()
+        self._expiries: list[tuple[str, str]] = []
+
+    def total(self, account: str) -> Fraction:
+        """Exact sum of an account's charges."""
+        return self._of(account).total
+
+    def is_closed(self, account: str) -> bool:
+        """Whether a reservation was closed."""
+        return self._of(account).closed
+
+    def ceiling(self, account: str) -> float:
+        """Ceiling of an account; what was spent for a closed one."""
+        found = self._of(account)
+        return float(found.total) if found.closed else found.ceiling
+
+    def made(self, account: str) -> Posting:
+        """Posting that made a reservation."""
+        made = self._of(account).made
+        assert made is not None
+        return made
+
+    def open_reservations(self, account: str) -> list[str]:
+        """Keys of an account's reservations that were not closed."""
+        return [
+            key
+            for key, each in self._accounts.items()
+            if each.made is not None and each.made.account == account and not each.closed
+        ]
+
+    def limits(self, account: str, user: str | None, project: str | None) -> list[Limit]:
+        """Every ceiling that a charge to the account has to fit under."""
+        found = self._of(account)
+        limits = [Limit("", found.total, found.ceiling)]
+        if account:
+            return limits
+        for kind, name, most in (
+            ("user", user, self.terms.per_user),
+            ("project", project, self.terms.per_project),
+        ):
+            if most is not None and name is not None:
+                total = self._owned.get((kind, name), Fraction(0))
+                limits.append(Limit(f"{kind} {name!r}", total, most))
+        return limits
+
+    def check(self, posting: Posting) -> None:
+        """Refuse a charge that the account cannot bear.
+
+        Raises
+        ------
+        BudgetExhaustedError
+        LedgerError
+            When the reservation was closed, or the charge does not say whose it is.
+        """
+        if self._of(posting.account).closed:
+            raise LedgerError("The reservation is closed and takes no more charges.")
+        if posting.event.kind != "repair" and not posting.account:
+            for kind, name, most in (
+                ("user", posting.user, self.terms.per_user),
+                ("project", posting.project, self.terms.per_project),
+            ):
+                if most is not None and name is None:
+                    raise LedgerMismatchError(
+                        f"This ledger has a ceiling for each {kind}: say whose charge it is, with "
+                        f"ledger.on_behalf_of({kind}=...)."
+                    )
+        for limit in self.limits(posting.account, posting.user, posting.project):
+            limit.check(posting.event.charge)
+
+    def wrong(self, posting: Posting) -> str:
+        """Reason why the posting may not stand in a ledger, or an empty text."""
+        event = posting.event
+        if event.unit != self.terms.unit:
+            return "is in another unit"
+        if posting.account not in self._accounts:
+            return "belongs to a reservation that was never made"
+        if self._accounts[posting.account].closed:
+            return "was charged to a closed reservation"
+        if event.kind == "reservation-returned":
+            return self._wrong_return(posting)
+        if event.charge < 0:
+            return "has a negative charge"
+        try:
+            self.check(posting)
+        except BudgetExhaustedError:
+            return "passes the ceiling"
+        except LedgerError:
+            return "does not say whose charge it is"
+        return ""
+
+    def add(self, posting: Posting) -> None:
+        """Add a posting that was checked."""
+        event, account = posting.event, self._of(posting.account)
+        amount = posting.exact_charge
+        account.total += amount
+        if not posting.account:
+            for owner in (("user", posting.user), ("project", posting.project)):
+                if owner[1] is not None:
+                    key = (owner[0], owner[1])
+                    self._owned[key] = self._owned.get(key, Fraction(0)) + amount
+        if event.kind == "reservation":
+            self._accounts[event.key] = _Account(event.charge, posting)
+            if posting.expires is not None:
+                heapq.heappush(self._expiries, (posting.expires, event.key))
+        elif event.kind == "reservation-closed":
+            account.closed = True
+        elif event.kind == "reservation-returned":
+            self._returned.add(event.key.removesuffix("/returned"))
+
+    def closing(self, account: str) -> tuple[Posting, Posting]:
+        """Postings that close a reservation and give back what was never charged."""
+        found, made = self._of(account), self.made(account)
+        refund = largest_refund(found.ceiling, found.total)
+        unit = self.terms.unit
+        return (
+            Posting(
+                account, bookkeeping_event("reservation-closed", 0.0, unit, f"{account}/closed")
+            ),
+            Posting(
+                self._heir(account),
+                bookkeeping_event(
+                    "reservation-returned", 0.0 - refund, unit, f"{account}/returned"
+                ),
+                user=made.user,
+                project=made.project,
+            ),
+        )
+
+    def expired(self, time: str) -> list[str]:
+        """Open reservations whose time is over, the earliest first."""
+        while self._expiries and self._of(self._expiries[0][1]).closed:
+            heapq.heappop(self._expiries)
+        if not self._expiries or self._expiries[0][0] > time:
+            return []
+        due = sorted(each for each in self._expiries if each[0] <= time)
+        return [key for _, key in due if not self._of(key).closed]
+
+    def _heir(self, account: str) -> str:
+        # A closed account gave this reservation back as spent; the one above it has not.
+        heir = self.made(account).account
+        while self._of(heir).closed:
+            heir = self.made(heir).account
+        return heir
+
+    def _wrong_return(self, posting: Posting) -> str:
+        key = posting.event.key.removesuffix("/returned")
+        reservation = self._accounts.get(key)
+        if reservation is None or not reservation.closed or key in self._returned:
+            return "returns what was not given back"
+        made = self.made(key)
+        owners = (posting.user, posting.project) == (made.user, made.project)
+        if posting.account != self._heir(key) or not owners:
+            return "returns a reservation to an account it did not come from"
+        unspent = Fraction(reservation.ceiling) - reservation.total
+        if not 0 <= Fraction(-posting.event.charge) <= max(unspent, Fraction(0)):
+            return "returns more than was left"
+        return ""
+
+    def _of(self, account: str) -> _Account:
+        found = self._accounts.get(account)
+        if found is None:
+            raise LedgerError(
+                "The reservation is not in the ledger: the database is an older copy, or another "
+                "one."
+            )
+        return found
