@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 from sqlalchemy.engine import RootTransaction
 from sqlalchemy.exc import DBAPIError
 
+from pacsklearn.accounting.entry import without_password
 from pacsklearn.exceptions import LedgerError
 
 __all__ = [
@@ -25,7 +26,6 @@ __all__ = [
     "Database",
     "UnreachableError",
     "close",
-    "safe_name",
     "transaction",
     "waits",
 ]
@@ -94,21 +94,11 @@ def transaction(address: str, *, write: bool) -> Iterator[Connection]:
         except (DBAPIError, sqlite3.Error, OSError) as error:
             close(address)
             cause = error.orig if isinstance(error, DBAPIError) else error
-            words = (
-                f"The ledger at {safe_name(database.address)} cannot be used: {str(cause).strip()}."
-            )
+            name, reason = without_password(address), str(cause).strip()
+            words = f"The ledger at {name} cannot be used: {reason}."
             if database.is_gone(error):
                 raise UnreachableError(words) from None
             raise LedgerError(words) from None
-
-
-def safe_name(address: str) -> str:
-    """Address as it may be printed: without a password."""
-    if address.startswith("sqlite:") or "@" not in address:
-        return address
-    from sqlalchemy import make_url
-
-    return make_url(address).render_as_string(hide_password=True)
 
 
 def waits() -> Iterator[None]:

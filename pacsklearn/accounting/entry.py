@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
@@ -11,7 +12,15 @@ from typing import Any, final
 from pacsklearn.core.accounts import Posting, Terms
 from pacsklearn.core.event import Event
 
-__all__ = ["Entry", "Founding", "Position", "event_from_text", "event_text", "is_sound"]
+__all__ = [
+    "Entry",
+    "Founding",
+    "Position",
+    "event_from_text",
+    "event_text",
+    "is_sound",
+    "without_password",
+]
 
 
 @final
@@ -166,6 +175,12 @@ def _canonical(content: dict[str, Any]) -> str:
 def event_text(event: Event) -> str:
     """The event as JSON: one text for one content."""
     return _canonical(event.to_dict())
+
+
+def without_password(address: str) -> str:
+    """Address of a database as it may be printed."""
+    hidden = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", address)
+    return re.sub(r"([?&]password=)[^&]*", r"\1***", hidden)
 
 
 def event_from_text(text: str) -> Event:

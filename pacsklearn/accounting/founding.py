@@ -10,8 +10,8 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from pacsklearn.accounting.book import Rows
-from pacsklearn.accounting.database import close, safe_name, transaction
-from pacsklearn.accounting.entry import Founding, is_sound
+from pacsklearn.accounting.database import close, transaction
+from pacsklearn.accounting.entry import Founding, is_sound, without_password
 from pacsklearn.accounting.schema import migrate, schema_version
 from pacsklearn.accounting.sqlite_database import SQLITE, connect
 from pacsklearn.core.accounts import Terms
@@ -44,7 +44,7 @@ def found(address: str, dataset: str, terms: Terms) -> Founding:
         return founding
     with transaction(address, write=True) as connection:
         migrate(connection)
-        _insert(connection, founding, safe_name(address))
+        _insert(connection, founding, without_password(address))
     return founding
 
 
@@ -60,9 +60,10 @@ def stored_founding(address: str, dataset: str) -> Founding:
         version = schema_version(connection)
         founding = Rows(connection, dataset).founding(lock=False)[0] if version else None
     if founding is None:
+        name = without_password(address)
         raise LedgerError(
-            f"{safe_name(address)} has no ledger for the dataset {dataset!r}; found it first: "
-            f"`pacsklearn ledger found {safe_name(address)} --ceiling ...`."
+            f"{name} has no ledger for the dataset {dataset!r}; found it first: "
+            f"`pacsklearn ledger found {name} --ceiling ...`."
         )
     if not is_sound(founding):
         raise LedgerCorruptedError(0, "(the account) is not the one that was founded")

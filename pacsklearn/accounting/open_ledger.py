@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from pacsklearn.accounting.entry import without_password
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.exceptions import LedgerError
 
 __all__ = ["found_ledger", "open_ledger"]
 
-_POSTGRES: Final = ("postgresql:", "postgresql+psycopg:", "postgres:")
+_POSTGRES: Final = ("postgresql:", "postgresql+psycopg:")
 
 
 def open_ledger(
@@ -93,5 +94,5 @@ def _kind(address: object) -> Any:
         return PostgresLedger
     raise LedgerError(
         "ledger must be None, an address such as 'sqlite:///clinic.db' or "
-        f"'postgresql://host/database', or a ledger, got {address!r}."
+        f"'postgresql://host/database', or a ledger, got {without_password(str(address))!r}."
     )

@@ -47,8 +47,8 @@ class PostgresLedger(SharedLedger):
     -----
     A login of an application needs membership in the role, and nothing else: ``GRANT
     pacsklearn_ledger_writer TO application``. When the server is lost during a charge, ``charge``
-    waits for it to come back and finds out whether the row was committed, so that it is neither lost
-    nor written twice.
+    waits for it to come back and finds out whether the row was committed: it is neither lost nor
+    written twice.
     """
 
     def __init__(

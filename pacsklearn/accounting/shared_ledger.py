@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, final
 
-from pacsklearn.accounting.entry import Founding, Position
+from pacsklearn.accounting.entry import Founding, Position, without_password
 from pacsklearn.accounting.store import SQLStore
 from pacsklearn.core.accounts import Posting
 from pacsklearn.core.booked_ledger import BookedLedger, BookedReservation
@@ -27,9 +27,7 @@ class SharedAccount(BookedLedger):
     @property
     def uri(self) -> str:
         """Address of the database, without a password."""
-        from pacsklearn.accounting.database import safe_name
-
-        return safe_name(self._store.address)
+        return without_password(self._store.address)
 
     @property
     def dataset(self) -> str:

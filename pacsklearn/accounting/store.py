@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
-from pacsklearn.accounting.entry import Founding
+from pacsklearn.accounting.entry import Founding, without_password
 from pacsklearn.core.accounts import Posting, Terms
 from pacsklearn.core.booked_ledger import Store, charge_posting
 from pacsklearn.exceptions import PacsklearnError
@@ -83,7 +83,7 @@ class SQLStore(Store):
     def opened(self, *, write: bool) -> Iterator[Book]:
         from pacsklearn.accounting.book import Book
         from pacsklearn.accounting.chain import Chain
-        from pacsklearn.accounting.database import LOCK, safe_name, transaction
+        from pacsklearn.accounting.database import LOCK, transaction
 
         book: Book | None = None
         with LOCK:
@@ -96,7 +96,7 @@ class SQLStore(Store):
                         self.founding,
                         chain,
                         write=write,
-                        where=safe_name(self.address),
+                        where=without_password(self.address),
                     )
                     yield book
                 except BaseException:

@@ -108,6 +108,6 @@ def upgrade() -> None:
     else:
         from pacsklearn.accounting.schema import SCHEMA, WRITER
 
-        connection = op.get_bind()
+        raw = op.get_bind().connection.driver_connection  # scripts of several statements
         for script in (_POSTGRES, _POSTGRES_ROLE):
-            connection.exec_driver_sql(script.format(schema=SCHEMA, role=WRITER))
+            raw.execute(script.format(schema=SCHEMA, role=WRITER))
