@@ -88,7 +88,7 @@ class PostgresServer:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _run(self, program: str, *words: object) -> None:
-        subprocess.run(
+        subprocess.run(  # noqa: S603 - programs of the package
             [str(self._programs / program), *map(str, words)],
             check=True,
             stdout=subprocess.DEVNULL,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -108,6 +110,6 @@ def upgrade() -> None:
     else:
         from pacsklearn.accounting.schema import SCHEMA, WRITER
 
-        raw = op.get_bind().connection.driver_connection  # scripts of several statements
+        raw: Any = op.get_bind().connection.driver_connection  # scripts of several statements
         for script in (_POSTGRES, _POSTGRES_ROLE):
             raw.execute(script.format(schema=SCHEMA, role=WRITER))
