@@ -60,11 +60,11 @@ def test_a_disk_that_fails_after_the_charge_keeps_the_model_elsewhere(tmp_path, 
 def test_a_full_disk_charges_nothing(tmp_path, table, monkeypatch):
     from typer.testing import CliRunner
 
-    from pacsklearn.accounting.open_ledger import open_ledger
+    from pacsklearn.accounting.open_ledger import found_ledger
     from pacsklearn.cli.app import app
 
     ledger = f"sqlite:///{tmp_path / 'ledger.db'}"
-    account = open_ledger(ledger, ceiling=1.0, unit="nats")
+    account = found_ledger(ledger, 1.0)
     arguments = [
         *("release", str(table), "--target", "y", "--budget", "1/16", "--subsets", "16"),
         *("--estimator", "sklearn.linear_model.RidgeClassifier", "--ledger", ledger),

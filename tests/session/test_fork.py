@@ -17,6 +17,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import PACPrivate, PrivacySession, SRPPSGDClassifier
+from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
@@ -241,9 +242,9 @@ def test_a_run_on_a_ledger_in_a_database_goes_on_in_another_process_once(
     in_a_child: InAChild, tmp_path: Any
 ) -> None:
     two = Y < 2
-    model = SRPPSGDClassifier(
-        epsilon=2.0, max_iter=4, batch_size=50, ledger=f"sqlite:///{tmp_path}/runs.db"
-    ).partial_fit(X[two], Y[two], classes=[0, 1])
+    model = SRPPSGDClassifier(epsilon=2.0, max_iter=4, batch_size=50)
+    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/runs.db", 2.0, unit=model.ledger_unit)
+    model.set_params(ledger=ledger.uri).partial_fit(X[two], Y[two], classes=[0, 1])
     assert in_a_child(lambda: model.partial_fit(X[two], Y[two]).n_steps_) == 2 * model.n_steps_
     with pytest.raises(SessionRolledBackError):
         model.partial_fit(X[two], Y[two])

@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import PrivacySession
-from pacsklearn.accounting.open_ledger import open_ledger
+from pacsklearn.accounting.open_ledger import found_ledger
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import SessionRolledBackError
 
@@ -81,7 +81,7 @@ def test_a_key_taken_by_another_copy_is_no_interrupted_charge():
 def _interrupted_sessions(path, n_interrupts, seed):
     """Sessions on one ledger, interrupted by a timer; how many interrupts hit a predict."""
     generator = np.random.default_rng(seed)
-    ledger = open_ledger(f"sqlite:///{path}", ceiling=1e3, unit="nats")
+    ledger = found_ledger(f"sqlite:///{path}", 1e3)
     hits = 0
     with PrivacySession(X, y, budget=4.0, n_subsets=16, ledger=ledger) as session:
         responder, rows = contested(session, 400)
