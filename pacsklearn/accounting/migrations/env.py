@@ -1,8 +1,17 @@
-"""Alembic runs this: the connection is the caller's, and so is its transaction."""
+"""Alembic runs this file: the connection is the caller's, and so is its transaction."""
 
 from __future__ import annotations
 
 from alembic import context
 
-context.configure(connection=context.config.attributes["connection"])
-context.run_migrations()
+__all__ = ["run"]
+
+
+def run() -> None:
+    """Run the migrations that Alembic was asked for."""
+    context.configure(connection=context.config.attributes["connection"])
+    context.run_migrations()
+
+
+if hasattr(context, "config"):  # there is none when the file is only imported
+    run()
