@@ -226,5 +226,13 @@ class PrivacyLeakWarning(UserWarning):
     """The noise can be predicted (``random_state`` was given): do not release the result."""
 
 
+class FewCandidatesWarning(UserWarning):
+    """There are fewer candidates than released numbers.
+
+    Noise lives in the directions in which candidates differ; all else of the released vector is a
+    function of the whole table.
+    """
+
+
 class PluginWarning(UserWarning):
     """A plugin failed to load and was left out."""

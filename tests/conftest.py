@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import pickle
+import secrets
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,22 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the shared data folder {folder} is not on this machine")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _same_subsets() -> Iterator[pytest.MonkeyPatch]:
+    """Subsets that are drawn in secret are the same in every run of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pacsklearn.core.subset_seed._drawn", lambda: 0)
+        yield patch
+
+
+@pytest.fixture
+def secret_subsets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw them in secret after all."""
+    monkeypatch.setattr(
+        "pacsklearn.core.subset_seed._drawn", lambda: secrets.randbits(256) | 1 << 256
+    )
 
 
 @pytest.fixture

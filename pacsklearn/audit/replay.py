@@ -17,6 +17,7 @@ from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.stabilized import stabilized
@@ -43,7 +44,9 @@ def replay_fit(
 ) -> ReplayedGame | TranscriptGame:
     """Game of a fitted :class:`PACPrivate`: its parameters, its rows, its public design.
 
-    What was drawn in secret when it was fitted is neither read nor needed.
+    The candidate that was drawn when it was fitted is neither read nor needed. Subsets that were
+    drawn in secret are the same in the process that fitted; a model that was pickled lost them, and
+    is attacked with others of the same kind.
 
     Parameters
     ----------
@@ -75,7 +78,7 @@ def replay_fit(
         X, y, groups, canaries = insert(estimator, X, y, groups)
     jobs = model.n_jobs if n_jobs is None else n_jobs
     options = FitOptions(fit_params or {}, jobs, fast_fit=model.fast_fit)
-    candidates = Candidates.prepare(estimator, X, y, Design.of(model, groups), options)
+    candidates = Candidates.prepare(estimator, X, y, _design(model, groups), options)
     space = candidates.space
     if not hasattr(model, "released_estimator_"):
         if canaries:
@@ -177,6 +180,14 @@ def _replayed(
         return backend.calibrate(outputs.support(belief), target, cost)
 
     return ReplayedRelease(law(space.weights) if at_once else law, outputs.vectors, outputs.decode)
+
+
+def _design(model: PACPrivate, groups: Any) -> Design:
+    """Design of the fit; where its secret seed is not, one of the same kind."""
+    seed = model._subset_seed
+    if isinstance(seed, SubsetSeed) and not seed.is_known:
+        seed = SubsetSeed()
+    return Design.of(model, groups, seed)
 
 
 def _backend(noise: Any, criterion: Criterion | None) -> NoiseBackend:

@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
 from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.core.secret_space import SecretSpace, units_of
+from pacsklearn.core.subset_seed import SubsetSeed
 
-__all__ = ["Design"]
+__all__ = ["Design", "subset_seed"]
+
+_ABOVE_STATED_SEEDS = 2**64
+
+
+def subset_seed(given: Any, random_state: Any = None) -> int | SubsetSeed:
+    """Seed of a design from a user's arguments; to be called once, and its result shared.
+
+    Parameters
+    ----------
+    given : None, int or SubsetSeed
+        None draws a secret seed, and a predictable one where ``random_state`` makes everything
+        else predictable too.
+    random_state : None, int or RandomState, optional
+    """
+    if isinstance(given, SubsetSeed):
+        return given
+    if given is not None:
+        return check_integer(name="subset_seed", value=given, minimum=0)
+    if random_state is None:
+        return SubsetSeed()
+    # Apart from the seeds of secret and noise, and from those a user states.
+    return _ABOVE_STATED_SEEDS + int(check_random_state(random_state).randint(0, 2**31 - 1))
 
 
 @final
@@ -33,19 +57,20 @@ class Design:
         every subset can hold: it depends on ``y`` alone, never on which estimator comes first.
     groups : array-like of shape (n_rows,), optional
         Unit of privacy.
-    seed : int, default=0
+    seed : int or SubsetSeed, default=0
+        Public, or secret; see :func:`subset_seed`.
     """
 
     n_subsets: int = 128
     rate: float = 0.5
     stratify: Any = "auto"
     groups: Any = field(default=None, repr=False)
-    seed: int = field(default=0, repr=False)
+    seed: int | SubsetSeed = field(default=0, repr=False)
 
     @classmethod
-    def of(cls, model: Any, groups: Any = None) -> Self:
+    def of(cls, model: Any, groups: Any, seed: int | SubsetSeed) -> Self:
         """Design of an estimator with the parameters of :class:`~pacsklearn.PACPrivate`."""
-        return cls(model.n_subsets, model.rate, model.stratify, groups, model.subset_seed)
+        return cls(model.n_subsets, model.rate, model.stratify, groups, seed)
 
     def space(self, n_rows: int, y: Any = None, *, classifies: bool = False) -> SecretSpace:
         """Candidate subsets of ``n_rows`` rows.
@@ -71,15 +96,16 @@ class Design:
             )
         if self.stratify is True and y is None:
             raise ValueError("stratify=True needs y; pass y or use stratify=False.")
-        check_integer(name="subset_seed", value=self.seed, minimum=0)
-        return SecretSpace.balanced(
+        hidden = isinstance(self.seed, SubsetSeed)
+        space = SecretSpace.balanced(
             n_rows,
             n_subsets=self.n_subsets,
             rate=self.rate,
             strata=self._strata(y, classifies),
             groups=self.groups,
-            seed=self.seed,
+            seed=self.seed.reveal() if isinstance(self.seed, SubsetSeed) else self.seed,
         )
+        return replace(space, is_listed=not hidden)
 
     def _strata(self, y: Any, classifies: bool) -> NDArray[Any] | None:
         if y is None or not self.stratify:

@@ -44,7 +44,9 @@ def release(
     noise: Annotated[str, typer.Option(help="Noise backend.")] = "auto",
     subsets: Subsets = 128,
     rate: Rate = 0.5,
-    subset_seed: Annotated[int, typer.Option(help="Public seed of the subsets.")] = 0,
+    subset_seed: Annotated[
+        int | None, typer.Option(help="Public seed of the subsets; secret when not given.")
+    ] = None,
     ledger: Annotated[
         str | None, typer.Option(help="Account to charge as well: sqlite:///clinic.db.")
     ] = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 from pacsklearn.core.criterion import MEMBERSHIP_AIM, NAMING_AIM
 from pacsklearn.core.event import Provenance
@@ -17,6 +17,7 @@ __all__ = [
     "CANDIDATE",
     "SAMPLED",
     "Guarantee",
+    "KnownRows",
     "other_promise",
     "other_secret",
 ]
@@ -69,6 +70,29 @@ def other_secret(
             ("at even odds", f"at most {percent_up(even)} %"),
         ]
     return [("secret", "drawn afresh by a sampler, of which only trials can be seen")]
+
+
+_LISTED = "public: who knows a few memberships can look the others up in it"
+_HIDDEN = "drawn in secret; every figure is that of an adversary who knows it"
+_CHOSEN = ("knowing k of them", "the k that tell most")
+
+
+@final
+class KnownRows(NamedTuple):
+    """Success at the membership of other units than the known ones, on average over them.
+
+    Attributes
+    ----------
+    blind, chosen_blind : float
+        Before any release: known units drawn uniformly, and those that tell most.
+    bound, chosen_bound : float
+        At most, after the release.
+    """
+
+    blind: float
+    chosen_blind: float
+    bound: float
+    chosen_bound: float
 
 
 @final
@@ -136,6 +160,12 @@ class Guarantee:
         Bound on the mutual information in nats, where ``spent`` is something else.
     capped : str
         What attacks call the success that the criterion caps (:class:`Criterion.aim`).
+    known_rows : tuple of (float, float)
+        Entry k: blind success, before any release, at the membership of other units for an
+        adversary who knows the candidates and the membership of k units; on average over units
+        drawn uniformly, and for the k units that tell most.
+    is_listed : bool
+        Whether the list of candidates is public. No figure depends on it.
     """
 
     framework: str
@@ -167,6 +197,36 @@ class Guarantee:
     criterion: str | None = None
     mutual_information: float | None = None
     capped: str = ""
+    known_rows: tuple[tuple[float, float], ...] = ()
+    is_listed: bool = True
+
+    def knowing(self, k: int) -> KnownRows:
+        """What an adversary achieves who knows whether ``k`` units were used.
+
+        Parameters
+        ----------
+        k : int
+            From 0 to 7.
+
+        Returns
+        -------
+        KnownRows
+
+        Notes
+        -----
+        The known memberships K are a function of the secret, so ``I(S; Y | K) <= I(S; Y)``, and
+        the bound follows from the blind success as for any other question
+        (pac-private-algorithms, equation 3).
+        """
+        if not 0 <= k < len(self.known_rows):
+            raise ValueError(
+                f"k must be from 0 to {len(self.known_rows) - 1}, got {k!r}."
+                if self.known_rows
+                else "The secret is no subset of rows, so there are no memberships to know."
+            )
+        uniform, greedy = self.known_rows[k]
+        after = (posterior_success(self.information, blind) for blind in (uniform, greedy))
+        return KnownRows(uniform, greedy, *after)
 
     @property
     def posterior_membership(self) -> float:
@@ -339,7 +399,17 @@ class Guarantee:
                 f"1 of {self.n_subsets} subsets ({self.secret_entropy:.4g} nats); {inclusion}",
             ),
             ("naming the subset", f"at most {percent_up(self.posterior_identification)} %"),
+            ("list of subsets", _LISTED if self.is_listed else _HIDDEN),
+            *(self._known_row(name, i) for i, name in enumerate(_CHOSEN) if self.known_rows),
         ]
+
+    def _known_row(self, name: str, which: int) -> tuple[str, str]:
+        cells = [self.knowing(k) for k in range(1, len(self.known_rows))]
+        shown = "; ".join(
+            f"{k}: {percent_up(cell[which])} to {percent_up(cell[which + 2])} %"
+            for k, cell in enumerate(cells, start=1)
+        )
+        return name, f"others' membership, guessed blindly and at most after: {shown}"
 
     @property
     def _prior_identification(self) -> float:
@@ -389,6 +459,7 @@ class Guarantee:
             for name, value in data.items()
             if name in known
         }
+        kept["known_rows"] = tuple((a, b) for a, b in data.get("known_rows", ()))
         kept["details"] = tuple((name, text) for name, text in data.get("details", ()))
         kept["provenance"] = tuple(Provenance(**entry) for entry in data.get("provenance", ()))
         return cls(**kept)

@@ -38,12 +38,15 @@ class SecretSpace:
         Prior probabilities.
     unit_of_row : ndarray of shape (n_rows,) or None
         Unit of privacy each row belongs to; None when every row is its own.
+    is_listed : bool, default=True
+        Whether the subsets are public. No figure depends on it.
     """
 
     packed: NDArray[np.uint8] = field(repr=False)
     n_subsets: int
     weights: NDArray[np.float64] = field(repr=False)
     unit_of_row: NDArray[np.int64] | None = field(default=None, repr=False)
+    is_listed: bool = True
 
     @classmethod
     def balanced(

@@ -11,8 +11,10 @@ import numpy as np
 
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.design import subset_seed as seed_of
 from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.metric import Metric, as_metric
+from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.display.palette import COLOURS, MARKERS, below_axes, pyplot
@@ -147,7 +149,7 @@ class NoiseSpectrumDisplay:
         stratify: Any = "auto",
         groups: Any = None,
         fit_params: Mapping[str, Any] | None = None,
-        subset_seed: int = 0,
+        subset_seed: int | SubsetSeed | None = None,
         n_jobs: int | None = None,
         fast_fit: bool = True,
         ax: Any = None,
@@ -171,7 +173,7 @@ n_jobs, fast_fit
         """
         pyplot(cls.__name__)
         chosen = registry().canonicalizer(canonicalizer, estimator)
-        design = Design(n_subsets, rate, stratify, groups, subset_seed)
+        design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed))
         options = FitOptions(fit_params or {}, n_jobs, fast_fit=fast_fit)
         outputs = candidate_outputs(Candidates.prepare(estimator, X, y, design, options), chosen)
         cost = outputs.metric(metric)

@@ -10,8 +10,10 @@ import numpy as np
 from pacsklearn._validation import check_integer
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.design import subset_seed as seed_of
 from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.metric import as_metric
+from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.display.palette import COLOURS, MARKERS, NEUTRAL, pyplot
@@ -135,7 +137,7 @@ class StabilityDisplay:
         stratify: Any = "auto",
         groups: Any = None,
         fit_params: Mapping[str, Any] | None = None,
-        subset_seed: int = 0,
+        subset_seed: int | SubsetSeed | None = None,
         n_jobs: int | None = None,
         fast_fit: bool = True,
         **options: Any,
@@ -154,7 +156,7 @@ class StabilityDisplay:
         """
         pyplot(cls.__name__)
         chosen = registry().canonicalizer(canonicalizer, estimator)
-        design = Design(n_subsets, rate, stratify, groups, subset_seed)
+        design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed))
         how = FitOptions(fit_params or {}, n_jobs, fast_fit=fast_fit)
         found = candidate_outputs(Candidates.prepare(estimator, X, y, design, how), chosen)
         metric = found.metric(options.pop("metric", "auto"))

@@ -16,9 +16,10 @@ from pacsklearn._sklearn_compat import (
 )
 from pacsklearn._validation import check_budget
 from pacsklearn.candidates.candidates import Candidates, FitOptions
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.design import Design, subset_seed
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.estimators.guarded_state import GuardedState
 from pacsklearn.estimators.released_methods import ReleasedMethods
 from pacsklearn.estimators.response_model import ResponseModel
@@ -34,6 +35,7 @@ _MOST_ANSWERS = 10_000
 _LEARNED = (
     "_answering",
     "_guarantee",
+    "_subset_seed",
     "classes_",
     "feature_names_in_",
     "n_features_in_",
@@ -108,8 +110,10 @@ class PACPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimato
         Share of the candidate subsets each row is in; ``rate * n_subsets`` must be whole.
     stratify : "auto" or bool, default="auto"
         Give every subset the same share of each class; "auto" does so for classifiers.
-    subset_seed : int, default=0
-        Public seed of the subsets. The adversary is assumed to know it.
+    subset_seed : None, int or SubsetSeed, default=None
+        None draws the subsets in secret. An integer makes them public and the same every time: who
+        then knows whether about seven rows were used can look all others up without any release.
+        Every figure is that of an adversary who knows the subsets; see :class:`SubsetSeed`.
     random_state : None, int or RandomState, default=None
         None draws the secret and the noise from the operating system's generator. Anything else
         makes them reproducible for tests: it warns, and the guarantee says "not for release".
@@ -195,7 +199,7 @@ SubsetFitError, NonDeterministicError
         n_subsets: int = 128,
         rate: float = 0.5,
         stratify: Any = "auto",
-        subset_seed: int = 0,
+        subset_seed: int | SubsetSeed | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -261,7 +265,10 @@ SubsetFitError, NonDeterministicError
         features = BaseEstimator()
         validate_data(features, X, skip_check_array=True)
         options = FitOptions(routed)
-        candidates = Candidates.prepare(self.estimator, X, y, Design.of(self, groups), options)
+        seed = subset_seed(self.subset_seed, self.random_state)
+        candidates = Candidates.prepare(
+            self.estimator, X, y, Design.of(self, groups, seed), options
+        )
         session = PrivacySession(
             candidates.X,
             candidates.y,
@@ -274,7 +281,7 @@ SubsetFitError, NonDeterministicError
             criterion=self.criterion,
             fast_fit=self.fast_fit,
         )
-        learned: dict[str, Any] = vars(features)
+        learned: dict[str, Any] = {**vars(features), "_subset_seed": seed}
         if canonicalizer is None:
             answering = ResponseModel(self._responder(session, routed), self)
             learned |= {"_answering": answering, "released_methods_": answering.methods}

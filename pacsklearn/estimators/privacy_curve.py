@@ -17,12 +17,14 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.design import subset_seed as seed_of
 from pacsklearn.candidates.outputs import candidate_outputs, observe
 from pacsklearn.candidates.subset_fitting import cut_params, fit_subset
 from pacsklearn.candidates.universe import check_universe
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve, PrivacyUtilityPoint
@@ -57,7 +59,7 @@ def privacy_utility_curve(
     stratify: Any = "auto",
     groups: Any = None,
     fit_params: Mapping[str, Any] | None = None,
-    subset_seed: int = 0,
+    subset_seed: int | SubsetSeed | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -103,7 +105,7 @@ def privacy_utility_curve(
     fit_params : mapping, optional
         Passed to every ``fit``; entries with one value for each row of ``X`` are cut to its rows.
     random_state : int, RandomState or None, default=0
-        Decides the split and the simulated releases.
+        Decides the split, the simulated releases, and the subsets when ``subset_seed`` is None.
     n_jobs : int, optional
         Workers that fit the candidates' models.
     verbose : int, default=0
@@ -167,7 +169,7 @@ def privacy_utility_curve(
             y, y_test = safe_indexing(y, train), safe_indexing(y, test)
     else:
         X_test = _check_held_out(owner, X_test, y, y_test)
-    design = Design(n_subsets, rate, stratify, groups, subset_seed)
+    design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed, random_state))
     options = FitOptions(params, n_jobs, verbose, fast_fit)
     prepared = Candidates.prepare(estimator, X, y, design, options)
     space, outputs = prepared.space, candidate_outputs(prepared, chosen)

@@ -47,7 +47,7 @@ def balanced_design(
     strata : array-like of int, shape (n_units,), optional
         Stratum of each unit, for instance its class code. The subsets share each stratum evenly.
     seed : int, default=0
-        Seed of the public generator. The design is known to the adversary; nothing here is secret.
+        Seed of the generator. All figures assume that the adversary knows the design.
 
     Returns
     -------
@@ -99,7 +99,9 @@ def balanced_design(
     included = _integer("included", included, 1, n_subsets - 1)
     seed = _integer("seed", seed, 0, None)
     order, ends = _order_by_stratum(strata, n_units)
-    generator = np.random.Generator(np.random.PCG64(seed))
+    # A pool of four words would keep 128 bits of a longer seed.
+    pool = 4 if seed < 2**128 else 8
+    generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, pool_size=pool)))
     packed = np.empty((n_units, -(-n_subsets // 8)), dtype=np.uint8)
     start = 0
     for end in ends:

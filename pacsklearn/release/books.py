@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.one_sided_law import ONE_SIDED
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
-from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
 from pacsklearn.release.session_criterion import ledger_unit
@@ -70,6 +71,19 @@ class Books:
             return "logdet" if self.criterion is None else "criterion"
         chosen: str | NoiseBackend = noise
         return chosen
+
+    def warn_of_few(self, n_outputs: int) -> None:
+        """Warn when most of what is released cannot depend on the secret."""
+        if isinstance(self.space, SecretSpace) and self.space.n_candidates <= n_outputs:
+            warnings.warn(
+                f"{self.space.n_candidates} candidate subsets span at most "
+                f"{self.space.n_candidates - 1} of the {n_outputs} directions of what is released; "
+                "the others are a function of the whole table, are released without noise, and "
+                "nothing is promised about them. The guarantee states the share; use more "
+                "subsets, or release fewer numbers.",
+                FewCandidatesWarning,
+                stacklevel=5,
+            )
 
     def event(self, kind: str, law: Any, n_outputs: int, n_noisy: int, used: Any) -> Event:
         """Fact of a release under a law."""
@@ -160,7 +174,9 @@ class Books:
     ) -> Guarantee:
         """Guarantee that goes with the release just taken."""
         own = self.account.own
+        event = own.events[-1]
         return self._stated(
+            details=_directions(event) if isinstance(self.space, SecretSpace) else (),
             budget=asked if len(own.events) == 1 else own.ceiling,
             spent=self.promised(),
             n_releases=len(own.events),
@@ -189,3 +205,20 @@ class Books:
             only_adds=any(event.backend == ONE_SIDED for event in events),
             **facts,
         )
+
+
+def _directions(event: Event) -> tuple[tuple[str, str], ...]:
+    """How much of a released vector depends on the secret at all."""
+    fixed = event.n_outputs - event.n_noisy
+    if event.n_noisy == 0 or fixed <= 0:
+        return ()
+    return (
+        (
+            "whole table",
+            (
+                f"{fixed} of {event.n_outputs} directions of what is released "
+                f"({100 * fixed / event.n_outputs:.3g} %) are a function of the whole table, "
+                "without noise: the candidates do not differ in them"
+            ),
+        ),
+    )

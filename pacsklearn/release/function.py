@@ -65,6 +65,7 @@ def release_value(
     backend, cost = plugins.noise_backend(noise), as_metric(metric)
     provenance = (plugins.provenance("noise_backend", noise),)
     values = candidate_values(function, books.space, X, y)
+    books.warn_of_few(values.vectors.shape[1])
     law, event, observed = books.take(
         lambda belief: backend.calibrate(Support(values.vectors, belief), target, cost),
         lambda law: books.event(

@@ -47,6 +47,7 @@ def release_parameters(
     )
     candidates = prepare()
     outputs = candidate_outputs(candidates, chosen)
+    books.warn_of_few(outputs.layout.size)
     cost = outputs.metric(metric)
     beliefs = []
 

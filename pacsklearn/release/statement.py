@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
@@ -13,9 +15,12 @@ from pacsklearn.core.event import Provenance
 from pacsklearn.core.guarantee import CANDIDATE, Guarantee
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.information.known_rows import known_rows_success
 from pacsklearn.release.session_criterion import ledger_unit
 
 __all__ = ["membership_prior", "pac_guarantee", "public_facts"]
+
+_MOST_UNITS = 16384
 
 _WHICH_ROWS_EXIST = (
     "Which rows exist: the adversary is assumed to know all rows of the universe and the list of "
@@ -77,6 +82,7 @@ def pac_guarantee(
     only_adds: bool = False,
     criterion: Criterion | None = None,
     mutual_information: float | None = None,
+    details: tuple[tuple[str, str], ...] = (),
 ) -> Guarantee:
     """Guarantee of mutual information between the secret candidate and what was released."""
     padding = (_RULED_OUT,) if only_adds else ()
@@ -100,6 +106,8 @@ def pac_guarantee(
             "privacy_unit": space.unit,
             "prior_membership": prior,
             "n_unprotected": n_unprotected,
+            "known_rows": _known_rows(space),
+            "is_listed": space.is_listed,
             "not_covered": (
                 _WHICH_ROWS_EXIST,
                 _SINGLE_OUTCOMES,
@@ -139,6 +147,7 @@ def pac_guarantee(
         prior_identification=float(space.weights.max()),
         n_releases=n_releases,
         metered=metered,
+        details=details,
         **about,
     )
 
@@ -149,6 +158,29 @@ def membership_prior(space: SecretSpace) -> tuple[float, int]:
     protected = inclusion[(inclusion > 0) & (inclusion < 1)]
     prior = float(np.max(np.maximum(protected, 1 - protected))) if protected.size else 1.0
     return prior, int(inclusion.size - protected.size)
+
+
+# A session states its guarantee after every answer; its space stays the same.
+_KNOWN: WeakKeyDictionary[SecretSpace, tuple[tuple[float, float], ...]] = WeakKeyDictionary()
+
+
+def _known_rows(space: SecretSpace) -> tuple[tuple[float, float], ...]:
+    """Blind success of those who know memberships of units that have a secret."""
+    if space not in _KNOWN:
+        inclusion = space.inclusion()
+        hidden = np.flatnonzero((inclusion > 0) & (inclusion < 1))
+        if hidden.size < 2:
+            return ()
+        curves = known_rows_success(space.membership(_sampled(hidden)), space.weights)
+        _KNOWN[space] = tuple((float(u), float(g)) for u, g in zip(*curves, strict=True))
+    return _KNOWN[space]
+
+
+def _sampled(units: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Units of a large universe that the averages are taken over."""
+    if units.size <= _MOST_UNITS:
+        return units
+    return np.random.default_rng(0).choice(units, _MOST_UNITS, replace=False)
 
 
 def public_facts(layout: Layout) -> tuple[str, ...]:

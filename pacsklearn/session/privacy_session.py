@@ -12,12 +12,14 @@ import numpy as np
 from pacsklearn._validation import check_budget
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.design import subset_seed as seed_of
 from pacsklearn.core.candidate_space import CandidateSpace, candidate_space
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.release.account import Account, open_shared
 from pacsklearn.release.books import Books
 from pacsklearn.release.function import release_value
@@ -60,8 +62,10 @@ class PrivacySession:
         Give every candidate the same share of each class; "auto" does when ``y`` holds classes.
     groups : array-like of shape (n_rows,), optional
         Unit of privacy.
-    subset_seed : int, default=0
-        Public seed of the design.
+    subset_seed : None, int or SubsetSeed, default=None
+        None draws the subsets in secret. An integer makes them public and the same every time: who
+        then knows whether about seven rows were used can look all others up without any release.
+        Every figure is that of an adversary who knows the subsets; see :class:`SubsetSeed`.
     ledger : None, str or Ledger, default=None
         A further account that every release is charged to as well, shared with other sessions and
         processes: a URI such as ``"sqlite:///clinic.db"``, or a ledger.
@@ -122,7 +126,7 @@ class PrivacySession:
         rate: float = 0.5,
         stratify: Any = "auto",
         groups: Any = None,
-        subset_seed: int = 0,
+        subset_seed: int | SubsetSeed | None = None,
         ledger: str | Ledger | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -133,7 +137,7 @@ class PrivacySession:
         ceiling = check_budget(budget=budget)
         self._X = X if hasattr(X, "shape") else np.asarray(X)
         self._y = y if y is None or hasattr(y, "shape") else np.asarray(y)
-        design = Design(n_subsets, rate, stratify, groups, subset_seed)
+        design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed, random_state))
         self._space: SecretSpace | CandidateSpace = space or design.space(self._X.shape[0], self._y)
         capped = as_criterion(criterion, self._space)
         check_cap(capped, ceiling, self._space)
