@@ -28,6 +28,7 @@ if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below
     from pacsklearn.core.scenario import Scenario
     from pacsklearn.core.secret_space import SecretSpace
     from pacsklearn.core.slice_profile import SliceProfile
+    from pacsklearn.core.subset_seed import SubsetSeed
     from pacsklearn.display.audit import AuditDisplay
     from pacsklearn.display.belief import BeliefDisplay
     from pacsklearn.display.membership_bound import MembershipBoundDisplay
@@ -94,6 +95,7 @@ _NAMES = {
     "pacsklearn.core.pufferfish_guarantee": ("PufferfishGuarantee",),
     "pacsklearn.core.scenario": ("Scenario",),
     "pacsklearn.core.secret_space": ("SecretSpace",),
+    "pacsklearn.core.subset_seed": ("SubsetSeed",),
     "pacsklearn.core.slice_profile": ("SliceProfile",),
     "pacsklearn.display.audit": ("AuditDisplay",),
     "pacsklearn.display.belief": ("BeliefDisplay",),
@@ -228,6 +230,7 @@ __all__ = [
     "StabilizedClassifier",
     "StabilizedRegressor",
     "SubsetFitterRecord",
+    "SubsetSeed",
     "distill",
     "hookimpl",
     "k_of_n",

@@ -12,13 +12,13 @@ from pacsklearn.audit.secret_units import secret_units
 from pacsklearn.core.attack import Attack, AttackResult
 from pacsklearn.core.game import Game, Round
 
-__all__ = ["OptimalMembershipAttack"]
+__all__ = ["RULES", "OptimalMembershipAttack", "blind_success", "decide", "was_used"]
 
 Floats = NDArray[np.float64]
 
 # Units whose posteriors are computed together.
 _CHUNK = 4096
-_RULES = ("posterior", "always a member", "never a member")
+RULES = ("posterior", "always a member", "never a member")
 
 
 @final
@@ -81,9 +81,9 @@ class OptimalMembershipAttack(Attack):
         right = 0
         for _ in range(count):
             played = game.play(trials)
-            said = _decide(rule, played.posterior @ own)
-            right += bool(said == _was_used(own, played))
-        blind = _blind(game.prior @ own)
+            said = decide(rule, played.posterior @ own)
+            right += bool(said == was_used(own, played))
+        blind = blind_success(game.prior @ own)
         return AttackResult(
             self.name,
             "membership of one unit",
@@ -91,7 +91,7 @@ class OptimalMembershipAttack(Attack):
             right,
             float(blind),
             game.bound(float(blind)),
-            (("unit", str(unit)), ("rule", _RULES[rule])),
+            (("unit", str(unit)), ("rule", RULES[rule])),
         )
 
     def _units(self, game: Game, members: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -115,31 +115,31 @@ def _choose(
 ) -> tuple[int, int]:
     """Unit to attack and number of the rule, by the pilot's rounds alone."""
     posteriors = np.stack([played.posterior for played in pilot])
-    expected, measured = np.empty(units.size), np.empty((len(_RULES), units.size))
+    expected, measured = np.empty(units.size), np.empty((len(RULES), units.size))
     for start in range(0, units.size, _CHUNK):
         part = slice(start, start + _CHUNK)
         own = members[:, units[part]].astype(np.float64)
         likely = posteriors @ own
-        truth = np.stack([_was_used(own > 0, played) for played in pilot])
-        blind = _blind(game.prior @ own)
-        expected[part] = _blind(likely).mean(axis=0) - blind
-        for rule in range(len(_RULES)):
-            measured[rule, part] = (_decide(rule, likely) == truth).mean(axis=0) - blind
+        truth = np.stack([was_used(own > 0, played) for played in pilot])
+        blind = blind_success(game.prior @ own)
+        expected[part] = blind_success(likely).mean(axis=0) - blind
+        for rule in range(len(RULES)):
+            measured[rule, part] = (decide(rule, likely) == truth).mean(axis=0) - blind
     rule = int(np.argmax(measured.mean(axis=1)))
     best = np.argmax(expected if rule == 0 else measured[rule])
     return int(units[best]), rule
 
 
-def _decide(rule: int, likely: Floats) -> NDArray[np.bool_]:
+def decide(rule: int, likely: Floats) -> NDArray[np.bool_]:
     """Whether to say "member", given the posterior probability of membership."""
     return np.asarray([likely > 0.5, np.ones_like(likely) > 0, np.zeros_like(likely) > 0][rule])
 
 
-def _was_used(own: NDArray[np.bool_], played: Round) -> NDArray[np.bool_]:
+def was_used(own: NDArray[np.bool_], played: Round) -> NDArray[np.bool_]:
     """Whether rows of the units, columns of ``own``, were used in the round."""
     return np.asarray(own[list(played.used)].any(axis=0))
 
 
-def _blind(share: Floats) -> Floats:
+def blind_success(share: Floats) -> Floats:
     """Success of the better of the two constant answers."""
     return np.maximum(share, 1.0 - share)

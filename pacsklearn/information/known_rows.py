@@ -61,24 +61,21 @@ def known_rows_success(
     total = np.zeros(most + 1)
     for _ in range(_DRAWS):
         order = generator.permutation(len(table))
-        total += _along(table, prior, order[:most], order[most : most + _TARGETS])
+        total += _along(table, prior, order, most)
     among = generator.permutation(len(table))[:_CHOICES]
     chosen = _greedy(table[among], prior, most)
-    others = np.delete(among, chosen)[:_TARGETS]
-    return total / _DRAWS, _along(table, prior, among[chosen], others)
+    order = np.concatenate([among[chosen], np.delete(among, chosen)])
+    return total / _DRAWS, _along(table, prior, order, most)
 
 
-def _along(
-    table: NDArray[np.bool_], prior: Floats, known: NDArray[np.intp], others: NDArray[np.intp]
-) -> Floats:
-    """Average success over ``others`` after each number of known units."""
-    found = np.ones(known.size + 1)
+def _along(table: NDArray[np.bool_], prior: Floats, order: NDArray[np.intp], most: int) -> Floats:
+    """Average success over the units that follow, after each number of known ones; 1 if none do."""
+    found = np.ones(most + 1)
     classes = np.zeros(prior.size, dtype=np.int64)
-    for k in range(known.size + 1):
+    for k in range(min(most + 1, order.size)):
         if k:
-            classes = _refined(classes, table[known[k - 1]])
-        if others.size:
-            found[k] = _success(table[others], prior, classes)
+            classes = _refined(classes, table[order[k - 1]])
+        found[k] = _success(table[order[k : k + _TARGETS]], prior, classes)
     return found
 
 

@@ -100,6 +100,11 @@ def pacsklearn_attacks() -> Iterator[AttackRecord]:
         "the best possible attack on one unit's membership",
     )
     yield AttackRecord(
+        "known_rows",
+        "pacsklearn.audit.known_rows_attack:KnownRowsAttack",
+        "one unit's membership, knowing that of k others",
+    )
+    yield AttackRecord(
         "identification",
         "pacsklearn.audit.identification_attack:IdentificationAttack",
         "the best possible attack on the whole secret",

@@ -1,0 +1,126 @@
+"""How large the house is, and how far a call walks through it.
+
+Usage: ``python scripts/house.py [--rooms]`` in the project's folder. Prints
+
+* code lines without docstrings, comments and blank lines, by room;
+* files and functions of pacsklearn on the path of ``PACPrivate(LinearSVC()).fit`` and of
+  ``PACPrivate(SVC()).predict``, lambdas and comprehensions left out;
+* processor time of a stored answer, and of the registry's first load in a process of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import subprocess
+import sys
+import threading
+import time
+import tokenize
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1] / "pacsklearn"
+_REPEATS = 2000
+_LOAD = (
+    "import time, pacsklearn.plugin as plugin;"
+    "start = time.process_time(); plugin.registry().records('noise_backend');"
+    "print(time.process_time() - start)"
+)
+
+
+def code_lines(path: Path) -> int:
+    """Lines that hold code: a docstring is none, nor is a comment."""
+    text = path.read_text(encoding="utf-8")
+    docstrings: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        first = node.body[0] if node.body else None
+        is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        if is_text and isinstance(first.value.value, str):
+            docstrings.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    skipped = {
+        tokenize.COMMENT,
+        tokenize.NL,
+        tokenize.NEWLINE,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENDMARKER,
+        tokenize.ENCODING,
+    }
+    held: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in skipped:
+            held.update(range(token.start[0], token.end[0] + 1))
+    return len(held - docstrings)
+
+
+def walked(call: Callable[[], Any]) -> tuple[set[str], set[tuple[str, str]]]:
+    """Files and functions of pacsklearn that a call enters, in any thread."""
+    functions: set[tuple[str, str]] = set()
+    inside = str(ROOT)
+
+    def note(frame: Any, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(inside) and "<" not in code.co_name:
+            functions.add((code.co_filename, code.co_qualname))
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return {name for name, _ in functions}, functions
+
+
+def main() -> None:
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.svm import SVC, LinearSVC
+
+    from pacsklearn import PACPrivate
+
+    rooms: Counter[str] = Counter()
+    files: Counter[str] = Counter()
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).parts
+        room = parts[0] if len(parts) > 1 else "(beside the rooms)"
+        rooms[room] += code_lines(path)
+        files[room] += 1
+    if "--rooms" in sys.argv:
+        for room, lines in rooms.most_common():
+            print(f"{room:<20}{files[room]:>5} files{lines:>8,} lines")
+    print(f"{'all':<20}{rooms and sum(files.values()):>5} files{sum(rooms.values()):>8,} lines")
+
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    linear = PACPrivate(LinearSVC(C=0.01), n_subsets=8, budget=1.0)
+    linear.fit(X, y)  # imports and the registry's first load are no part of the path
+    on_path, functions = walked(lambda: linear.fit(X, y))
+    print(f"PACPrivate(LinearSVC()).fit: {len(on_path)} files, {len(functions)} functions")
+
+    black_box = PACPrivate(SVC(), n_subsets=8).fit(X, y)
+    black_box.predict(X[:20])
+    on_path, functions = walked(lambda: black_box.predict(X[20:40]))
+    print(f"PACPrivate(SVC()).predict: {len(on_path)} files, {len(functions)} functions")
+
+    responder = black_box.responder()
+    for name, ask in (("predict", black_box.predict), ("responder.predict", responder.predict)):
+        start = time.process_time()
+        for _ in range(_REPEATS):
+            ask(X[:1])
+        each = (time.process_time() - start) / _REPEATS
+        print(f"a stored answer by {name}: {1e6 * each:.0f} us of processor time")
+    load = [
+        float(subprocess.run([sys.executable, "-c", _LOAD], capture_output=True, check=True).stdout)
+        for _ in range(5)
+    ]
+    print(f"registry's first load: {1e3 * min(load):.1f} ms of processor time")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""Subsets are drawn in secret, once for everything that is about them."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.preprocessing import StandardScaler
+
+from pacsklearn import (
+    Guarantee,
+    NoiseSpectrumDisplay,
+    PACPrivate,
+    PrivacySession,
+    SubsetSeed,
+    privacy_utility_curve,
+    run_audit,
+)
+from pacsklearn.candidates.design import Design
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.exceptions import FewCandidatesWarning, PrivacyLeakWarning
+from pacsklearn.release.secret import Secret
+
+pytestmark = pytest.mark.usefixtures("secret_subsets")
+
+N, KNOWN = 120, 7
+GENERATOR = np.random.default_rng(5)
+Y = np.resize(["a", "b"], N)
+X = GENERATOR.normal(size=(N, 2)) + (Y == "a")[:, None]
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[SecretSpace]:
+    """Every space that is drawn."""
+    spaces: list[SecretSpace] = []
+    space = Design.space
+
+    def watched(self: Design, *args: Any, **kwargs: Any) -> SecretSpace:
+        spaces.append(space(self, *args, **kwargs))
+        return spaces[-1]
+
+    monkeypatch.setattr(Design, "space", watched)
+    return spaces
+
+
+def private(**params: Any) -> PACPrivate:
+    return PACPrivate(LinearDiscriminantAnalysis(), budget=1 / 16, **params)
+
+
+def looked_up(model: PACPrivate, truth: Any, guessed: SecretSpace) -> float:
+    """Success at all memberships by seven of them and a list, without looking at the release."""
+    members = guessed.membership()
+    known = np.random.default_rng(0).choice(N, KNOWN, replace=False)
+    distance = (members[known] != truth[known, None]).sum(axis=0)
+    fits = distance == distance.min()
+    others = np.setdiff1d(np.arange(N), known)
+    said = members[others][:, fits].mean(axis=1) > 0.5
+    return float(np.mean(said == truth[others]))
+
+
+def test_the_list_cannot_be_drawn_again_from_what_is_public(
+    drawn: list[SecretSpace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, ``subset_seed=0`` was everybody's: 7 memberships told the 113 others at 92 %."""
+    indices: list[int] = []
+    index = Secret.index.fget
+    assert index is not None
+
+    def watched(self: Secret) -> int:
+        indices.append(index(self))
+        return indices[-1]
+
+    monkeypatch.setattr(Secret, "index", property(watched))
+    success = {}
+    for name, params in {"default": {}, "stated": {"subset_seed": 0}}.items():
+        told = []
+        for _ in range(12):
+            model = private(**params).fit(X, Y)
+            truth = np.isin(np.arange(N), drawn[-1].rows(indices[-1]))
+            public = Design(seed=0).space(N, Y, classifies=True)
+            told.append(looked_up(model, truth, public))
+        success[name] = np.mean(told)
+    assert success["stated"] > 0.75
+    # 12 * 113 memberships; one in a million exceeds this by chance, were they independent.
+    assert success["default"] < 0.58
+
+
+def test_every_fit_draws_anew_and_one_seed_serves_all(drawn: list[SecretSpace]) -> None:
+    private().fit(X, Y)
+    private().fit(X, Y)
+    with PrivacySession(X, Y, budget=1.0) as session:
+        assert not session.space.is_listed
+    assert len({space.packed.tobytes() for space in drawn}) == 3
+    assert not any(space.is_listed for space in drawn)
+    drawn.clear()
+    seed = SubsetSeed()
+    model = clone(private(subset_seed=seed)).fit(X, Y)
+    privacy_utility_curve(
+        LinearDiscriminantAnalysis(),
+        X,
+        Y,
+        X_test=X,
+        y_test=Y,
+        budgets=[1.0],
+        n_releases=2,
+        subset_seed=seed,
+    )
+    NoiseSpectrumDisplay.from_estimator(LinearDiscriminantAnalysis(), X, Y, subset_seed=seed)
+    run_audit(model, X, Y, attacks=["identification"], n_trials=5)
+    assert len(drawn) == 4
+    assert len({space.packed.tobytes() for space in drawn}) == 1
+
+
+def test_an_audit_attacks_the_subsets_that_were_used(drawn: list[SecretSpace]) -> None:
+    model = private().fit(X, Y)
+    run_audit(model, X, Y, attacks=["identification"], n_trials=5)
+    assert drawn[0].packed.tobytes() == drawn[1].packed.tobytes()
+    elsewhere = pickle.loads(pickle.dumps(model))
+    run_audit(elsewhere, X, Y, attacks=["identification"], n_trials=5)
+    assert drawn[2].packed.tobytes() != drawn[0].packed.tobytes()
+
+
+def test_a_pickle_and_a_printed_model_hold_no_seed() -> None:
+    seed = SubsetSeed()
+    model = private(subset_seed=seed).fit(X, Y)
+    number = seed.reveal()
+    shown = repr(model) + model._repr_html_() + str(model.guarantee_) + model.guarantee_.to_json()
+    assert str(number) not in shown
+    written = pickle.dumps(model)
+    assert number.to_bytes(33, "little")[:32] not in written
+    with pytest.raises(ValueError, match="left of a secret seed"):
+        pickle.loads(written).fit(X, Y)
+
+
+def test_a_random_state_fixes_the_subsets_and_marks_the_guarantee(
+    drawn: list[SecretSpace],
+) -> None:
+    for state in (0, 0, 1):
+        with pytest.warns(PrivacyLeakWarning):
+            model = private(random_state=state).fit(X, Y)
+        assert not model.guarantee_.for_release
+    first, second, third = (space.packed.tobytes() for space in drawn)
+    assert first == second != third
+
+
+def test_the_guarantee_says_what_known_memberships_tell() -> None:
+    stated = private(subset_seed=0).fit(X, Y).guarantee_
+    secret = private().fit(X, Y).guarantee_
+    assert stated.is_listed
+    assert not secret.is_listed
+    assert "drawn in secret" in str(secret)
+    assert "look the others up" in str(stated)
+    assert secret.knowing(0).blind == pytest.approx(0.5)
+    assert secret.knowing(0).bound == pytest.approx(secret.posterior_membership)
+    bounds = [secret.knowing(k).bound for k in range(8)]
+    assert bounds == sorted(bounds)
+    assert bounds[7] > 0.9
+    assert Guarantee.from_json(secret.to_json()) == secret
+    with pytest.raises(ValueError, match="k must be from 0 to 7, got 8"):
+        secret.knowing(8)
+
+
+def test_fewer_candidates_than_numbers_warn_and_the_share_is_stated() -> None:
+    wide = np.random.default_rng(0).normal(size=(40, 12))
+    with pytest.warns(FewCandidatesWarning, match="8 candidate subsets span at most 7 of the 24"):
+        model = PACPrivate(StandardScaler(), n_subsets=8).fit(wide)
+    assert dict(model.guarantee_.details)["whole table"].startswith("17 of 24 directions")
+    with (
+        PrivacySession(wide, budget=1.0, n_subsets=8) as session,
+        pytest.warns(FewCandidatesWarning, match="7 of the 12"),
+    ):
+        release = session.release_function(lambda rows: rows.mean(axis=0))
+    assert "5 of 12 directions" in str(release.guarantee)
+    enough = PACPrivate(StandardScaler(), n_subsets=32).fit(wide).guarantee_
+    assert "whole table" not in dict(enough.details)
