@@ -31,7 +31,7 @@ X = GENERATOR.normal(size=(N, 3))
 COUNTS = np.resize([0, 1, 2, 5], N)
 CLASSES = np.resize(["a", "b", "c"], N)
 GROUPS = np.arange(N) // 2
-M = {"n_subsets": 8}
+M = {"n_subsets": 8, "subset_seed": 3}
 
 UNIVERSES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "counts": (Ridge(), COUNTS, {}),
