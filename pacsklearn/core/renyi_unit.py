@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
+from urllib.parse import quote
 
 from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.exceptions import LedgerMismatchError
 
-__all__ = ["check_unit", "renyi_unit"]
+__all__ = ["check_secret_name", "check_unit", "renyi_unit"]
 
-_PARTS = ("order", "aggregation", "slice profile", "scenario")
+_PARTS = ("order", "aggregation", "slice profile", "scenario", "secret")
 
 
 def renyi_unit(
-    *, order: float, aggregation: str, profile: SliceProfile | None, scenario: Scenario
+    *,
+    order: float,
+    aggregation: str,
+    profile: SliceProfile | None,
+    scenario: Scenario,
+    secret_name: str | None = None,
 ) -> str:
     """Unit of a ledger that adds sliced Renyi divergences.
 
     They add up for one order, one way of aggregating, one slice profile and one scenario (srpp,
-    Theorem 5.8). All four are in the unit, and a ledger refuses events of another unit.
+    Theorem 5.8) about one secret: the same column of the same table. All five are in the unit, and
+    a ledger refuses events of another unit. The secret goes by a name that a user gives: a digest
+    of a short column could be guessed.
 
     Parameters
     ----------
@@ -30,14 +39,42 @@ def renyi_unit(
     profile : SliceProfile or None
         None for divergences of the whole release.
     scenario : Scenario
+    secret_name : str, optional
+        What a user calls the secret.
 
     Returns
     -------
     str
     """
-    secret = hashlib.sha256(scenario.description.encode()).hexdigest()[:12]
+    about = hashlib.sha256(scenario.description.encode()).hexdigest()[:12]
     slices = "none" if profile is None or aggregation == "full" else profile.digest
-    return f"renyi(order={order:.12g}, {aggregation}, slices={slices}, scenario={secret})"
+    secret = "unnamed" if secret_name is None else "'" + quote(secret_name, safe="") + "'"
+    return (
+        f"renyi(order={order:.12g}, {aggregation}, slices={slices}, scenario={about}, "
+        f"secret={secret})"
+    )
+
+
+def check_secret_name(name: Any, ledger: Any) -> None:
+    """Refuse a name that is none, and a shared ledger without one.
+
+    Raises
+    ------
+    TypeError, ValueError
+    """
+    if name is not None and not isinstance(name, str):
+        raise TypeError(
+            f"secret_name must be a text or None, got an object of type {type(name).__name__}."
+        )
+    if name is not None and not name.strip():
+        raise ValueError("secret_name must not be empty; call the secret by a name of your own.")
+    if ledger is not None and name is None:
+        raise ValueError(
+            "A shared ledger adds releases about one secret only, and cannot tell by itself which "
+            "ones are: give secret_name=, a name of your own for the table and column that the "
+            "secret is about ('clinic 2026: diagnosis'), the same for every release about it. It "
+            "is written to the ledger."
+        )
 
 
 def check_unit(counted: str, unit: str) -> None:

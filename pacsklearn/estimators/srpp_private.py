@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pacsklearn._sklearn_compat import routing_enabled
 from pacsklearn.candidates.universe import check_fit_params, check_universe
 from pacsklearn.core.ledger import Ledger
-from pacsklearn.core.renyi_unit import renyi_unit
+from pacsklearn.core.renyi_unit import check_secret_name, renyi_unit
 from pacsklearn.estimators.guarded_state import GuardedState
 from pacsklearn.estimators.released_methods import ReleasedMethods
 from pacsklearn.estimators.srpp_parameters import (
@@ -73,7 +73,8 @@ class SRPPPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimat
         only.
     noise : {"isotropic", "anisotropic", "worst-case"}, default="isotropic"
         Shape of the noise: the same in every direction; of least power; or a baseline for the
-        largest distance between any two data sets.
+        largest distance between any two data sets that the scenario lists; data sets that it does
+        not list may be further apart.
     slices : {"uniform", "orthogonal"} or SliceProfile, default="uniform"
         Public directions.
     n_slices : int, default=200
@@ -90,6 +91,9 @@ class SRPPPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimat
     confidence : float, optional
         Of promises about tables drawn from stated laws (a ``reference``, a simulator);
         1 - 1e-6 when not given. Listed training sets need none.
+    secret_name : str, optional
+        What you call the secret, say "clinic 2026: diagnosis". Needed with a ledger, which adds up
+        releases about one secret only; the same for all of them.
     ledger : None, str or Ledger, default=None
         Account shared by several releases, ``"sqlite:///clinic.db"`` or one with the unit
         :meth:`ledger_unit`.
@@ -160,6 +164,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         delta: float = 1e-5,
         metric: Any = "auto",
         confidence: float | None = None,
+        secret_name: str | None = None,
         ledger: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -177,6 +182,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         self.delta = delta
         self.metric = metric
         self.confidence = confidence
+        self.secret_name = secret_name
         self.ledger = ledger
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -205,6 +211,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
             Fitted.
         """
         options = sliced_options(self)
+        check_secret_name(self.secret_name, self.ledger)
         plugins = registry()
         named = _DEFAULT_SCENARIO if self.scenario is None else self.scenario
         scenario = plugins.scenario(named)
@@ -237,6 +244,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
             realized,
             options,
             params=routed,
+            secret_name=self.secret_name,
             ledger=self._ledger(),
             sampler=sampler_for(self.random_state),
             provenance=tuple(provenance),
@@ -276,6 +284,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
             aggregation=options.aggregation,
             profile=options.profile(n_numbers),
             scenario=registry().scenario(named),
+            secret_name=self.secret_name,
         )
 
     def get_metadata_routing(self) -> MetadataRouter:

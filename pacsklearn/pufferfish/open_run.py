@@ -116,7 +116,8 @@ def opened_run(
     ----------
     model : estimator
         With ``epsilon``, ``noise_multiplier``, ``order``, ``accounting``, ``scenario``,
-        ``sampling``, ``ledger``, ``steps_per_charge`` and ``random_state``, all checked.
+        ``sampling``, ``secret_name``, ``ledger``, ``steps_per_charge`` and ``random_state``, all
+        checked.
     X, y : ndarrays
     secret : SecretColumn, optional
     realized : object
@@ -165,7 +166,7 @@ def opened_run(
         if model.noise_multiplier is None
         else _planned(accountant, multiplier, n_steps, record)
     )
-    unit = run_unit(accountant, scenario)
+    unit = run_unit(accountant, scenario, model.secret_name)
     run = PrivateRun(
         accountant,
         scenario,
@@ -175,6 +176,7 @@ def opened_run(
         shared=open_shared(model.ledger, ceiling, unit),
         record=record,
         steps_per_charge=model.steps_per_charge,
+        secret_name=model.secret_name,
         provenance=(plugins.provenance("scenario", named),),
     )
     return PrivateSGD(run, differences)
@@ -185,9 +187,8 @@ def planned_unit(model: Any) -> str:
     scenario = registry().scenario(DifferingRows() if model.scenario is None else model.scenario)
     cap = DiscrepancyCap.differing(1, 1, 1)
     clipping = GradientClipping((1.0,), (1,))
-    return run_unit(
-        SRPPSGDAccountant(cap, clipping, float(model.order), model.accounting), scenario
-    )
+    accountant = SRPPSGDAccountant(cap, clipping, float(model.order), model.accounting)
+    return run_unit(accountant, scenario, model.secret_name)
 
 
 def _planned(

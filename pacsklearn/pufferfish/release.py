@@ -43,7 +43,8 @@ CONFIDENCE = 1 - 1e-6
 _NOISE = {
     "isotropic": "the same in every direction",
     "anisotropic": "shaped by direction (least power)",
-    "worst-case": "the same in every direction, for the largest distance of any two data sets",
+    "worst-case": "the same in every direction, for the largest distance of any two data sets that "
+    "are listed",
 }
 
 
@@ -202,6 +203,7 @@ def sliced_release(
     options: SlicedOptions,
     *,
     params: Mapping[str, Any],
+    secret_name: str | None = None,
     ledger: Ledger | Callable[[str], Ledger] | None,
     sampler: Sampler,
     provenance: tuple[Provenance, ...],
@@ -220,6 +222,8 @@ def sliced_release(
     options : SlicedOptions
     params : mapping
         Passed to ``fit``.
+    secret_name : str, optional
+        What the user calls the secret; part of the unit.
     ledger : Ledger, callable or None
         Shared account, or a function of the unit that opens it; None for one of this release.
     sampler : Sampler
@@ -254,6 +258,7 @@ def sliced_release(
         aggregation=options.aggregation,
         profile=found.profile,
         scenario=scenario,
+        secret_name=secret_name,
     )
     if ledger is None:
         account: Ledger = MemoryLedger(options.epsilon, unit)

@@ -38,13 +38,16 @@ Integers = NDArray[np.int64]
 _WHAT = "A run of private gradient steps"
 
 
-def run_unit(accountant: SRPPSGDAccountant, scenario: Scenario) -> str:
+def run_unit(
+    accountant: SRPPSGDAccountant, scenario: Scenario, secret_name: str | None = None
+) -> str:
     """Unit that the steps of a run are charged in."""
     return renyi_unit(
         order=accountant.order,
         aggregation=accountant.label,
         profile=accountant.profile,
         scenario=scenario,
+        secret_name=secret_name,
     )
 
 
@@ -140,6 +143,8 @@ class PrivateRun:
         Of a run to go on with.
     steps_per_charge : int, default=1
         Steps that are charged together, beforehand.
+    secret_name : str, optional
+        What the user calls the secret; part of the unit.
     provenance : tuple of Provenance
 
     Raises
@@ -162,11 +167,12 @@ class PrivateRun:
         shared: Ledger | None = None,
         record: RunRecord | None = None,
         steps_per_charge: int = 1,
+        secret_name: str | None = None,
         provenance: tuple[Provenance, ...] = (),
     ) -> None:
         self.accountant, self.scenario = accountant, scenario
         self.noise_multiplier, self.ceiling = noise_multiplier, ceiling
-        self.unit = run_unit(accountant, scenario)
+        self.unit = run_unit(accountant, scenario, secret_name)
         self.price = accountant.cost(noise_multiplier)
         self.sampler, self.provenance = sampler, provenance
         cap = accountant.cap

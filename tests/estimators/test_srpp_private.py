@@ -124,7 +124,7 @@ class TestReleases:
     def test_a_column_by_name(self, data):
         X, _y, group = data
         frame = pd.DataFrame(X, columns=list("xyz")).assign(sex=(group == "a").astype(float))
-        model = SRPPPrivate(Ridge()).fit(frame, X[:, 0], secret="sex")  # noqa: S106
+        model = SRPPPrivate(Ridge()).fit(frame, X[:, 0], secret="sex")
         assert list(model.feature_names_in_) == ["x", "y", "z", "sex"]
         assert model.predict(frame).shape == (120,)
 
@@ -329,7 +329,7 @@ class TestSearch:
 class TestLedger:
     def test_releases_add_up(self, data):
         X, y, group = data
-        model = SRPPPrivate(LogisticRegression(), epsilon=1.0)
+        model = SRPPPrivate(LogisticRegression(), epsilon=1.0, secret_name="group")
         model.ledger = MemoryLedger(2.5, unit=model.ledger_unit(5))
         for expected in (1, 2):
             guarantee = model.fit(X, y, secret=group).guarantee_
@@ -349,7 +349,7 @@ class TestLedger:
             called.append(1)
             return X.mean(axis=0)
 
-        model = SRPPPrivate(spy, epsilon=1.0)
+        model = SRPPPrivate(spy, epsilon=1.0, secret_name="group")
         model.ledger = MemoryLedger(0.5, unit=model.ledger_unit(3))
         with pytest.raises(BudgetExhaustedError):
             model.fit(X, y, secret=group)
@@ -364,22 +364,37 @@ class TestLedger:
             ({"slice_seed": 1}, "slice profile"),
             ({"n_slices": 100}, "slice profile"),
             ({"scenario": PrevalenceScenario(shift=0.2)}, "scenario"),
+            ({"secret_name": "another column"}, "secret"),
         ],
     )
     def test_what_does_not_add_up_is_refused(self, data, change, named):
         X, y, group = data
-        model = SRPPPrivate(moments, aggregation="average")
+        model = SRPPPrivate(moments, aggregation="average", secret_name="group")
         ledger = MemoryLedger(9.0, unit=model.ledger_unit(4))
         model.set_params(ledger=ledger).fit(X, y, secret=group)
         with pytest.raises(LedgerMismatchError, match=f"differs: .*{named} "):
             clone(model).set_params(ledger=ledger, **change).fit(X, y, secret=group)
         assert len(ledger.events) == 1
 
+    def test_releases_about_two_columns_are_not_added(self, data):
+        """Of their sum nothing follows about both columns together; a name tells them apart."""
+        X, y, group = data
+        other = np.where(X[:, 0] > 0, "a", "b")
+        model = SRPPPrivate(moments, aggregation="full", secret_name="clinic: group")
+        ledger = MemoryLedger(2.0, unit=model.ledger_unit(4))
+        model.set_params(ledger=ledger).fit(X, y, secret=group)
+        second = clone(model).set_params(secret_name="clinic: sign", ledger=ledger)
+        with pytest.raises(LedgerMismatchError, match="differs: secret"):
+            second.fit(X, y, secret=other)
+        with pytest.raises(ValueError, match="give secret_name="):
+            clone(model).set_params(secret_name=None, ledger=ledger).fit(X, y, secret=other)
+        assert len(ledger.events) == 1
+
     def test_mutual_information_and_renyi_divergences_are_never_added(self, data):
         X, y, group = data
         nats = MemoryLedger(9.0)
         with pytest.raises(LedgerMismatchError, match="are never added"):
-            SRPPPrivate(moments, ledger=nats).fit(X, y, secret=group)
+            SRPPPrivate(moments, ledger=nats, secret_name="group").fit(X, y, secret=group)
         model = SRPPPrivate(LogisticRegression())
         renyi = MemoryLedger(9.0, unit=model.ledger_unit(4))
         with pytest.raises(LedgerMismatchError, match="never added"):
@@ -395,7 +410,7 @@ class TestLedger:
             called.append(1)
             return moments(X, y)
 
-        model = SRPPPrivate(spy, epsilon=1.0, ledger=address)
+        model = SRPPPrivate(spy, epsilon=1.0, ledger=address, secret_name="group")
         SQLiteLedger.found(address, 1.0, unit=model.ledger_unit(4))
         model.fit(X, y, secret=group)
         called.clear()
@@ -409,7 +424,7 @@ class TestLedger:
     def test_releases_of_one_table_do_not_add_up(self, data):
         X, y, group = data
         scenario = PrevalenceScenario(reference=(X, y, group == "a"), n_draws=150)
-        model = SRPPPrivate(moments, scenario=scenario)
+        model = SRPPPrivate(moments, scenario=scenario, secret_name="group")
         model.ledger = MemoryLedger(9.0, unit=model.ledger_unit(4))
         with pytest.raises(ScenarioError, match="do not add up"):
             model.fit(X, y)
@@ -483,7 +498,7 @@ class TestBadInput:
         with pytest.raises(ScenarioError, match="What is secret"):
             SRPPPrivate(moments).fit(X, y)
         with pytest.raises(ScenarioError, match="not a column of X"):
-            SRPPPrivate(Ridge()).fit(X, y, secret="sex")  # noqa: S106
+            SRPPPrivate(Ridge()).fit(X, y, secret="sex")
         with pytest.raises(ScenarioError, match="one entry for each"):
             SRPPPrivate(Ridge()).fit(X, y, secret=group[:-1])
         one = np.where(np.arange(120) == 4, "z", group)

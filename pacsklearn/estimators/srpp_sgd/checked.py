@@ -8,6 +8,7 @@ from typing import Any
 
 from pacsklearn._validation import check_integer
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
+from pacsklearn.core.renyi_unit import check_secret_name
 from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.srpp_sgd_accountant import ACCOUNTINGS
 from pacsklearn.estimators.srpp_sgd.penalty import PENALTIES
@@ -34,6 +35,7 @@ def check_parameters(model: Any, losses: tuple[str, ...]) -> None:
 
 def check_run(model: Any) -> None:
     """Refuse parameters of a private run that make no sense: also those of other estimators."""
+    check_secret_name(model.secret_name, model.ledger)
     _one_of("learning_rate", model.learning_rate, SCHEDULES)
     _one_of("sampling", model.sampling, SAMPLINGS)
     _one_of("accounting", model.accounting, ACCOUNTINGS)

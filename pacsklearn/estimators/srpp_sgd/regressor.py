@@ -84,6 +84,9 @@ class SRPPSGDRegressor(RegressorMixin, LinearSGD):
         Error up to which ``"huber"`` is squared.
     delta : float, default=1e-5
         For which (epsilon, delta) bounds are reported.
+    secret_name : str, optional
+        What you call the secret, say "clinic 2026: diagnosis". Needed with a ledger, which adds up
+        releases about one secret only; the same for all of them.
     ledger : None, str or Ledger, default=None
         Account shared by several runs, ``"sqlite:///clinic.db"`` or one with the unit
         :attr:`ledger_unit`.
@@ -168,6 +171,7 @@ class SRPPSGDRegressor(RegressorMixin, LinearSGD):
         n_iter_no_change: int = 5,
         huber_width: float = 0.5,
         delta: float = 1e-5,
+        secret_name: str | None = None,
         ledger: Any = None,
         steps_per_charge: int = 1,
         random_state: Any = None,
@@ -198,6 +202,7 @@ class SRPPSGDRegressor(RegressorMixin, LinearSGD):
         self.n_iter_no_change = n_iter_no_change
         self.huber_width = huber_width
         self.delta = delta
+        self.secret_name = secret_name
         self.ledger = ledger
         self.steps_per_charge = steps_per_charge
         self.random_state = random_state

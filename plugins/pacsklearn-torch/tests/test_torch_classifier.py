@@ -116,7 +116,7 @@ def test_a_small_network_on_digits(digits, per_layer):
 
 def test_the_account(digits):
     X, y = (part[:256] for part in digits)
-    model = classifier(epsilon=3.0, max_iter=3, scenario=DifferingRows(2))
+    model = classifier(epsilon=3.0, max_iter=3, scenario=DifferingRows(2), secret_name="digits")
     ledger = MemoryLedger(4.0, unit=model.ledger_unit)
     model.set_params(ledger=ledger).partial_fit(X, y, classes=np.arange(10))
     assert ledger.spent == pytest.approx(1.0) == pytest.approx(model.guarantee_.spent)

@@ -44,7 +44,7 @@ from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.pufferfish.run import PrivateRun
 
 QUIET = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
-SMALL = {"max_iter": 2, "batch_size": 100}
+SMALL = {"max_iter": 2, "batch_size": 100, "secret_name": "cancer"}
 
 
 @pytest.fixture(scope="module")
@@ -292,10 +292,10 @@ def test_prevalence(cancer):
     frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(30)])
     frame["c0"] = (frame["c0"] > 0).astype(float)
     named = private(scenario=PrevalenceScenario(shift=5 / len(y), n_draws=1, edit="overwrite"))
-    named.fit(frame, y, secret="c0")  # noqa: S106 - a column
+    named.fit(frame, y, secret="c0")
     assert "at most 10 of 569 rows differ" in " ".join(str(named.guarantee_).split())
     with pytest.raises(ScenarioError, match="not a column of X"):
-        named.fit(frame, y, secret="c99")  # noqa: S106 - a column
+        named.fit(frame, y, secret="c99")
     with pytest.raises(ScenarioError, match="runs on the rows given"):
         private(scenario=GroupScenario()).fit(X, y, realized=1)
     with pytest.raises(ScenarioError, match="does not enumerate"):

@@ -33,8 +33,8 @@ class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
         A function without arguments that makes the module, or a module to be copied. It gives one
         score for each class, and its first parameters are public.
     epsilon, order, noise_multiplier, accounting, scenario, discrepancy, batch_size, sampling, \
-max_iter, learning_rate, eta0, power_t, warmup, momentum, delta, ledger, steps_per_charge, \
-random_state
+max_iter, learning_rate, eta0, power_t, warmup, momentum, delta, secret_name, ledger, \
+steps_per_charge, random_state
         As in :class:`pacsklearn.SRPPSGDClassifier`.
     clip_norm : float, default=1.0
         To which the gradient of every row is clipped.
@@ -86,6 +86,7 @@ random_state
         init_seed: int = 0,
         device: str = "cpu",
         delta: float = 1e-5,
+        secret_name: str | None = None,
         ledger: Any = None,
         steps_per_charge: int = 1,
         random_state: Any = None,
@@ -112,6 +113,7 @@ random_state
         self.init_seed = init_seed
         self.device = device
         self.delta = delta
+        self.secret_name = secret_name
         self.ledger = ledger
         self.steps_per_charge = steps_per_charge
         self.random_state = random_state
