@@ -464,7 +464,7 @@ class TestBadInput:
             ({"confidence": 0.0}, ValueError, "confidence"),
             ({"confidence": 1.0}, ValueError, "confidence"),
             ({"metric": "best"}, ValueError, "metric"),
-            ({"ledger": "postgres://"}, ValueError, "ledger must be"),
+            ({"ledger": "postgres://", "secret_name": "s"}, ValueError, "ledger must be"),
         ],
     )
     def test_parameters(self, data, parameters, error, message):
