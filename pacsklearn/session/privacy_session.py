@@ -391,7 +391,7 @@ class PrivacySession:
         """
         return self.responder(estimator, **responder_params).predict(X)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, key: Any = None) -> None:
         """Write the session to a file, to go on elsewhere with :meth:`load`.
 
         The file is secret material: it holds the rows, the candidates' models, the secret and the
@@ -401,9 +401,15 @@ class PrivacySession:
         ----------
         path : str or path-like
             A file that is there is replaced.
+        key : str, bytes or path-like, optional
+            A passphrase, or the path (a ``pathlib.Path``) of a key file: whoever loads the file
+            needs it, and nobody without it can have altered the file. Required where the session
+            holds fitted models or anything else whose loading runs code.
 
         Raises
         ------
+        SessionFileError
+            When a key is required and none was given, or it is too short.
         LedgerError
             When the session has no ledger in a database (``ledger="sqlite:///path"``): nothing
             would stop a file that is loaded twice from spending the budget twice.
@@ -422,21 +428,31 @@ class PrivacySession:
                 "fast_fit": self._fast_fit,
             }
             write_session(
-                path, session_state(self._X, self._y, self._books, self._responders, options)
+                path, session_state(self._X, self._y, self._books, self._responders, options), key
             )
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], *, ledger: str | Ledger | None = None
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        key: Any = None,
+        trusted: bool = False,
+        ledger: str | Ledger | None = None,
     ) -> PrivacySession:
         """Go on with a saved session; whoever saved it, or loaded it before, cannot any more.
 
-        Loading unpickles, which runs code: load only files of your own.
+        A file without a key holds numbers, texts and arrays, and loading it runs no code. A file
+        with one is verified before any of it is read.
 
         Parameters
         ----------
         path : str or path-like
             Written by :meth:`save`.
+        key : str, bytes or path-like, optional
+            As given to :meth:`save`.
+        trusted : bool, default=False
+            Load a file that was saved without a key: you know that it is yours.
         ledger : str or Ledger, optional
             Where the session's ledger is now, if it was moved.
 
@@ -449,7 +465,8 @@ class PrivacySession:
         Raises
         ------
         SessionFileError
-            When the file is something else, or was altered.
+            When the file is something else, was altered, belongs to somebody else or can be written
+            by others, was saved with another key, or without one and is not ``trusted``.
         SessionRolledBackError
             When the session was charged or resumed since it was saved, or the ledger is an older
             copy.
@@ -460,7 +477,7 @@ class PrivacySession:
         works once. Only whoever puts back an older file *and* an older ledger goes unnoticed: keep
         the ledger's position elsewhere (see ``SQLiteLedger.is_ahead_of``).
         """
-        state = read_session(path)
+        state = read_session(path, key, trusted=trusted)
         shared = check_ledger(ledger, state)
         own = MemoryLedger(state.ceiling, ledger_unit(state.options["criterion"]))
         for event in state.events:

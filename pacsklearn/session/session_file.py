@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
+import io
 import os
 import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
 from pathlib import Path
 from typing import IO, Any, Final, final
 
@@ -23,8 +26,10 @@ from pacsklearn.exceptions import LedgerError, SessionFileError, SessionRolledBa
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.books import Books
 from pacsklearn.release.session_criterion import ledger_unit
+from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import ResponderState
 from pacsklearn.responses.responders import Responders
+from pacsklearn.session.session_key import SALT, check_owner, digest_with
 
 __all__ = [
     "SessionState",
@@ -35,7 +40,8 @@ __all__ = [
     "write_session",
 ]
 
-_MAGIC: Final = b"pacsklearn session 2\n"
+_MAGIC: Final = b"pacsklearn session 3\n"
+_KEYED, _UNKEYED = b"K", b"U"
 _DIGEST: Final = hashlib.sha256().digest_size
 
 
@@ -181,51 +187,131 @@ def session_state(
     )
 
 
-def write_session(path: str | os.PathLike[str], state: SessionState) -> None:
-    """Write a file that only its owner can read; an earlier one is replaced when all is on disk."""
-    with replacement_file(path) as file:
-        file.write(_MAGIC + bytes(_DIGEST))
-        hashed = _Hashing(file)
-        pickle.dump(state, hashed, protocol=5)
-        file.seek(len(_MAGIC))
-        file.write(hashed.digest())
-
-
-def read_session(path: str | os.PathLike[str]) -> SessionState:
-    """Read what :func:`write_session` wrote. Reading runs code: only open files of your own.
+def write_session(path: str | os.PathLike[str], state: SessionState, key: Any = None) -> None:
+    """Write a file that only its owner can read; an earlier one is replaced when all is on disk.
 
     Raises
     ------
     SessionFileError
-        Before anything in it is run, when the file is something else or was altered.
+        When the session holds what only a keyed file may hold.
     """
+    facts, objects = _split(state)
+    if objects and key is None:
+        raise SessionFileError(
+            f"This session holds objects ({', '.join(sorted(objects))}) whose loading runs code, "
+            "so its file needs a key that tells that nobody else has written it: "
+            "save(path, key='a long passphrase'), or key=Path('session.key')."
+        )
+    salt = os.urandom(SALT)
+    digest = digest_with(key, salt)
+    with replacement_file(path) as file:
+        file.write(_MAGIC + (_KEYED if key is not None else _UNKEYED) + salt)
+        place = file.tell()
+        file.write(bytes(_DIGEST))
+        content = _Digesting(file, digest)
+        pickle.dump(facts, content, protocol=5)
+        pickle.dump(objects, content, protocol=5)
+        file.seek(place)
+        file.write(digest.digest())
+
+
+def read_session(
+    path: str | os.PathLike[str], key: Any = None, *, trusted: bool = False
+) -> SessionState:
+    """Read what :func:`write_session` wrote.
+
+    Raises
+    ------
+    SessionFileError
+        Before anything in it is run, when the file is something else, was altered, may have been
+        written by somebody else, or needs another key.
+    """
+    name = repr(os.fspath(path))
     with Path(path).expanduser().open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise SessionFileError(
-                f"{os.fspath(path)!r} is not a file that PrivacySession.save wrote, or one of "
-                "another version."
+                f"{name} is not a file that PrivacySession.save wrote, or one of another version."
             )
-        expected, start = file.read(_DIGEST), file.tell()
-        if hashlib.file_digest(file, "sha256").digest() != expected:
+        check_owner(file, path)
+        is_keyed, salt = file.read(len(_KEYED)) == _KEYED, file.read(SALT)
+        if is_keyed and key is None:
+            raise SessionFileError(f"{name} was saved with a key; give it: load(path, key=...).")
+        if not is_keyed and not trusted:
             raise SessionFileError(
-                f"{os.fspath(path)!r} is damaged: it does not have the content it was saved with."
+                f"{name} was saved without a key, so nothing tells who has written it. If you know "
+                "that it is yours: load(path, trusted=True)."
+            )
+        digest = digest_with(key if is_keyed else None, salt)
+        expected, start = file.read(_DIGEST), file.tell()
+        while block := file.read(2**20):
+            digest.update(block)
+        if not hmac.compare_digest(digest.digest(), expected):
+            wrong = "is damaged, or was saved with another key" if is_keyed else "is damaged"
+            raise SessionFileError(
+                f"{name} {wrong}: it does not have the content it was saved with."
             )
         file.seek(start)
-        state: SessionState = pickle.load(file)  # noqa: S301 - the user's own, as documented
-    return state
+        try:
+            facts = _Facts(file).load()
+            objects = pickle.load(file) if is_keyed else {}  # noqa: S301 - by whoever has the key
+            state = SessionState(**{**facts, **objects})
+        except Exception as error:  # noqa: BLE001 - whatever is in there is no session
+            kind = type(error).__name__
+        else:
+            return state
+    raise SessionFileError(f"{name} does not hold a session ({kind}).")
+
+
+def _split(state: SessionState) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Fields that are numbers, texts and arrays; and those whose loading runs code."""
+    facts = {field.name: getattr(state, field.name) for field in fields(state)}
+    objects = {name: facts.pop(name) for name in [*facts] if not _is_plain(facts[name])}
+    return facts, objects
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether :class:`_Facts` would read it again."""
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return True
+    buffer = io.BytesIO(pickle.dumps(value, protocol=5))
+    try:
+        _Facts(buffer).load()
+    except pickle.UnpicklingError:
+        return False
+    return True
 
 
 @final
-class _Hashing:
-    """File that computes the digest of what goes through it."""
+class _Facts(pickle.Unpickler):
+    """Reads arrays, numbers, texts and records of pacsklearn; nothing that runs code."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._hash = hashlib.sha256()
+    def find_class(self, module: str, name: str) -> Any:
+        if (module.partition(".")[0], name) in _ARRAYS:
+            return super().find_class(module, name)
+        if module.partition(".")[0] == "pacsklearn" and "." not in name:
+            found = super().find_class(module, name)
+            if isinstance(found, type) and (is_dataclass(found) or issubclass(found, _RECORDS)):
+                return found
+        raise pickle.UnpicklingError(f"{module}.{name} is no plain fact")
+
+
+_RECORDS = (Ledger, AnswerKind, Enum)
+_ARRAYS = {
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    ("numpy", "scalar"),
+    ("numpy", "_reconstruct"),
+    ("numpy", "_frombuffer"),
+}
+
+
+@final
+class _Digesting:
+    """File that feeds a digest with what goes through it."""
+
+    def __init__(self, file: IO[bytes], digest: Any) -> None:
+        self._file, self._digest = file, digest
 
     def write(self, content: Any) -> int:
-        self._hash.update(content)
+        self._digest.update(content)
         return self._file.write(content)
-
-    def digest(self) -> bytes:
-        return self._hash.digest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 import subprocess
@@ -21,7 +22,9 @@ from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import LedgerError, SessionFileError, SessionRolledBackError
 from pacsklearn.noise.sampler import SecureSampler
+from pacsklearn.session import session_file
 
+KEY = "a long passphrase"
 STEP = {"query_budget": 1 / 64}
 MODEL = KNeighborsClassifier(3)
 
@@ -59,7 +62,7 @@ def refused(*_, **__):
 
 responders.candidate_models = SecureSampler.index = refused
 queries, old = pickle.load(open(sys.argv[2], "rb"))
-session = module.PrivacySession.load(sys.argv[1])
+session = module.PrivacySession.load(sys.argv[1], key='a long passphrase')
 responder = session.responder(KNeighborsClassifier(3), query_budget=1 / 64)
 before = session.ledger.spent
 stored = responder.predict(old)
@@ -80,7 +83,7 @@ def test_it_goes_on_in_another_process(
     X, _ = rows
     known = session.respond(MODEL, X[200:260], **STEP)
     files = [str(tmp_path / name) for name in ("session", "queries", "told")]
-    session.save(files[0])
+    session.save(files[0], key=KEY)
     Path(files[1]).write_bytes(pickle.dumps((X[260:300], X[200:260])))
     root = str(Path(__file__).resolve().parents[2])
     subprocess.run(  # noqa: S603 - our own interpreter
@@ -122,8 +125,8 @@ def test_nobody_else_can_read_it(session: PrivacySession, tmp_path: Path) -> Non
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(os, "open", spy)
-            session.save(tmp_path / "session")
-            session.save(tmp_path / "session")
+            session.save(tmp_path / "session", key=KEY)
+            session.save(tmp_path / "session", key=KEY)
     finally:
         os.umask(old)
     assert (tmp_path / "session").stat().st_mode & 0o777 == 0o600
@@ -136,41 +139,41 @@ def test_nobody_else_can_read_it(session: PrivacySession, tmp_path: Path) -> Non
 def test_a_save_that_fails_leaves_the_file_that_was_there(
     session: PrivacySession, tmp_path: Path
 ) -> None:
-    session.save(tmp_path / "session")
+    session.save(tmp_path / "session", key=KEY)
     before = (tmp_path / "session").read_bytes()
     session._verbose = lambda: None  # cannot be pickled
     with pytest.raises((AttributeError, pickle.PicklingError)):
-        session.save(tmp_path / "session")
+        session.save(tmp_path / "session", key=KEY)
     assert (tmp_path / "session").read_bytes() == before
     assert len([path for path in tmp_path.iterdir() if "session" in path.name]) == 1
 
 
 def test_a_file_works_once(session: PrivacySession, tmp_path: Path) -> None:
-    session.save(tmp_path / "session")
-    first = PrivacySession.load(tmp_path / "session")
+    session.save(tmp_path / "session", key=KEY)
+    first = PrivacySession.load(tmp_path / "session", key=KEY)
     with pytest.raises(SessionRolledBackError, match="second time"):
-        PrivacySession.load(tmp_path / "session")
-    first.save(tmp_path / "session")
-    PrivacySession.load(tmp_path / "session")
+        PrivacySession.load(tmp_path / "session", key=KEY)
+    first.save(tmp_path / "session", key=KEY)
+    PrivacySession.load(tmp_path / "session", key=KEY)
 
 
 def test_a_file_is_out_of_date_once_the_session_went_on(
     session: PrivacySession, rows: Any, tmp_path: Path
 ) -> None:
-    session.save(tmp_path / "session")
+    session.save(tmp_path / "session", key=KEY)
     session.respond(MODEL, rows[0][200:260], **STEP)  # stored: free
     session.release(StandardScaler(), budget=1 / 16)
     with pytest.raises(SessionRolledBackError, match="moved on"):
-        PrivacySession.load(tmp_path / "session")
+        PrivacySession.load(tmp_path / "session", key=KEY)
 
 
 def test_other_sessions_do_not_matter(
     session: PrivacySession, rows: Any, ledger: SQLiteLedger, tmp_path: Path
 ) -> None:
-    session.save(tmp_path / "session")
+    session.save(tmp_path / "session", key=KEY)
     other = PrivacySession(*rows, budget=1.0, n_subsets=8, ledger=ledger)
     other.release(StandardScaler(), budget=1 / 8)
-    resumed = PrivacySession.load(tmp_path / "session", ledger=ledger.uri)
+    resumed = PrivacySession.load(tmp_path / "session", ledger=ledger.uri, key=KEY)
     assert resumed.ledger.events == session.ledger.events
     assert resumed.guarantee_ == session.guarantee_
     other.release(LogisticRegression(), budget=1 / 8)
@@ -181,13 +184,13 @@ def test_other_sessions_do_not_matter(
 def test_an_older_copy_of_the_ledger_is_refused(
     session: PrivacySession, ledger: SQLiteLedger, tmp_path: Path
 ) -> None:
-    session.save(tmp_path / "session")
+    session.save(tmp_path / "session", key=KEY)
     other = SQLiteLedger.found(f"sqlite:///{tmp_path}/other.db", ceiling=4.0)
     with pytest.raises(SessionRolledBackError, match="older copy, or another"):
-        PrivacySession.load(tmp_path / "session", ledger=other)
+        PrivacySession.load(tmp_path / "session", ledger=other, key=KEY)
     with pytest.raises(LedgerError, match="MemoryLedger"):
-        PrivacySession.load(tmp_path / "session", ledger=MemoryLedger(4.0))
-    PrivacySession.load(tmp_path / "session")  # a failed attempt does not use the file up
+        PrivacySession.load(tmp_path / "session", ledger=MemoryLedger(4.0), key=KEY)
+    PrivacySession.load(tmp_path / "session", key=KEY)  # a failed attempt does not use the file up
 
 
 @pytest.mark.parametrize("place", ["none", "memory", "reservation"])
@@ -197,7 +200,7 @@ def test_saving_needs_a_ledger_in_a_database(
     where = {"none": None, "memory": MemoryLedger(1.0), "reservation": ledger.reserve(1.0)}[place]
     session = PrivacySession(*rows, budget=1.0, n_subsets=8, ledger=where)
     with pytest.raises(LedgerError, match="ledger in a database"):
-        session.save(tmp_path / "session")
+        session.save(tmp_path / "session", key=KEY)
     assert not (tmp_path / "session").exists()
 
 
@@ -205,9 +208,10 @@ def test_other_files_are_not_unpickled(
     session: PrivacySession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "session"
-    session.save(path)
+    session.save(path, key=KEY)
     content = path.read_bytes()
     monkeypatch.setattr(pickle, "load", lambda _: pytest.fail("it was unpickled"))
+    monkeypatch.setattr(session_file._Facts, "load", lambda _: pytest.fail("it was unpickled"))
     damaged = bytearray(content)
     damaged[len(content) // 2] ^= 1
     for wrong, words in [
@@ -219,9 +223,9 @@ def test_other_files_are_not_unpickled(
     ]:
         path.write_bytes(wrong)
         with pytest.raises(SessionFileError, match=words):
-            PrivacySession.load(path)
+            PrivacySession.load(path, key=KEY)
     with pytest.raises(FileNotFoundError):
-        PrivacySession.load(tmp_path / "nothing")
+        PrivacySession.load(tmp_path / "nothing", key=KEY)
 
 
 @pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
@@ -233,8 +237,8 @@ def test_a_seeded_generator_goes_on_where_it_was(rows: Any, tmp_path: Path) -> N
         session = PrivacySession(X, y, budget=2.0, n_subsets=8, ledger=uri, random_state=3)
         session.respond(MODEL, X[:50], **STEP)
         if saved:
-            session.save(tmp_path / "session")
-            session = PrivacySession.load(tmp_path / "session")
+            session.save(tmp_path / "session", key=KEY)
+            session = PrivacySession.load(tmp_path / "session", key=KEY)
         told.append(session.respond(MODEL, X[50:150], **STEP))
         assert not session.guarantee_.for_release
     np.testing.assert_array_equal(*told)
@@ -246,8 +250,8 @@ def test_the_secret_is_drawn_once(
     drawn = []
     monkeypatch.setattr(SecureSampler, "index", lambda *_: drawn.append(1) or 5)
     session = PrivacySession(*rows, budget=1.0, n_subsets=8, ledger=ledger)
-    session.save(tmp_path / "session")
-    resumed = PrivacySession.load(tmp_path / "session")
+    session.save(tmp_path / "session", key=KEY)
+    resumed = PrivacySession.load(tmp_path / "session", key=KEY)
     resumed.release(StandardScaler())
     assert drawn == [1]
     assert resumed._secret.index == 5
@@ -256,14 +260,79 @@ def test_the_secret_is_drawn_once(
 def test_a_ledger_that_was_moved_is_asked_for(
     session: PrivacySession, rows: Any, ledger: SQLiteLedger, tmp_path: Path
 ) -> None:
-    session.save(tmp_path / "session")
+    session.save(tmp_path / "session", key=KEY)
     (tmp_path / "elsewhere").mkdir()
     for part in tmp_path.glob("ledger.db*"):
         part.rename(tmp_path / "elsewhere" / part.name)
     with pytest.raises(LedgerError, match=r"not at .* If it was moved, say where it is"):
-        PrivacySession.load(tmp_path / "session")
+        PrivacySession.load(tmp_path / "session", key=KEY)
     moved = f"sqlite:///{tmp_path}/elsewhere/ledger.db"
-    resumed = PrivacySession.load(tmp_path / "session", ledger=moved)
+    resumed = PrivacySession.load(tmp_path / "session", ledger=moved, key=KEY)
     before = resumed.ledger.spent
     resumed.respond(MODEL, rows[0][200:260], **STEP)
     assert resumed.ledger.spent == before
+
+
+def test_who_wrote_a_file_is_asked_before_it_is_read(
+    session: PrivacySession, tmp_path: Path
+) -> None:
+    path, key = tmp_path / "session", tmp_path / "key"
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
+    session.save(path, key=key)
+    for given, words in [
+        ({}, "saved with a key"),
+        ({"trusted": True}, "saved with a key"),
+        ({"key": "another passphrase"}, "another key"),
+        ({"key": "short"}, "at least 12 bytes"),
+    ]:
+        with pytest.raises(SessionFileError, match=words):
+            PrivacySession.load(path, **given)
+    with pytest.raises(TypeError, match="key must be a passphrase"):
+        PrivacySession.load(path, key=3)
+    path.chmod(0o620)
+    with pytest.raises(SessionFileError, match="can be written by others"):
+        PrivacySession.load(path, key=key)
+    path.chmod(0o600)
+    key.chmod(0o602)
+    with pytest.raises(SessionFileError, match="can be written by others"):
+        PrivacySession.load(path, key=key)
+    key.chmod(0o600)
+    PrivacySession.load(path, key=key)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_of_another_user_is_refused(session: PrivacySession, tmp_path: Path) -> None:
+    path = tmp_path / "session"
+    session.save(path, key=KEY)
+    os.chown(path, 12345, 12345)
+    with pytest.raises(SessionFileError, match="belongs to another user"):
+        PrivacySession.load(path, key=KEY)
+
+
+def test_a_file_without_a_key_holds_no_code(
+    rows: Any, ledger: SQLiteLedger, session: PrivacySession, tmp_path: Path
+) -> None:
+    session.respond(MODEL, rows[0][:20], **STEP)
+    with pytest.raises(SessionFileError, match=r"holds objects \(models.*needs a key"):
+        session.save(tmp_path / "session")
+    plain = PrivacySession(*rows, budget=1.0, n_subsets=8, ledger=ledger)
+    plain.release(StandardScaler(), budget=0.25)
+    plain.save(tmp_path / "plain")
+    with pytest.raises(SessionFileError, match="without a key"):
+        PrivacySession.load(tmp_path / "plain")
+    resumed = PrivacySession.load(tmp_path / "plain", trusted=True)
+    assert resumed.ledger.spent == plain.ledger.spent > 0.2
+
+
+@pytest.mark.parametrize(
+    "planted", [b"cos\nsystem\n(S'true'\ntR.", pickle.dumps(print), pickle.dumps(3), b"junk"]
+)
+def test_a_planted_file_runs_nothing(tmp_path: Path, planted: bytes) -> None:
+    path = tmp_path / "session"
+    salt = bytes(16)
+    digest = hashlib.sha256(salt + planted).digest()
+    path.write_bytes(session_file._MAGIC + b"U" + salt + digest + planted)
+    path.chmod(0o600)
+    with pytest.raises(SessionFileError, match="does not hold a session"):
+        PrivacySession.load(path, trusted=True)

@@ -23,6 +23,7 @@ from pacsklearn.session.session_file import read_session
 
 FORK = multiprocessing.get_context("fork")
 KILLS = 20
+KEY = "a long passphrase"
 CEILING = 0.75
 STEP = 2.0**-9
 ROWS = 6
@@ -67,14 +68,14 @@ def answer(session: PrivacySession, X: Any, file: Any) -> None:
 def work(place: Place, seed: int, batches: int | None, save_every: int) -> None:
     """Resume the session and answer, for ever or for some batches; then wait for the end."""
     generator = np.random.default_rng(seed)
-    session = PrivacySession.load(place.saved)
+    session = PrivacySession.load(place.saved, key=KEY)
     with place.answers.open("ab", buffering=0) as file:
         file.write(b" began\n")
         try:
             for batch in count() if batches is None else range(batches):
                 answer(session, fresh_rows(generator), file)
                 if (batch + 1) % save_every == 0:
-                    session.save(place.saved)
+                    session.save(place.saved, key=KEY)
         except BudgetExhaustedError:
             file.write(b" exhausted\n")
         file.write(b" waiting\n")
@@ -127,11 +128,11 @@ def kill_one(place: Place, generator: random.Random, *, idle: bool) -> None:
 
 def go_on(place: Place, ledger: SQLiteLedger) -> tuple[PrivacySession, bool]:
     """The saved session, or a new one where that has been charged since; whether it went on."""
-    state = read_session(place.saved)  # a save that was cut short leaves the file before it
+    state = read_session(place.saved, KEY)  # a save that was cut short leaves the file before it
     keys = {event.key for event in ledger.events}
     moved_on = f"{state.session}/{state.n_charged}" in keys
     try:
-        session = PrivacySession.load(place.saved)
+        session = PrivacySession.load(place.saved, key=KEY)
     except SessionRolledBackError:
         assert moved_on, "a session nobody charged was refused"
         return new_session(place), False
@@ -151,7 +152,7 @@ def test_a_session_killed_again_and_again(place: Place) -> None:
     for kill in range(KILLS):
         if time.monotonic() - began > 30 and kill >= 12:
             break
-        session.save(place.saved)
+        session.save(place.saved, key=KEY)
         session.close()
         # Every fourth child is killed when nothing was charged since it saved.
         kill_one(place, generator, idle=kill % 4 == 0)
@@ -189,12 +190,12 @@ def test_a_crash_between_charge_and_answer_loses_the_answer(
     """The worst moment: charged, and dead before the secret is asked."""
     session = new_session(place)
     session.respond(MODEL, fresh_rows(np.random.default_rng(0)), query_budget=STEP)
-    session.save(place.saved)
+    session.save(place.saved, key=KEY)
     session.close()
     spent = SQLiteLedger(place.ledger).spent
 
     def crash() -> None:
-        resumed = PrivacySession.load(place.saved)
+        resumed = PrivacySession.load(place.saved, key=KEY)
         responder = resumed.responder(MODEL, query_budget=STEP)
         monkeypatch.setattr(
             type(responder), "_engine", lambda *_: os.kill(os.getpid(), signal.SIGKILL)
@@ -207,4 +208,4 @@ def test_a_crash_between_charge_and_answer_loses_the_answer(
     assert child.exitcode == -signal.SIGKILL
     assert SQLiteLedger(place.ledger).spent > spent
     with pytest.raises(SessionRolledBackError):
-        PrivacySession.load(place.saved)
+        PrivacySession.load(place.saved, key=KEY)
