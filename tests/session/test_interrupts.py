@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,21 +22,23 @@ MODEL = KNeighborsClassifier(3)
 STEP = 2.0**-20
 
 
-class Interrupting(MemoryLedger.__mro__[1]):  # type: ignore[misc]  # a memory account with faults
-    """Shared ledger whose next charge is interrupted before or after it is taken."""
+@pytest.fixture
+def ledger(monkeypatch):
+    """Shared ledger; ``interrupt`` says when its next charge is interrupted."""
+    shared, charge = MemoryLedger(4.0), MemoryLedger.charge
+    interrupt = {"moment": None}
 
-    def __init__(self):
-        super().__init__(4.0, "nats", threading.RLock())
-        self.moment = None
-
-    def charge(self, event):
-        moment, self.moment = self.moment, None
-        if moment == "before":
-            raise KeyboardInterrupt
-        charged = super().charge(event)
+    def faulty(self, event):
+        moment = interrupt["moment"] if self is shared else None
+        if moment is None:
+            return charge(self, event)
+        interrupt["moment"] = None
         if moment == "after":
-            raise KeyboardInterrupt
-        return charged
+            charge(self, event)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MemoryLedger, "charge", faulty)
+    return shared, interrupt
 
 
 def contested(session, n_rows=40):
@@ -47,12 +49,12 @@ def contested(session, n_rows=40):
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_an_interrupted_charge_is_remembered(moment):
-    ledger = Interrupting()
+def test_an_interrupted_charge_is_remembered(ledger, moment):
+    ledger, interrupt = ledger
     with PrivacySession(X, y, budget=1.0, n_subsets=16, ledger=ledger) as session:
         responder, rows = contested(session)
         responder.predict(rows[:1])
-        ledger.moment = moment
+        interrupt["moment"] = moment
         with pytest.raises(KeyboardInterrupt):
             responder.predict(rows[1:2])
         before = ledger.spent
@@ -64,15 +66,15 @@ def test_an_interrupted_charge_is_remembered(moment):
         ]
 
 
-def test_a_key_taken_by_another_copy_is_no_interrupted_charge():
-    ledger = Interrupting()
+def test_a_key_taken_by_another_copy_is_no_interrupted_charge(ledger):
+    ledger, interrupt = ledger
     with PrivacySession(X, y, budget=1.0, n_subsets=16, ledger=ledger) as session:
         responder, rows = contested(session)
-        ledger.moment = "before"
+        interrupt["moment"] = "before"
         with pytest.raises(KeyboardInterrupt):
             responder.predict(rows[:1])
         stolen = session._account._in_flight
-        rival = type(stolen)(**{**{f: getattr(stolen, f) for f in vars(stolen)}, "n_outputs": 7})
+        rival = replace(stolen, n_outputs=7)
         ledger.charge(rival)
         with pytest.raises(SessionRolledBackError, match="has moved on"):
             responder.predict(rows[:1])
