@@ -11,6 +11,8 @@ import importlib
 import typing
 
 if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below is what runs
+    from pacsklearn.additive.classifier import AdditiveClassifier
+    from pacsklearn.additive.regressor import AdditiveRegressor
     from pacsklearn.audit.audit_record import Audit
     from pacsklearn.audit.run_audit import run_audit
     from pacsklearn.core.candidate_space import CandidateSpace
@@ -73,6 +75,8 @@ __version__ = "0.1.0.dev0"
 
 # Every name is imported when it is first asked for: importing pacsklearn costs next to nothing.
 _NAMES = {
+    "pacsklearn.additive.classifier": ("AdditiveClassifier",),
+    "pacsklearn.additive.regressor": ("AdditiveRegressor",),
     "pacsklearn.audit.audit_record": ("Audit",),
     "pacsklearn.audit.run_audit": ("run_audit",),
     "pacsklearn.core.candidate_space": ("CandidateSpace",),
@@ -179,6 +183,8 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AdditiveClassifier",
+    "AdditiveRegressor",
     "AttackRecord",
     "Audit",
     "AuditDisplay",

@@ -10,8 +10,19 @@ from numpy.typing import NDArray
 from pacsklearn.canonical.features import feature_facts, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
+from pacsklearn.schema.schema import Schema
 
-__all__ = ["SchemaEncoderCanonicalizer"]
+__all__ = ["SchemaEncoderCanonicalizer", "schema_facts"]
+
+
+def schema_facts(schema: Schema) -> dict[str, Any]:
+    """The schema, and the names of the columns whose facts were looked up and confirmed."""
+    facts: dict[str, Any] = {"schema_": schema}
+    confirmed = tuple(column.name for column in schema if column.looked_up)
+    if confirmed:
+        said = "schema: looked up in the rows and confirmed as public for"
+        facts[f"{said} {', '.join(confirmed)}_"] = confirmed
+    return facts
 
 
 @final
@@ -26,11 +37,7 @@ class SchemaEncoderCanonicalizer(Canonicalizer):
     noised = ()
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
-        facts: dict[str, Any] = {"schema_": estimator.schema}
-        confirmed = tuple(column.name for column in estimator.schema if column.looked_up)
-        if confirmed:
-            said = "schema: looked up in the rows and confirmed as public for"
-            facts[f"{said} {', '.join(confirmed)}_"] = confirmed
+        facts = schema_facts(estimator.schema)
         layout = Layout.of({}, **facts, **feature_facts(estimator))
         return Encoding(layout.pack({}), layout)
 

@@ -234,6 +234,15 @@ def canonicalizer_records() -> Iterator[CanonicalizerRecord]:
         "encoders by a public codebook, which learn nothing from the rows",
     )
     yield CanonicalizerRecord(
+        "additive",
+        "pacsklearn.canonical.additive:AdditiveCanonicalizer",
+        (
+            "pacsklearn.additive.classifier.AdditiveClassifier",
+            "pacsklearn.additive.regressor.AdditiveRegressor",
+        ),
+        "one number a level of additive models on public bins",
+    )
+    yield CanonicalizerRecord(
         "multiclass",
         "pacsklearn.canonical.multiclass:MulticlassCanonicalizer",
         (

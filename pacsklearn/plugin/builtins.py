@@ -228,6 +228,15 @@ def pacsklearn_subset_fitters() -> Iterator[SubsetFitterRecord]:
         "means and variances of all subsets by one matrix product",
     )
     yield SubsetFitterRecord(
+        "additive",
+        "pacsklearn.fitting.additive:AdditiveFitter",
+        (
+            "pacsklearn.additive.classifier.AdditiveClassifier",
+            "pacsklearn.additive.regressor.AdditiveRegressor",
+        ),
+        "Newton's method for all subsets on one design of public bins",
+    )
+    yield SubsetFitterRecord(
         "pipeline",
         "pacsklearn.fitting.pipeline:PipelineFitter",
         ("sklearn.pipeline.Pipeline",),

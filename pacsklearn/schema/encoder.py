@@ -16,7 +16,8 @@ from pacsklearn._validation import check_integer
 from pacsklearn.schema.column import Column
 from pacsklearn.schema.encodings import Encoding, encoding_of
 from pacsklearn.schema.schema import Schema
-from pacsklearn.schema.values import column_names, column_values
+from pacsklearn.schema.tables import check_schema, checked_table, set_table_features
+from pacsklearn.schema.values import column_values
 
 __all__ = ["SchemaEncoder"]
 
@@ -126,16 +127,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
             Ignored.
         """
         self._encodings()
-        names = column_names(X)
-        if names is None:
-            X = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
-            self._check_width(X)
-            self.__dict__.pop("feature_names_in_", None)
-            self.n_features_in_ = int(X.shape[1])
-        else:
-            self._check_names(names)
-            self.feature_names_in_ = np.array(names, dtype=object)
-            self.n_features_in_ = len(names)
+        set_table_features(self, checked_table(X, self.schema))
         return self
 
     def transform(self, X: Any) -> Any:
@@ -150,12 +142,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         ndarray or sparse matrix of shape (n_rows, n_features)
         """
         check_is_fitted(self, "n_features_in_")
-        names = column_names(X)
-        if names is None:
-            X = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
-            self._check_width(X)
-        else:
-            self._check_names(names)
+        X = checked_table(X, self.schema)
         used = dict(self._encodings())
         blocks: list[Any] = []
         for position, column in enumerate(self.schema):
@@ -194,17 +181,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
 
     def _encodings(self) -> list[tuple[str, Encoding]]:
         """Encoding of each used column; checks all parameters."""
-        if not isinstance(self.schema, Schema):
-            raise TypeError(
-                f"schema must be a Schema, got {type(self.schema).__name__}; see Schema.read, "
-                "Schema.from_dtypes and Schema.template."
-            )
-        if self.schema.open_columns:
-            raise ValueError(
-                "The schema has facts that were looked up in private rows, about the columns "
-                f"{', '.join(self.schema.open_columns)}. Replace them by what the codebook says "
-                "(schema.with_column), or say that they are public (schema.confirm)."
-            )
+        check_schema(self.schema)
         for name, known in (
             ("missing", ("indicator", "ignore")),
             ("outside", ("nearest", "error")),
@@ -244,26 +221,6 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         if column.kind == "boolean":
             return "flag"
         return "vocabulary" if column.vocabulary else "hashing"
-
-    def _check_width(self, X: Any) -> None:
-        if len(X.shape) != 2 or X.shape[1] != len(self.schema):
-            raise ValueError(
-                f"X must have the schema's {len(self.schema)} columns, got an array of shape "
-                f"{tuple(X.shape)}; give a table with column names, or "
-                "schema.select([...]) for what is in the array."
-            )
-
-    def _check_names(self, names: list[str]) -> None:
-        absent = [
-            column.name
-            for column in self.schema
-            if column.kind != "ignored" and column.name not in names
-        ]
-        if absent:
-            raise ValueError(
-                f"X has no column {', '.join(map(repr, absent))}, which the schema lists; drop it "
-                "from the schema (schema.drop), or give the whole table."
-            )
 
 
 def _refuse(column: Column, where: NDArray[np.bool_], what: str) -> None:

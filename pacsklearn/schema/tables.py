@@ -4,10 +4,66 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from pacsklearn.schema.dtypes import categories_of_type
+from pacsklearn.schema.schema import Schema
 from pacsklearn.schema.values import column_names
 
-__all__ = ["as_pandas"]
+__all__ = ["as_pandas", "check_schema", "checked_table", "set_table_features"]
+
+
+def check_schema(schema: Any) -> None:
+    """Refuse what is no schema, or has facts from private rows that nobody confirmed."""
+    if not isinstance(schema, Schema):
+        raise TypeError(
+            f"schema must be a Schema, got {type(schema).__name__}; see Schema.read, "
+            "Schema.from_dtypes and Schema.template."
+        )
+    if schema.open_columns:
+        raise ValueError(
+            "The schema has facts that were looked up in private rows, about the columns "
+            f"{', '.join(schema.open_columns)}. Replace them by what the codebook says "
+            "(schema.with_column), or say that they are public (schema.confirm)."
+        )
+
+
+def checked_table(X: Any, schema: Schema) -> Any:
+    """``X`` as a table or an array that has the schema's columns.
+
+    Raises
+    ------
+    ValueError
+        Naming the columns that are not there, or the shape of an array of another width.
+    """
+    names = column_names(X)
+    if names is None:
+        X = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
+        if len(X.shape) != 2 or X.shape[1] != len(schema):
+            raise ValueError(
+                f"X must have the schema's {len(schema)} columns, got an array of shape "
+                f"{tuple(X.shape)}; give a table with column names, or schema.select([...]) for "
+                "what is in the array."
+            )
+        return X
+    absent = [
+        column.name for column in schema if column.kind != "ignored" and column.name not in names
+    ]
+    if absent:
+        raise ValueError(
+            f"X has no column {', '.join(map(repr, absent))}, which the schema lists; drop it "
+            "from the schema (schema.drop), or give the whole table."
+        )
+    return X
+
+
+def set_table_features(estimator: Any, X: Any) -> None:
+    """Set ``n_features_in_`` and, for a table with names, ``feature_names_in_``."""
+    names = column_names(X)
+    estimator.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    estimator.n_features_in_ = int(X.shape[1]) if names is None else len(names)
 
 
 def as_pandas(X: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Additive models of public bins, made to be released."""

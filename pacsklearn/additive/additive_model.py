@@ -1,0 +1,180 @@
+"""What additive classifiers and regressors share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from pacsklearn._validation import check_integer
+from pacsklearn.additive.losses import Loss
+from pacsklearn.additive.monotone import minimise_monotone, monotone_ranges
+from pacsklearn.additive.penalty import penalty_matrix
+from pacsklearn.additive.solver import Problem, minimise
+from pacsklearn.additive.terms import Term, design_of, terms_of
+from pacsklearn.exceptions import SubsetFitError
+from pacsklearn.schema.column import Column
+from pacsklearn.schema.schema import Schema
+from pacsklearn.schema.tables import check_schema, checked_table, set_table_features
+from pacsklearn.schema.values import column_names, column_values
+
+__all__ = ["AdditiveModel"]
+
+Floats = NDArray[np.float64]
+
+
+class AdditiveModel(BaseEstimator):
+    """Sum of an intercept and one number for each level that a row has."""
+
+    def __init__(
+        self,
+        schema: Schema | None = None,
+        *,
+        feature_range: Any = None,
+        n_bins: int = 16,
+        pairs: Any = (),
+        n_pair_bins: int = 4,
+        ridge: float = 20.0,
+        smoothness: float = 1000.0,
+        pair_ridge: float = 60.0,
+        monotone: Mapping[str, int] | None = None,
+    ) -> None:
+        self.schema = schema
+        self.feature_range = feature_range
+        self.n_bins = n_bins
+        self.pairs = pairs
+        self.n_pair_bins = n_pair_bins
+        self.ridge = ridge
+        self.smoothness = smoothness
+        self.pair_ridge = pair_ridge
+        self.monotone = monotone
+
+    @property
+    def terms_(self) -> tuple[Term, ...]:
+        """Terms of the fitted model; a function of the schema."""
+        check_is_fitted(self, "schema_")
+        return self._terms(self.schema_)
+
+    def effects(self) -> dict[str, dict[str, Floats]]:
+        """What each level of each term adds to the scores, by the names of term and level.
+
+        Returns
+        -------
+        dict of dict of ndarray of shape (n_scores,)
+            A classifier of two classes and a regressor have one score.
+        """
+        check_is_fitted(self, "coef_")
+        found, start = {}, 0
+        levels = np.atleast_2d(self.coef_)
+        for term in self.terms_:
+            stop = start + term.n_levels
+            values = levels[:, start:stop].T
+            found[term.name] = dict(zip(term.labels, values, strict=True))
+            start = stop
+        return found
+
+    def design(self, X: Any) -> sparse.csr_matrix:
+        """Ones where a row has a level, after a first column of ones; (n_rows, 1 + levels)."""
+        check_is_fitted(self, "schema_")
+        X = checked_table(X, self.schema_)
+        places = {name: place for place, name in enumerate(self.schema_.names)}
+        codes = [
+            term.codes([column_values(X, one.name, places[one.name]) for one in term.columns])
+            for term in self.terms_
+        ]
+        return design_of(codes, [term.n_levels for term in self.terms_])
+
+    def prepare(self, X: Any) -> Floats:
+        """Check parameters and table, learn names; the penalty of the weights."""
+        self.schema_ = self._schema(X)
+        set_table_features(self, checked_table(X, self.schema_))
+        terms = self.terms_
+        monotone_ranges(terms, self.monotone)
+        for name in ("ridge", "smoothness", "pair_ridge"):
+            value = getattr(self, name)
+            least = 0.0 if name == "smoothness" else 1e-9
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, Real)
+                or not least <= float(value) < np.inf
+            ):
+                raise ValueError(f"{name} must be a number of at least {least:g}, got {value!r}.")
+        return penalty_matrix(terms, self.ridge, self.smoothness, self.pair_ridge)
+
+    def solve(self, design: Any, loss: Loss, weights: Floats, penalty: Floats) -> Floats:
+        """Weights of shape (1 + levels, n_scores) of the model of these rows."""
+        problem = Problem(design, loss, weights[:, None], penalty)
+        ranges = monotone_ranges(self.terms_, self.monotone)
+        if ranges:
+            if loss.n_scores > 1:
+                raise ValueError(
+                    f"monotone needs two classes or numbers to predict, got {loss.n_scores} "
+                    "classes, each with a score of its own."
+                )
+            found, converged = minimise_monotone(problem, ranges)
+            w = found[:, None]
+        else:
+            several, each = minimise(problem)
+            w, converged = several[:, :, 0], bool(each[0])
+        if not converged:
+            raise SubsetFitError(
+                f"{type(self).__name__} did not converge; use a larger ridge (it is {self.ridge})."
+            )
+        return w
+
+    def set_weights(self, w: Floats, scores: Floats) -> None:
+        """Take over weights of shape (1 + levels, k); ``scores`` are those of the rows fitted."""
+        self.intercept_, self.coef_ = w[0].copy(), w[1:].T.copy()
+        scores = scores - scores.mean(axis=1, keepdims=True) if w.shape[1] > 1 else scores
+        self.scale_ = float(np.sqrt(np.mean(np.square(scores))))
+
+    def scores(self, X: Any) -> Floats:
+        """Scores of shape (n_rows, n_scores)."""
+        check_is_fitted(self, "coef_")
+        weights = np.vstack([self.intercept_, self.coef_.T])
+        return np.asarray(self.design(X) @ weights)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        tags.no_validation = True
+        return tags
+
+    def _terms(self, schema: Schema) -> tuple[Term, ...]:
+        bins = check_integer(name="n_bins", value=self.n_bins, minimum=2)
+        coarse = check_integer(name="n_pair_bins", value=self.n_pair_bins, minimum=2)
+        return terms_of(schema, self.pairs, bins, coarse)
+
+    def _schema(self, X: Any) -> Schema:
+        if self.schema is not None:
+            if self.feature_range is not None:
+                raise ValueError("Give schema or feature_range, not both: each states the ranges.")
+            check_schema(self.schema)
+            return self.schema
+        if self.feature_range is None:
+            raise ValueError(
+                f"{type(self).__name__} needs public bins: give schema=Schema([...]), or for "
+                "numbers feature_range=(low, high). Bins looked up in the rows would publish some."
+            )
+        names = column_names(X)
+        if names is None:
+            width = np.shape(X)[1] if np.ndim(X) == 2 else 0
+            names = [f"x{place}" for place in range(width)]
+        try:
+            low, high = (np.broadcast_to(end, (len(names),)) for end in self.feature_range)
+        except (TypeError, ValueError):
+            raise ValueError(
+                "feature_range must be a pair (low, high), each a number or one number for each of "
+                f"the {len(names)} features."
+            ) from None
+        return Schema(
+            Column(name, low=float(a), high=float(b))
+            for name, a, b in zip(names, low, high, strict=True)
+        )

@@ -1,0 +1,85 @@
+"""Additive models of public bins: one number a level, up to what changes no decision."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+
+from pacsklearn.additive.monotone import monotone_ranges, repaired
+from pacsklearn.canonical.features import feature_facts, second_moment, set_features
+from pacsklearn.canonical.schema_encoder import schema_facts
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+
+__all__ = ["AdditiveCanonicalizer"]
+
+Floats = NDArray[np.float64]
+
+# A relative error of the scale changes no decision, only how sure the probabilities look.
+_SCALE_WEIGHT = 0.01
+_LARGEST_LOG_SCALE = 100.0
+
+
+@final
+class AdditiveCanonicalizer(Canonicalizer):
+    """Weights of all levels and intercepts; bins and categories are public.
+
+    Of a classifier's scores the size is released as a number of its own, and several scores are
+    released without what all of them share. Terms that are to be monotone are made so again after
+    the noise, by a function of the noisy numbers alone.
+    """
+
+    noised = ("coef_", "intercept_")
+
+    def __init__(self, *, classifies: bool) -> None:
+        self.classifies = classifies
+        scores = ("predict_proba", "predict_log_proba", "decision_function") if classifies else ()
+        self.methods = ("predict", *scores, "effects")
+
+    @classmethod
+    def for_estimator(cls, estimator: Any, resolve: Any) -> AdditiveCanonicalizer:
+        return cls(classifies=is_classifier(estimator))
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        weights = np.column_stack([estimator.coef_, estimator.intercept_])
+        facts: dict[str, Any] = schema_facts(estimator.schema_)
+        arrays: dict[str, Any] = {"weights": weights}
+        if self.classifies:
+            if weights.shape[0] > 1:
+                weights = weights - weights.mean(axis=0)
+            scale = estimator.scale_ or 1.0
+            arrays = {"weights": weights / scale, "log_scale": np.log(scale)}
+            facts["classes_"] = estimator.classes_
+        layout = Layout.of(arrays, **facts, **feature_facts(estimator))
+        return Encoding(layout.pack(arrays), layout)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        arrays = layout.unpack(vector)
+        weights, scale = arrays["weights"], 1.0
+        if self.classifies:
+            template.classes_ = np.array(layout.fact("classes_"))
+            logarithm = np.clip(arrays["log_scale"], -_LARGEST_LOG_SCALE, _LARGEST_LOG_SCALE)
+            scale = float(np.exp(logarithm))
+        set_features(template, layout)
+        template.schema_ = layout.fact("schema_")
+        ranges = monotone_ranges(template.terms_, template.monotone)
+        template.coef_ = repaired(weights[:, :-1] * scale, ranges)
+        template.intercept_ = weights[:, -1] * scale
+        template.scale_ = scale
+        return template
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Expected squared change of the scores on the universe's rows."""
+        n_scores, length = dict(layout.blocks)["weights"]
+        blocks: list[tuple[int, Metric]] = [(length, second_moment(estimator.design(X)[:, 1:]))]
+        blocks *= n_scores
+        if self.classifies:
+            blocks.append((1, DiagonalMetric(np.array([_SCALE_WEIGHT * n_scores]))))
+        return BlockMetric(tuple(blocks))
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        return estimator.predict_proba(X) if self.classifies else estimator.predict(X)
