@@ -2,8 +2,8 @@
 
     python benchmarks/bench_additive.py [adult|breast_cancer|rice ...]
 
-Means and standard errors of 20 simulated releases, scored on a quarter of the rows that no candidate
-saw; hyper-parameters are the defaults on every table. Ranges and edges are written down here.
+Means and standard errors of 20 simulated releases, scored on a quarter of the rows, which no
+candidate saw. Hyper-parameters are the defaults everywhere; ranges and edges are written down here.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ class AdditiveCanonicalizer(Canonicalizer):
     """
 
     noised = ("coef_", "intercept_")
+    reads_rows = False
 
     def __init__(self, *, classifies: bool) -> None:
         self.classifies = classifies

@@ -35,6 +35,7 @@ class SchemaEncoderCanonicalizer(Canonicalizer):
 
     methods = ("transform",)
     noised = ()
+    reads_rows = False
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         facts = schema_facts(estimator.schema)

@@ -5,12 +5,26 @@ from sklearn.base import BaseEstimator
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.utils import all_estimators
 
-from pacsklearn import FixedStructureForestClassifier, FixedStructureForestRegressor, SchemaEncoder
+from pacsklearn import (
+    AdditiveClassifier,
+    AdditiveRegressor,
+    FixedStructureForestClassifier,
+    FixedStructureForestRegressor,
+    SchemaEncoder,
+)
 from pacsklearn.core.attack import Attack
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.plugin import Registry
 from pacsklearn.plugin.qualified_name import public_names
+
+MADE_HERE = (
+    AdditiveClassifier,
+    AdditiveRegressor,
+    FixedStructureForestClassifier,
+    FixedStructureForestRegressor,
+    SchemaEncoder,
+)
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +34,7 @@ def builtins():
 
 def test_every_claimed_estimator_exists(builtins):
     known = {name for _, cls in all_estimators() for name in public_names(cls)}
-    known |= {
-        f"{kind.__module__}.{kind.__qualname__}"
-        for kind in (FixedStructureForestClassifier, FixedStructureForestRegressor, SchemaEncoder)
-    }
+    known |= {f"{kind.__module__}.{kind.__qualname__}" for kind in MADE_HERE}
     claimed = {name for record in builtins.records("canonicalizer") for name in record.estimators}
     assert claimed <= known, f"not in this scikit-learn: {sorted(claimed - known)}"
 
