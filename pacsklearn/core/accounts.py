@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -176,7 +175,7 @@ class Accounts:
         self._accounts = {"": _Account(terms.ceiling, None)}
         self._owned: dict[tuple[str, str], Fraction] = {}
         self._returned: set[str] = set()
-        self._expiries: list[tuple[str, str]] = []
+        self._expiries: dict[str, str] = {}  # of open reservations
 
     def total(self, account: str) -> Fraction:
         """Exact sum of an account's charges."""
@@ -278,9 +277,10 @@ class Accounts:
         if event.kind == "reservation":
             self._accounts[event.key] = _Account(event.charge, posting)
             if posting.expires is not None:
-                heapq.heappush(self._expiries, (posting.expires, event.key))
+                self._expiries[event.key] = posting.expires
         elif event.kind == "reservation-closed":
             account.closed = True
+            self._expiries.pop(posting.account, None)
         elif event.kind == "reservation-returned":
             self._returned.add(event.key.removesuffix("/returned"))
 
@@ -305,12 +305,8 @@ class Accounts:
 
     def expired(self, time: str) -> list[str]:
         """Open reservations whose time is over, the earliest first."""
-        while self._expiries and self._of(self._expiries[0][1]).closed:
-            heapq.heappop(self._expiries)
-        if not self._expiries or self._expiries[0][0] > time:
-            return []
-        due = sorted(each for each in self._expiries if each[0] <= time)
-        return [key for _, key in due if not self._of(key).closed]
+        due = [(each, key) for key, each in list(self._expiries.items()) if each <= time]
+        return [key for _, key in sorted(due)]
 
     def _heir(self, account: str) -> str:
         # A closed account gave this reservation back as spent; the one above it has not.

@@ -27,6 +27,8 @@ __all__ = ["Ledger", "MemoryLedger", "MemoryReservation", "Reservation", "checke
 @final
 class _MemoryBook(OpenBook):
     def __init__(self, terms: Terms) -> None:
+        self.lock = threading.RLock()
+        self.home = HomeProcess("This account")
         self._accounts = Accounts(terms)
         self._by_key: dict[str, Posting] = {}
 
@@ -47,15 +49,15 @@ class _MemoryBook(OpenBook):
         self._by_key[posting.event.key] = posting
 
     def events(self, account: str) -> Iterable[Event]:
-        return (each.event for each in self._by_key.values() if each.account == account)
+        self.home.check()
+        with self.lock:
+            return [each.event for each in self._by_key.values() if each.account == account]
 
 
 @final
 class _MemoryStore(Store):
     def __init__(self, terms: Terms) -> None:
         self._book = _MemoryBook(terms)
-        self._lock = threading.RLock()
-        self._home = HomeProcess("This account")
 
     @property
     def terms(self) -> Terms:
@@ -63,13 +65,16 @@ class _MemoryStore(Store):
 
     @contextmanager
     def opened(self, *, write: bool) -> Iterator[OpenBook]:
-        self._home.check()
-        with self._lock:
+        if not write:  # a single number may be read whatever the lock's owner does
+            yield self._book
+            return
+        self._book.home.check()
+        with self._book.lock:
             yield self._book
 
     def charge(self, posting: Posting) -> bool:
-        self._home.check()
-        with self._lock:
+        self._book.home.check()
+        with self._book.lock:
             return charge_posting(self._book, posting)
 
 

@@ -104,7 +104,7 @@ def test_everything_refuses_whatever_locks_were_held(
     held, done = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with session._one_at_a_time, session.ledger._lock:  # type: ignore[attr-defined]
+        with session._one_at_a_time, session.ledger._store._book.lock:  # type: ignore[attr-defined]
             held.set()
             done.wait(60)
 
