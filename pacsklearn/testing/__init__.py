@@ -3,6 +3,7 @@
 from pacsklearn.testing.attack_check import check_attack
 from pacsklearn.testing.canonicalizer_check import check_canonicalizer
 from pacsklearn.testing.example_games import AttackGames, example_games
+from pacsklearn.testing.ledger_check import check_ledger
 from pacsklearn.testing.noise_backend_check import check_noise_backend
 from pacsklearn.testing.scenario_check import check_scenario
 
@@ -10,6 +11,7 @@ __all__ = [
     "AttackGames",
     "check_attack",
     "check_canonicalizer",
+    "check_ledger",
     "check_noise_backend",
     "check_scenario",
     "example_games",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.event import Event, Provenance
+from tests.accounting.postgres_server import PostgresServer
 
 PLUGIN = Provenance("logdet", "pacsklearn.noise:Logdet", "pacsklearn", "0.1")
 
@@ -46,3 +47,15 @@ def uri(path: Path) -> str:
 @pytest.fixture
 def ledger(uri: str) -> SQLiteLedger:
     return SQLiteLedger.found(uri, ceiling=1.0)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[PostgresServer]:
+    found = PostgresServer()
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def address(server: PostgresServer) -> str:
+    return server.database()
