@@ -43,8 +43,11 @@ def found(address: str, dataset: str, terms: Terms) -> Founding:
     if address.startswith(SQLITE) and not path.exists() and _found_file(path, founding):
         return founding
     with transaction(address, write=True) as connection:
+        if not address.startswith(SQLITE):
+            connection.exec_driver_sql("SET LOCAL ROLE NONE")  # the writers' role may not found
         migrate(connection)
         _insert(connection, founding, without_password(address))
+    close(address)  # a server's connection is older than the writers' role
     return founding
 
 
