@@ -63,6 +63,20 @@ class Criterion(ABC):
             Probabilities between ``lowest`` and 1.
         """
 
+    @property
+    def sets(self) -> NDArray[np.bool_] | None:
+        """Candidates of each target's event, shape (n_targets, m); None in general.
+
+        Where every target is to tell whether the secret is in a set of candidates, so that success
+        is ``1/2 + |P(set | y) - 1/2|``, certificates can screen the targets by these sets.
+        """
+        return None
+
+    @property
+    def distinct(self) -> NDArray[np.intp]:
+        """Targets that represent all: others have the same success as one of them."""
+        return np.arange(self.n_targets)
+
     def directions(self, outputs: Floats, weights: Floats) -> Floats:
         """Differences of outputs that success at each target depends on to first order.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -15,6 +16,9 @@ from pacsklearn.core.secret_space import SecretSpace
 __all__ = ["MembershipCriterion"]
 
 Floats = NDArray[np.float64]
+
+# Entries of a table that are held at once.
+_CHUNK = 2**22
 
 
 @final
@@ -42,15 +46,26 @@ class MembershipCriterion(Criterion):
                 "criterion='membership' needs units that some candidates contain and others do "
                 "not; in this secret space every membership is public."
             )
-        self._members = space.membership()[protected].T.astype(np.float64)
+        self._members = space.membership()[protected]
 
     @property
     def n_targets(self) -> int:
-        return int(self._members.shape[1])
+        return int(self._members.shape[0])
+
+    @property
+    def sets(self) -> NDArray[np.bool_]:
+        return self._members
+
+    @cached_property
+    def distinct(self) -> NDArray[np.intp]:
+        """One unit of each pattern of membership."""
+        packed = np.ascontiguousarray(np.packbits(self._members, axis=1))
+        words = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        return np.sort(np.unique(words, return_index=True)[1])
 
     def success(self, posterior: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
-        members = self._members if targets is None else self._members[:, targets]
-        inside = posterior @ members
+        members = self._members if targets is None else self._members[targets]
+        inside = posterior @ members.T.astype(np.float64)
         inside -= 0.5
         np.abs(inside, out=inside)
         inside += 0.5
@@ -58,4 +73,8 @@ class MembershipCriterion(Criterion):
 
     def directions(self, outputs: Floats, weights: Floats) -> Floats:
         """Half the difference of the mean outputs with and without each unit, as it is guessed."""
-        return np.asarray((self._members * weights[:, None]).T @ outputs)
+        weighted, step = outputs * weights[:, None], max(1, _CHUNK // outputs.shape[0])
+        parts = range(0, len(self._members), step)
+        return np.concatenate(
+            [self._members[start : start + step].astype(np.float64) @ weighted for start in parts]
+        )

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.information.mean_bound import upper_mean_bounds
-from pacsklearn.information.mixture import GaussianMixture, posteriors
+from pacsklearn.information.mixture import GaussianMixture, MixtureDraws, posteriors
+from pacsklearn.information.screened_success import screened_success, second_look
 
-__all__ = ["certified_success", "estimated_success"]
+__all__ = ["certified_success", "estimated_success", "success_sums"]
 
 Floats = NDArray[np.float64]
 Targets = NDArray[np.intp]
 
-# Entries of a table of successes that are held at once, and altogether in the second look.
-_MOST_CELLS = 2**24
-_SECOND_LOOK = 2**28
+# Entries of a table of successes that are held at once.
+_MOST_CELLS = 2**22
 _MOST_LOOKED_AT = 4096
 
 
@@ -26,6 +27,12 @@ class _Success(Protocol):
 
     @property
     def n_targets(self) -> int: ...
+
+    @property
+    def sets(self) -> NDArray[np.bool_] | None: ...
+
+    @property
+    def distinct(self) -> Targets: ...
 
     def success(self, posterior: Floats, targets: Targets | None = None) -> Floats: ...
 
@@ -38,7 +45,7 @@ def estimated_success(
     targets: Targets | None = None,
 ) -> Floats:
     """Mean success at every target over ``n_draws`` simulated releases; shape (n_targets,)."""
-    total, _ = _sums(mixture, criterion, n_draws, generator, targets)
+    total, _ = success_sums(mixture, criterion, mixture.draws(n_draws, generator), targets)
     return np.asarray(total / n_draws)
 
 
@@ -70,37 +77,41 @@ def certified_success(
     Notes
     -----
     Success lies in ``[criterion.lowest, 1]``. Each look spends half of ``gamma``, split evenly
-    over *all* targets, so which of them get the second look may depend on the first.
+    over *all* targets, so which of them get the second look may depend on the first. Targets that
+    are the same set of candidates are one target.
+
+    Where a target asks whether the secret is in a set of candidates, see
+    :func:`~pacsklearn.information.screened_success.screened_success`.
     """
-    n_targets = criterion.n_targets
-    share = gamma / 2 / n_targets
-    sums = _sums(mixture, criterion, n_draws, generator, None)
+    everything = criterion.distinct
+    if criterion.sets is not None:
+        return screened_success(mixture, criterion.sets[everything], n_draws, gamma, generator)
+    share = gamma / 2 / everything.size
+    sums = success_sums(mixture, criterion, mixture.draws(n_draws, generator), everything)
     bounds = upper_mean_bounds(*sums, n_draws, criterion.lowest, 1.0, share)
     # Below the worst mean there is nothing to win by looking again.
-    candidates = np.flatnonzero(bounds >= np.max(sums[0]) / n_draws)
-    if candidates.size > _MOST_LOOKED_AT:
-        order = np.argpartition(bounds[candidates], candidates.size - _MOST_LOOKED_AT)
-        candidates = candidates[order[candidates.size - _MOST_LOOKED_AT :]]
-    m = mixture.weights.size
-    again = int(min(64 * n_draws, max(4 * n_draws, _SECOND_LOOK // max(candidates.size, m))))
-    sums = _sums(mixture, criterion, again, generator, candidates)
+    chosen = np.flatnonzero(bounds >= np.max(sums[0]) / n_draws)
+    if chosen.size > _MOST_LOOKED_AT:
+        order = np.argpartition(bounds[chosen], chosen.size - _MOST_LOOKED_AT)
+        chosen = chosen[order[chosen.size - _MOST_LOOKED_AT :]]
+    again = second_look(mixture.weights.size, n_draws, chosen.size)
+    sums = success_sums(mixture, criterion, mixture.draws(again, generator), everything[chosen])
     closer = upper_mean_bounds(*sums, again, criterion.lowest, 1.0, share)
-    bounds[candidates] = np.minimum(bounds[candidates], closer)
+    bounds[chosen] = np.minimum(bounds[chosen], closer)
     return float(bounds.max())
 
 
-def _sums(
+def success_sums(
     mixture: GaussianMixture,
     criterion: _Success,
-    n_draws: int,
-    generator: np.random.Generator,
+    blocks: Iterable[MixtureDraws],
     targets: Targets | None,
 ) -> tuple[Floats, Floats]:
-    """Sums and sums of squares of the success at every target."""
+    """Sums and sums of squares of the success at every target over some draws."""
     size = criterion.n_targets if targets is None else targets.size
     total, squares = np.zeros(size), np.zeros(size)
     rows = max(1, _MOST_CELLS // max(size, 1))
-    for draws in mixture.draws(n_draws, generator):
+    for draws in blocks:
         posterior = posteriors(mixture, draws)
         for start in range(0, len(posterior), rows):
             success = criterion.success(posterior[start : start + rows], targets)

@@ -16,7 +16,7 @@ __all__ = ["GaussianMixture", "MixtureDraws", "leakage", "log_posterior", "poste
 Floats = NDArray[np.float64]
 
 # Entries of a table of posteriors that are held at once.
-_MOST_CELLS = 2**21
+_MOST_CELLS = 2**19
 # Radius of a neighbourhood, in noise deviations: squares of distances inside one keep ten decimals.
 _RADIUS = 512.0
 # exp() of less is zero.
@@ -110,6 +110,12 @@ class GaussianMixture:
             distances.append(row)
         return np.asarray(leaders, dtype=np.intp), home, np.asarray(distances)
 
+    @cached_property
+    def local(self) -> tuple[Floats, Floats]:
+        """Signals seen from the first leader, and half their squared lengths."""
+        signals = self.seen_from(int(self.neighbourhoods[0][0]), slice(None))
+        return signals, np.einsum("ij,ij->i", signals, signals) / 2
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -158,11 +164,13 @@ def leakage(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
     Between 0 and ``ln(n_possible)``. Its mean less ``ln(n_possible) - H(S)`` is the mutual
     information between candidate and release.
     """
-    table = log_posterior(mixture, draws)
-    posterior = np.exp(table)
-    np.copyto(table, 0.0, where=posterior == 0)
-    known = math.log(mixture.n_possible) + np.einsum("ij,ij->i", posterior, table)
-    return np.asarray(np.clip(known, 0.0, math.log(mixture.n_possible)))
+    table = _log_joint(mixture, draws)
+    joint = np.exp(table)
+    np.copyto(table, 0.0, where=joint == 0)
+    total = joint.sum(axis=1)
+    known = np.einsum("ij,ij->i", joint, table) / total - np.log(total)
+    highest = math.log(mixture.n_possible)
+    return np.asarray(np.clip(highest + known, 0.0, highest))
 
 
 def _log_joint(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
@@ -171,10 +179,14 @@ def _log_joint(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
     places = home[draws.secrets]
     with np.errstate(divide="ignore"):
         log_weights = np.log(mixture.weights)
-    reach = _reach(log_weights, draws.noise)
     if leaders.size == 1 and mixture.n_possible == mixture.weights.size:
-        table = _seen_from(mixture, draws, int(leaders[0]), slice(None), log_weights)
+        signals, halves = mixture.local
+        released = signals[draws.secrets]
+        released += draws.noise
+        table = released @ signals.T
+        table += log_weights - halves
     else:
+        reach = _reach(log_weights, draws.noise)
         table = np.full((places.size, mixture.weights.size), -np.inf)
         for place in np.unique(places):
             rows = np.flatnonzero(places == place)
@@ -192,7 +204,7 @@ def _seen_from(
     mixture: GaussianMixture,
     draws: MixtureDraws,
     leader: int,
-    near: NDArray[np.intp] | slice,
+    near: NDArray[np.intp],
     log_weights: Floats,
 ) -> Floats:
     signals = mixture.seen_from(leader, near)

@@ -16,6 +16,7 @@ from pacsklearn.information.mixture import (
     leakage,
     posteriors,
 )
+from pacsklearn.information.scale_search import least_log_factor
 
 __all__ = ["NoiseShape", "residual_covariance"]
 
@@ -142,31 +143,13 @@ def _at_budget(
     shape: NoiseShape, outputs: Floats, weights: Floats, draws: MixtureDraws, budget: float
 ) -> NoiseShape:
     """Scale the shape until the estimated mutual information is the budget."""
-    mixture = shape.mixture(outputs, weights)
+    signals = shape.mixture(outputs, weights).signals
 
-    def excess(log_factor: float) -> float:
-        shrunk = GaussianMixture(mixture.signals, weights, math.exp(log_factor / 2))
-        return _information(shrunk, draws) - budget
+    def log_ratio(log_factor: float) -> float:
+        shrunk = GaussianMixture(signals, weights, math.exp(log_factor / 2))
+        return math.log(max(_information(shrunk, draws), 1e-300) / budget)
 
-    # Mutual information falls with the noise; secant steps inside a bracket, in the logarithm.
-    low = high = 0.0
-    value = excess(0.0)
-    while value <= 0 and high - low < 60:
-        high, low = low, low - 0.7
-        value = excess(low)
-    while value > 0 and high <= low:
-        high = low + 0.7
-        if excess(high) > 0:
-            low = high
-    for _ in range(14):
-        middle = (low + high) / 2
-        if excess(middle) > 0:
-            low = middle
-        else:
-            high = middle
-        if high - low < 1e-4:
-            break
-    return shape.scaled(math.exp(high))
+    return shape.scaled(math.exp(least_log_factor(log_ratio, slope=1.0, tolerance=1e-4)))
 
 
 def _posterior_covariance(

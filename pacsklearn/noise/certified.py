@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.information.residual_covariance import NoiseShape
 from pacsklearn.noise.lattice import lattice_centres
 
-__all__ = ["GAMMA", "certified_law", "generator_for", "lattice_slack", "with_room"]
+__all__ = ["GAMMA", "certified_law", "generator_for", "lattice_slack"]
 
 Floats = NDArray[np.float64]
 Certificate = Callable[[GaussianMixture, float, np.random.Generator], float]
@@ -25,10 +24,6 @@ GAMMA = 1e-6
 """Probability that a certificate is wrong, unless the user says otherwise."""
 
 _ATTEMPTS = 8
-# Rehearsals that follow the slope, and all of them.
-_SECANTS, _MOST_REHEARSALS = 4, 24
-# Of the logarithm of the power: from spreads of 1e12 to 1 and some more.
-_FARTHEST = 70.0
 
 
 def certified_law(
@@ -42,6 +37,8 @@ def certified_law(
     gamma: float,
     proof: str,
     backend: str,
+    floor: float = 0.0,
+    order: float = 1.0,
     information: Callable[[NDArray[np.int64], Floats, int], float] | None = None,
 ) -> NoiseLaw | None:
     """Law of a shape, enlarged until what is certified on fresh draws meets the cap.
@@ -59,6 +56,10 @@ def certified_law(
         most ``gamma``.
     gamma : float
         Failure probability over all attempts.
+    floor : float, default=0.0
+        Figure under noise without end.
+    order : float, default=1.0
+        The figure's distance from its floor falls about as the noise power to the ``-1 / order``.
     information : callable, optional
         Bound on the mutual information of integer centres, where the cap is on something else.
 
@@ -101,49 +102,10 @@ def certified_law(
                     else information(centres, support.weights, LATTICE_SCALE)
                 ),
             )
-        factor *= 1.02 * 1.02**attempt
+        # What is above the floor falls with a power of the noise, which is made good at once.
+        excess = min(max((value - floor) / (cap - floor), 1.002), 4.0)
+        factor *= excess**order * 1.005**attempt
     return None
-
-
-def with_room(
-    shape: NoiseShape,
-    certify: Callable[[NoiseShape], float],
-    cap: float,
-    *,
-    floor: float = 0.0,
-    most_power: float = math.inf,
-) -> NoiseShape:
-    """Scale a shape until a rehearsal of the certificate just meets the cap.
-
-    ``certify`` uses the same draws every time, and others than the certificate that counts.
-    Shapes beyond ``most_power`` are not looked at.
-    """
-    most = min(math.log(most_power / shape.power), _FARTHEST)
-    log_factor = step = last = 0.0
-    low, high = -math.inf, math.inf
-    for tries in range(_MOST_REHEARSALS):
-        scaled = shape.scaled(math.exp(log_factor))
-        excess = math.log(max(certify(scaled) - floor, 1e-300) / (cap - floor))
-        if excess > 0:
-            low = max(low, log_factor)
-        else:
-            high = min(high, log_factor)
-        if -2e-3 <= excess <= 0 or (tries >= _SECANTS and high - low < 0.1):
-            break
-        if tries >= _SECANTS:
-            # A plateau: something far away stays in sight until the noise is as large as that.
-            step = 2 * abs(step) + 0.1 if high == math.inf else (low + high) / 2 - log_factor
-        elif step == 0.0:
-            # From a first guess of inverse proportion, then by the slope that was met.
-            step = excess
-        else:
-            slope = (last - excess) / step
-            step = excess / min(max(slope, 0.2), 2.0)
-        last = excess
-        log_factor += step + 1e-3
-        if log_factor > most:
-            break
-    return shape.scaled(math.exp(min(high, log_factor) + 1e-3))
 
 
 def lattice_slack(dimension: int, span: float) -> float:

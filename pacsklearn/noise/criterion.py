@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import final
 
@@ -15,27 +16,37 @@ from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.information.criterion_success import certified_success, estimated_success
+from pacsklearn.information.criterion_success import (
+    certified_success,
+    success_sums,
+)
 from pacsklearn.information.lattice_bound import logdet_bound
 from pacsklearn.information.least_visible_covariance import least_visible_covariance
 from pacsklearn.information.logdet_allocation import logdet_allocation
-from pacsklearn.information.mixture import GaussianMixture
+from pacsklearn.information.mixture import GaussianMixture, MixtureDraws
 from pacsklearn.information.residual_covariance import NoiseShape
+from pacsklearn.information.scale_search import least_log_factor
+from pacsklearn.information.screened_success import second_look, spread
 from pacsklearn.noise.certified import (
     GAMMA,
     certified_law,
     generator_for,
     lattice_slack,
-    with_room,
 )
 from pacsklearn.noise.lattice import exact_law
 
 __all__ = ["CriterionBackend"]
 
 Floats = NDArray[np.float64]
+Targets = NDArray[np.intp]
 
-# Targets that the search for a scale looks at: those that stand out to first order.
-_WATCHED = 2048
+# Targets that the search for a scale looks at: those that stand out.
+_WATCHED = 128
+# Rows of the directions that a shape is made for, and their entries altogether.
+_MOST_DIRECTIONS, _MOST_ENTRIES = 4096, 2**19
+_CHUNK = 2**22
+# From here on a step towards the best shape costs as much as a certificate.
+_MANY_DIMENSIONS = 256
 
 
 @final
@@ -97,21 +108,10 @@ class CriterionBackend(NoiseBackend):
                 proof="success of the optimal adversary who sees the exact output",
             )
         shapes = _shapes(coordinates, span.variances, support.weights, criterion)
-        chosen = min(
-            (self._scaled(shape, coordinates, support, criterion, target) for shape in shapes),
-            key=lambda shape: shape.power,
-        )
-        chosen = with_room(
-            chosen,
-            lambda shape: self._certificate(
-                shape.mixture(coordinates, support.weights),
-                criterion,
-                self.gamma,
-                generator_for(support, "criterion", "room"),
-            ),
-            target.budget,
-            floor=blind,
-        )
+        search = _Search(support, coordinates, criterion, target.budget, blind, self.gamma)
+        tried = [search.scaled(shape, self.n_draws // 4) for shape in shapes]
+        best = min(tried, key=lambda shape: shape.power)
+        chosen = search.scaled(best, self.n_draws, self.n_certificate)
         certified = certified_law(
             support,
             coordinates=span.coordinates,
@@ -128,6 +128,8 @@ class CriterionBackend(NoiseBackend):
                 f"confidence 1 - {self.gamma:g}"
             ),
             backend="criterion",
+            floor=blind,
+            order=2.0,
             information=logdet_bound,
         )
         if certified is None:
@@ -154,34 +156,88 @@ class CriterionBackend(NoiseBackend):
         _, seen = np.unique(support.outputs, axis=0, return_inverse=True)
         groups = np.eye(seen.max() + 1)[seen.ravel()] * support.weights[:, None]
         likely = groups.sum(axis=0) > 0
-        posterior = (groups[:, likely] / groups[:, likely].sum(axis=0)).T
-        return float(np.max(groups.sum(axis=0)[likely] @ criterion.success(posterior)))
+        share = groups.sum(axis=0)[likely]
+        posterior = (groups[:, likely] / share).T
+        targets, step = criterion.distinct, max(1, _CHUNK // share.size)
+        return max(
+            float(np.max(share @ criterion.success(posterior, targets[start : start + step])))
+            for start in range(0, targets.size, step)
+        )
 
-    def _scaled(
+
+@final
+class _Search:
+    """Scales of shapes at which the success at the worst target is about the cap.
+
+    What it finds has no part in the proof: the certificate has draws and targets of its own.
+    """
+
+    def __init__(
         self,
-        shape: NoiseShape,
-        coordinates: Floats,
         support: Support,
+        coordinates: Floats,
         criterion: Criterion,
-        target: Target,
-    ) -> NoiseShape:
-        """Scale a shape until the estimated success at the worst watched target is the cap."""
-        watched = _watched(shape, coordinates, support.weights, criterion)
+        cap: float,
+        blind: float,
+        gamma: float,
+    ) -> None:
+        self._support, self._coordinates, self._criterion = support, coordinates, criterion
+        self._cap, self._blind = cap, blind
+        # As the certificate has it at its first attempt.
+        self._log_term = math.log(12 * criterion.distinct.size / gamma)
 
-        def success(factor: float) -> float:
-            mixture = shape.scaled(factor).mixture(coordinates, support.weights)
-            generator = generator_for(support, "criterion", "shape")
-            found = estimated_success(mixture, criterion, self.n_draws, generator, watched)
-            return float(found.max())
+    def scaled(self, shape: NoiseShape, n_draws: int, n_certificate: int = 0) -> NoiseShape:
+        """Scale of a shape by success alone, or with the margin of a certificate."""
+        weights = self._support.weights
+        signals = shape.mixture(self._coordinates, weights).signals
+        plain = GaussianMixture(signals, weights)
+        blocks = list(plain.draws(n_draws, generator_for(self._support, "criterion", "shape")))
+        watched = self._watched(shape)
+        log_factor = 0.0
+        for _ in range(2 if n_certificate and self._criterion.sets is not None else 1):
+            start = GaussianMixture(signals, weights, math.exp(log_factor / 2))
+            if n_certificate and self._criterion.sets is not None:
+                # The targets that stand out under this noise, not only to first order.
+                variances, rates = spread(start, self._criterion.sets, blocks)
+                visible = (rates - 0.5) ** 2 + variances
+                watched = np.union1d(watched, np.argsort(visible)[-_WATCHED:])
 
-        low, high = -60.0, 60.0
-        guess = 0.0
-        while high - low > 0.02:
-            if success(float(np.exp(guess))) > target.budget:
-                low, guess = guess, guess + 1.5 if high == 60.0 else (guess + high) / 2
-            else:
-                high, guess = guess, guess - 1.5 if low == -60.0 else (guess + low) / 2
-        return shape.scaled(float(np.exp(high)))
+            def log_ratio(step: float, base: float = log_factor, seen: Targets = watched) -> float:
+                mixture = GaussianMixture(signals, weights, math.exp((base + step) / 2))
+                return self._log_ratio(mixture, blocks, seen, n_draws, n_certificate)
+
+            log_factor += least_log_factor(log_ratio, slope=0.5, tolerance=4e-3)
+        return shape.scaled(math.exp(log_factor))
+
+    def _log_ratio(
+        self,
+        mixture: GaussianMixture,
+        blocks: list[MixtureDraws],
+        watched: Targets,
+        n: int,
+        n_certificate: int,
+    ) -> float:
+        total, squares = success_sums(mixture, self._criterion, blocks, watched)
+        found = total / n
+        if n_certificate:
+            again = second_look(mixture.weights.size, n_certificate, watched.size)
+            variance = np.maximum(squares / n - found**2, 0.0)
+            found += np.sqrt(2 * variance * self._log_term / again)
+            found += 7 * self._log_term * (1 - self._criterion.lowest) / (3 * again)
+        excess = float(found.max()) - self._blind
+        return math.log(max(excess, 1e-300) / (self._cap - self._blind))
+
+    def _watched(self, shape: NoiseShape) -> Targets:
+        """Targets that stand out to first order."""
+        criterion, distinct = self._criterion, self._criterion.distinct
+        if distinct.size <= _WATCHED:
+            return distinct
+        directions = criterion.directions(self._coordinates, self._support.weights)
+        if len(directions) != criterion.n_targets:
+            return distinct
+        directions = (directions @ shape.axes) / np.sqrt(shape.variances)
+        visible = np.einsum("ij,ij->i", directions, directions)[distinct]
+        return distinct[np.argpartition(visible, visible.size - _WATCHED)[-_WATCHED:]]
 
 
 def _shapes(
@@ -195,20 +251,12 @@ def _shapes(
     ]
     directions = criterion.directions(coordinates, weights)
     if np.any(directions):
-        values, vectors = np.linalg.eigh(least_visible_covariance(directions))
+        most = min(max(_MOST_ENTRIES // k, 256), _MOST_DIRECTIONS)
+        if len(directions) > most:
+            visible = np.einsum("ij,ij,j->i", directions, directions, variances**-0.5)
+            directions = directions[np.argpartition(visible, len(visible) - most)[-most:]]
+        rounds = 60 if k <= _MANY_DIMENSIONS else 12
+        covariance = least_visible_covariance(directions, max_iterations=rounds)
+        values, vectors = np.linalg.eigh(covariance)
         shapes.append(NoiseShape(vectors, np.maximum(values, 1e-9 * values.max())))
     return shapes
-
-
-def _watched(
-    shape: NoiseShape, coordinates: Floats, weights: Floats, criterion: Criterion
-) -> NDArray[np.intp]:
-    if criterion.n_targets <= _WATCHED:
-        return np.arange(criterion.n_targets)
-    directions = (criterion.directions(coordinates, weights) @ shape.axes) / np.sqrt(
-        shape.variances
-    )
-    if len(directions) != criterion.n_targets:
-        return np.arange(criterion.n_targets)
-    visible = np.einsum("ij,ij->i", directions, directions)
-    return np.argpartition(visible, visible.size - _WATCHED)[visible.size - _WATCHED :]

@@ -6,6 +6,7 @@ import math
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.core.metric import Metric
@@ -13,20 +14,25 @@ from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.information.mixture import GaussianMixture
+from pacsklearn.information.mixture import GaussianMixture, leakage
 from pacsklearn.information.mixture_information import certified_information
-from pacsklearn.information.residual_covariance import residual_covariance
+from pacsklearn.information.residual_covariance import NoiseShape, residual_covariance
+from pacsklearn.information.scale_search import least_log_factor
 from pacsklearn.noise.certified import (
     GAMMA,
     certified_law,
     generator_for,
     lattice_slack,
-    with_room,
 )
 from pacsklearn.noise.lattice import opened
 from pacsklearn.noise.logdet import LogdetBackend
 
 __all__ = ["ResidualBackend"]
+
+Floats = NDArray[np.float64]
+
+# Draws on which the size of the certificate's margin is tried out.
+_REHEARSAL = 2**14
 
 
 @final
@@ -37,9 +43,9 @@ class ResidualBackend(NoiseBackend):
     ----------
     gamma : float, default=1e-6
         Probability that the certified bound does not hold.
-    n_draws : int, default=2**13
+    n_draws : int, default=2**12
         Draws behind the choice of the covariance.
-    n_certificate : int, default=2**18
+    n_certificate : int, default=2**16
         Fresh draws behind the certificate; more bring it closer to the true value.
 
     Guarantee
@@ -58,7 +64,7 @@ class ResidualBackend(NoiseBackend):
     """
 
     def __init__(
-        self, *, gamma: float = GAMMA, n_draws: int = 2**13, n_certificate: int = 2**18
+        self, *, gamma: float = GAMMA, n_draws: int = 2**12, n_certificate: int = 2**16
     ) -> None:
         if not 0 < gamma < 1:
             raise ValueError(f"gamma must lie strictly between 0 and 1, got {gamma!r}.")
@@ -81,16 +87,7 @@ class ResidualBackend(NoiseBackend):
             n_draws=self.n_draws,
             generator=generator_for(support, "residual", "shape"),
         )
-        chosen = with_room(
-            chosen,
-            lambda shape: self._certificate(
-                shape.mixture(coordinates, support.weights),
-                self.gamma,
-                generator_for(support, "residual", "room"),
-            ),
-            target.budget,
-            most_power=gaussian.noise_power,
-        )
+        chosen = self._with_room(chosen, coordinates, support, target, gaussian.noise_power)
         if chosen.power >= gaussian.noise_power:
             return gaussian
         law = certified_law(
@@ -110,6 +107,29 @@ class ResidualBackend(NoiseBackend):
         if law is None or law.noise_power >= gaussian.noise_power:
             return gaussian
         return law
+
+    def _with_room(
+        self, shape: NoiseShape, coordinates: Floats, support: Support, target: Target, most: float
+    ) -> NoiseShape:
+        """Scale a shape until its certificate can be expected to meet the budget."""
+        if shape.power >= most:
+            return shape
+        signals = shape.mixture(coordinates, support.weights).signals
+        rehearsal = GaussianMixture(signals, support.weights)
+        n = min(self.n_certificate, _REHEARSAL)
+        blocks = list(rehearsal.draws(n, generator_for(support, "residual", "room")))
+        known = math.log(rehearsal.n_possible) - rehearsal.entropy
+        log_term = math.log(4 / self.gamma)
+
+        def log_ratio(log_factor: float) -> float:
+            mixture = GaussianMixture(signals, support.weights, math.exp(log_factor / 2))
+            told = np.concatenate([leakage(mixture, draws) for draws in blocks])
+            margin = math.sqrt(2 * float(told.var()) * log_term / self.n_certificate)
+            return math.log(max(float(told.mean()) - known + margin, 1e-300) / target.budget)
+
+        farthest = math.log(most / shape.power)
+        found = least_log_factor(log_ratio, slope=1.0, tolerance=2e-3, farthest=farthest)
+        return shape.scaled(math.exp(found + 1e-3))
 
     def _certificate(
         self, mixture: GaussianMixture, gamma: float, generator: np.random.Generator

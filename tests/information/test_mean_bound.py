@@ -7,9 +7,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.stats import beta
 
 from pacsklearn.information import upper_mean_bound, upper_mean_bounds
+from pacsklearn.information.mean_bound import chernoff_bounds
 
 
 def test_nothing_seen_is_nearly_clopper_pearson():
@@ -112,3 +114,24 @@ def test_sums_that_no_draws_have():
         upper_mean_bounds([5.0], [1.0], 10, 0.0, 1.0, 0.1)
     with pytest.raises(ValueError, match="one entry for each column"):
         upper_mean_bounds([5.0, 5.0], [5.0], 10, 0.0, 1.0, 0.1)
+
+
+@pytest.mark.parametrize("gamma", [0.3, 1e-2, 1e-6])
+@pytest.mark.parametrize("mean", [0.01, 0.2, 0.7, 0.99])
+def test_chernoff_bounds_cover_coins_exactly(mean: float, gamma: float) -> None:
+    """The probability of every sum whose bound is too low, added up."""
+    n = 60
+    bounds = chernoff_bounds(np.arange(n + 1) / n, n, gamma)
+    missed = stats.binom.pmf(np.arange(n + 1), n, mean)[bounds < mean].sum()
+    assert missed <= gamma
+    # No looser than the divergence it is made of.
+    known = np.arange(1, n)[:, None] / n
+    at = bounds[1:-1][:, None]
+    divergence = known * np.log(known / at) + (1 - known) * np.log((1 - known) / (1 - at))
+    np.testing.assert_allclose(divergence, math.log(1 / gamma) / n, rtol=1e-4)
+
+
+def test_chernoff_bounds_refuse_what_is_no_mean() -> None:
+    with pytest.raises(ValueError, match="means must be a vector of numbers in"):
+        chernoff_bounds([1.5], 10, 0.1)
+    np.testing.assert_array_equal(chernoff_bounds([1.0], 10, 0.1), 1.0)

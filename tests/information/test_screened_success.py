@@ -1,0 +1,93 @@
+"""Certificates that look at few of many sets, against exhaustive computations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from pacsklearn import SecretSpace
+from pacsklearn.core.membership_criterion import MembershipCriterion
+from pacsklearn.information import GaussianMixture, certified_success, estimated_success
+from pacsklearn.information.mixture import posteriors
+from pacsklearn.information.screened_success import screened_success, spread
+
+
+def exact(signals: np.ndarray, weights: np.ndarray, unit: np.ndarray) -> float:
+    """``E max(P, 1 - P)`` by quadrature in one dimension."""
+
+    def larger(y: float) -> float:
+        joint = weights * stats.norm.pdf(y - signals)
+        return float(max(joint @ unit, joint @ ~unit))
+
+    edges = (signals.min() - 9, signals.max() + 9)
+    return float(integrate.quad(larger, *edges, limit=400, epsabs=1e-9)[0])
+
+
+def every_set(m: int) -> np.ndarray:
+    codes = np.arange(1, 2**m - 1)
+    return (codes[:, None] >> np.arange(m) & 1).astype(bool)
+
+
+@pytest.mark.parametrize("spread_of_signals", [0.1, 0.7, 3.0, 1e7])
+@pytest.mark.parametrize("even", [True, False])
+def test_every_set_of_a_tiny_space(spread_of_signals: float, even: bool) -> None:
+    """Sets of five candidates, with priors from 1/20 to 19/20, one at a time and all together."""
+    generator = np.random.default_rng(3)
+    signals = spread_of_signals * generator.standard_normal(5)
+    weights = np.full(5, 0.2) if even else np.array([0.05, 0.1, 0.2, 0.25, 0.4])
+    mixture = GaussianMixture(signals[:, None], weights)
+    truths = []
+    for unit in every_set(5)[::4]:
+        bound = screened_success(mixture, unit[None], 2**10, 1e-6, np.random.default_rng(1))
+        truth = exact(signals, weights, unit) if spread_of_signals < 100 else 1.0
+        truths.append(truth)
+        assert truth - 1e-9 <= bound <= truth + 0.03
+    worst = screened_success(mixture, every_set(5), 2**10, 1e-6, np.random.default_rng(2))
+    assert max(truths) - 1e-9 <= worst
+
+
+def test_the_same_as_looking_at_everything() -> None:
+    """One hundred units of every visibility: what is screened out was never the worst."""
+    generator = np.random.default_rng(0)
+    space = SecretSpace.balanced(100, n_subsets=32)
+    influence = generator.standard_t(2, size=(100, 6)) / 20
+    mixture = GaussianMixture(space.membership().T @ influence, np.full(32, 1 / 32))
+    criterion = MembershipCriterion(space)
+    found = estimated_success(mixture, criterion, 50_000, np.random.default_rng(5))
+    for seed in range(5):
+        bound = certified_success(mixture, criterion, 2**11, 1e-6, np.random.default_rng(seed))
+        assert found.max() - 4 * 0.5 / np.sqrt(50_000) <= bound <= found.max() + 0.02
+
+
+@pytest.mark.statistical
+def test_certificates_fail_no_more_often_than_they_say() -> None:
+    """200 certificates at gamma = 0.2: 59 failures have probability 9e-4 if the rate were 0.2."""
+    signals, weights = np.array([-0.6, 0.0, 0.1, 0.9]), np.full(4, 0.25)
+    mixture = GaussianMixture(signals[:, None], weights)
+    truth = max(exact(signals, weights, unit) for unit in every_set(4))
+    failures = sum(
+        screened_success(mixture, every_set(4), 32, 0.2, np.random.default_rng(seed)) < truth
+        for seed in range(200)
+    )
+    assert failures < 59
+
+
+def test_spread_is_the_variance_of_the_posterior() -> None:
+    generator = np.random.default_rng(0)
+    mixture = GaussianMixture(generator.standard_normal((6, 2)), generator.dirichlet(np.ones(6)))
+    blocks = list(mixture.draws(3000, generator))
+    sets = every_set(6)
+    kept: list[np.ndarray] = []
+    variances, rates = spread(mixture, sets, blocks, kept)
+    inside = np.concatenate([posteriors(mixture, draws) for draws in blocks]) @ sets.T
+    np.testing.assert_allclose(rates, sets @ mixture.weights)
+    np.testing.assert_allclose(variances, np.mean((inside - rates) ** 2, axis=0), atol=1e-14)
+    assert sum(len(part) for part in kept) == 3000
+
+
+def test_units_of_one_pattern_are_one_target() -> None:
+    space = SecretSpace.from_subsets([[0, 1, 2], [0, 3], [1, 2, 3]], n_rows=5)
+    criterion = MembershipCriterion(space)
+    assert criterion.n_targets == 4
+    assert criterion.distinct.tolist() == [0, 1, 3]
