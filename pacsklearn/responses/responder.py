@@ -23,6 +23,7 @@ from pacsklearn.release.secret import Secret
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.answers import OUTWARD, Stop
 from pacsklearn.responses.row_keys import row_keys
+from pacsklearn.responses.stored_answers import AnswerRun, StoredAnswers
 
 __all__ = ["Answers", "CostPreview", "Responder", "ResponderState"]
 
@@ -90,15 +91,15 @@ class ResponderState:
     kind : AnswerKind
     step_budget : float
     n_answered, n_contested : int
-    stored : dict
-        Answer and margin by the digest of the query.
+    stored : tuple of AnswerRun
+        Answers and margins by the digest of the query.
     """
 
     kind: AnswerKind
     step_budget: float
     n_answered: int
     n_contested: int
-    stored: dict[bytes, tuple[Any, float]] = field(repr=False)
+    stored: tuple[AnswerRun, ...] = field(repr=False)
 
 
 @final
@@ -152,18 +153,18 @@ class Responder:
         self.kind, self.step_budget = kind, step_budget
         self.n_answered = self.n_contested = 0
         self._rules = RowRules.of(models.models[0])
-        self._stored: dict[bytes, tuple[Any, float]] = {}
+        self._stored = StoredAnswers()
 
     def export(self) -> ResponderState:
         """What it has answered, for a session file."""
         return ResponderState(
-            self.kind, self.step_budget, self.n_answered, self.n_contested, dict(self._stored)
+            self.kind, self.step_budget, self.n_answered, self.n_contested, self._stored.export()
         )
 
     def restore(self, state: ResponderState) -> None:
         """Take over what :meth:`export` gave."""
         self.n_answered, self.n_contested = state.n_answered, state.n_contested
-        self._stored = dict(state.stored)
+        self._stored.restore(state.stored)
 
     @property
     def guarantee_(self) -> Guarantee:
@@ -183,8 +184,8 @@ class Responder:
         seen: set[bytes] = set()
         for part in _batches(X):
             keys = row_keys(part)
-            fresh = self._fresh(keys, seen)
-            seen.update(keys)
+            fresh = [i for i in self._stored.missing(keys) if keys[i] not in seen]
+            seen.update(keys[i] for i in fresh)
             stored += len(keys) - len(fresh)
             if fresh:
                 split = self._contested(self.kind.said(self._models, safe_indexing(part, fresh)))
@@ -217,12 +218,13 @@ class Responder:
     def answer_checked(self, X: Any) -> Answers:
         """:meth:`answer` for rows that :meth:`checked` gave."""
         self._account.home.check()
-        values, margins = [], []
+        values: list[Any] = []
+        margins: list[float] = []
         for part in _batches(X):
             with self._lock:
-                found = self._answer_batch(part)
-            values += [value for value, _ in found]
-            margins += [margin for _, margin in found]
+                answers, sure = self._answer_batch(part)
+            values += answers
+            margins += sure
         return Answers(self.kind.decoded(values), np.asarray(margins, dtype=np.float64))
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -233,28 +235,17 @@ class Responder:
         """Queries as the models take them; errors quote none of them."""
         return self._rules.check(X)
 
-    def _answer_batch(self, X: Any) -> list[tuple[Any, float]]:
+    def _answer_batch(self, X: Any) -> tuple[list[Any], list[float]]:
         keys = row_keys(X)
-        fresh = self._fresh(keys, set())
+        fresh = self._stored.missing(keys)
         if fresh:
             said = self.kind.said(self._models, safe_indexing(X, fresh))
             contested = self._contested(said)
             self._charge(contested, len(fresh))
-            answers, margins = self._engine(said, contested)
-            self._stored.update(
-                zip((keys[i] for i in fresh), zip(answers, margins, strict=True), strict=True)
-            )
+            self._stored.add([keys[i] for i in fresh], *self._engine(said, contested))
             self.n_contested += contested
         self.n_answered += len(keys)
-        return [self._stored[key] for key in keys]
-
-    def _fresh(self, keys: list[bytes], seen: set[bytes]) -> list[int]:
-        """First positions of queries that have no stored answer yet."""
-        first: dict[bytes, int] = {}
-        for i, key in enumerate(keys):
-            if key not in self._stored and key not in seen:
-                first.setdefault(key, i)
-        return list(first.values())
+        return self._stored.answers(keys)
 
     def _contested(self, said: NDArray[Any]) -> int:
         return int(self.kind.contested(said, self._secret.log_belief).sum())

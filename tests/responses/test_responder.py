@@ -210,7 +210,7 @@ def test_what_does_not_fit_is_refused_untouched(
     assert shared.spent == before
     assert session.ledger.spent == 0
     np.testing.assert_array_equal(session._secret.log_belief, belief)
-    assert (responder.n_answered, responder.n_contested, responder._stored) == (0, 0, {})
+    assert (responder.n_answered, responder.n_contested, len(responder._stored)) == (0, 0, 0)
     # A part of it fits.
     responder.predict(X[80:90])
     assert responder.remaining_budget == pytest.approx(0.5 - shared.spent)

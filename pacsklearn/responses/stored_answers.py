@@ -1,0 +1,150 @@
+"""What a responder has answered: the same query gets the same answer, ten million of them too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["AnswerRun", "StoredAnswers"]
+
+# Answers kept one by one, where looking one up is fastest, before they become a run of arrays.
+_RECENT: Final = 2**16
+_DIGEST: Final = np.dtype([("high", ">u8"), ("low", ">u8")])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AnswerRun:
+    """Answers sorted by their keys, as arrays: 28 bytes a label.
+
+    Parameters
+    ----------
+    high, low : ndarray of uint64, shape (n,)
+        Halves of the queries' digests; ``high`` does not fall.
+    values : ndarray of shape (n,) or (n, width)
+    margins : ndarray of shape (n,)
+    """
+
+    high: NDArray[np.uint64] = field(repr=False)
+    low: NDArray[np.uint64] = field(repr=False)
+    values: NDArray[Any] = field(repr=False)
+    margins: NDArray[np.float64] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.high)
+
+    @classmethod
+    def of(cls, stored: dict[bytes, tuple[Any, float]]) -> AnswerRun:
+        """Run of answers by key."""
+        high, low = _halves(list(stored))
+        values = np.asarray([value for value, _ in stored.values()])
+        margins = np.asarray([margin for _, margin in stored.values()], dtype=np.float64)
+        return cls(high, low, values, margins)._sorted()
+
+    def merged(self, other: AnswerRun) -> AnswerRun:
+        """One run of both."""
+        return AnswerRun(
+            np.concatenate([self.high, other.high]),
+            np.concatenate([self.low, other.low]),
+            np.concatenate([self.values, other.values]),
+            np.concatenate([self.margins, other.margins]),
+        )._sorted()
+
+    def places(self, high: NDArray[np.uint64], low: NDArray[np.uint64]) -> NDArray[np.intp]:
+        """Where keys stand; -1 for one that does not."""
+        place = np.searchsorted(self.high, high)
+        found = np.full(len(high), -1, dtype=np.intp)
+        open_ = np.arange(len(high))
+        while open_.size:  # two digests that share one half are next to each other
+            at = place[open_]
+            inside = at < len(self.high)
+            open_, at = open_[inside], at[inside]
+            same = self.high[at] == high[open_]
+            open_, at = open_[same], at[same]
+            right = self.low[at] == low[open_]
+            found[open_[right]] = at[right]
+            open_ = open_[~right]
+            place[open_] += 1
+        return found
+
+    def _sorted(self) -> AnswerRun:
+        order = np.argsort(self.high, kind="stable")
+        return AnswerRun(self.high[order], self.low[order], self.values[order], self.margins[order])
+
+
+@final
+class StoredAnswers:
+    """Answers by the digest of the query.
+
+    Recent ones are held in a dictionary; older ones in sorted arrays, each at least twice as long
+    as the next, so that there are few and adding is cheap on average.
+    """
+
+    def __init__(self) -> None:
+        self._recent: dict[bytes, tuple[Any, float]] = {}
+        self._runs: list[AnswerRun] = []
+
+    def __len__(self) -> int:
+        return len(self._recent) + sum(len(run) for run in self._runs)
+
+    def add(self, keys: Sequence[bytes], values: Sequence[Any], margins: Sequence[float]) -> None:
+        """Store answers to queries that have none yet."""
+        self._recent.update(zip(keys, zip(values, margins, strict=True), strict=True))
+        if len(self._recent) >= _RECENT:
+            run, self._recent = AnswerRun.of(self._recent), {}
+            while self._runs and len(self._runs[-1]) < 2 * len(run):
+                run = self._runs.pop().merged(run)
+            self._runs.append(run)
+
+    def missing(self, keys: Sequence[bytes]) -> list[int]:
+        """Where each key that has no answer stands first."""
+        first: dict[bytes, int] = {}
+        for i, key in enumerate(keys):
+            if key not in self._recent:
+                first.setdefault(key, i)
+        if not (self._runs and first):
+            return list(first.values())
+        open_ = list(first)
+        high, low = _halves(open_)
+        known = np.zeros(len(open_), dtype=bool)
+        for run in self._runs:
+            known |= run.places(high, low) >= 0
+        return [first[key] for key, is_known in zip(open_, known, strict=True) if not is_known]
+
+    def answers(self, keys: Sequence[bytes]) -> tuple[list[Any], list[float]]:
+        """Values and margins of keys that have an answer."""
+        values: list[Any] = [None] * len(keys)
+        margins = [math.nan] * len(keys)
+        older = []
+        for i, key in enumerate(keys):
+            told = self._recent.get(key)
+            if told is None:
+                older.append(i)
+            else:
+                values[i], margins[i] = told
+        if older:
+            high, low = _halves([keys[i] for i in older])
+            for run in self._runs:
+                places = run.places(high, low)
+                for here in np.flatnonzero(places >= 0):
+                    values[older[here]] = run.values[places[here]]
+                    margins[older[here]] = float(run.margins[places[here]])
+        return values, margins
+
+    def export(self) -> tuple[AnswerRun, ...]:
+        """Everything as arrays, for a session file."""
+        return (*self._runs, *([AnswerRun.of(self._recent)] if self._recent else []))
+
+    def restore(self, runs: Sequence[AnswerRun]) -> None:
+        """Take over what :meth:`export` gave."""
+        self._recent, self._runs = {}, sorted(runs, key=len, reverse=True)
+
+
+def _halves(keys: Sequence[bytes]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    digests = np.frombuffer(b"".join(keys), dtype=_DIGEST)
+    return digests["high"].astype(np.uint64), digests["low"].astype(np.uint64)
