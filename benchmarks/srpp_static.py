@@ -36,7 +36,8 @@ from pacsklearn.datasets import load_adult, load_cleveland, load_student
 from pacsklearn.noise.sliced_gaussian import sliced_law
 from pacsklearn.noise.sliced_target import SlicedTarget
 from pacsklearn.plugin import registry
-from pacsklearn.pufferfish.world_outputs import FunctionQuery, world_outputs
+from pacsklearn.pufferfish.release import CalibratedWorlds
+from pacsklearn.pufferfish.world_outputs import FunctionQuery, WorldOutputs, world_outputs
 from pacsklearn.scenarios.group_scenario import GroupScenario
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -63,14 +64,26 @@ class Study:
 class Outputs:
     """A query's value on every world, and the prior over the secrets."""
 
+    scenario: GroupScenario
     worlds: Worlds
-    vectors: np.ndarray
+    found: WorldOutputs
     prior: np.ndarray
 
+    @property
+    def vectors(self) -> np.ndarray:
+        return self.found.vectors
+
+    @property
+    def profile(self) -> SliceProfile:
+        return SliceProfile.uniform(self.vectors.shape[1], n_slices=N_SLICES)
+
     def law(self, epsilon: float, aggregation: str, **options: Any) -> SlicedLaw:
-        profile = SliceProfile.uniform(self.vectors.shape[1], n_slices=N_SLICES)
-        target = SlicedTarget(epsilon, ORDER, aggregation, profile, **options)
+        target = SlicedTarget(epsilon, ORDER, aggregation, self.profile, **options)
         return sliced_law(self.vectors, self.worlds, target)
+
+    def game(self, law: SlicedLaw) -> SlicedGame:
+        calibrated = CalibratedWorlds(self.scenario, self.worlds, self.found, law, self.profile)
+        return SlicedGame(calibrated, self.prior)
 
 
 def adult(**where: Any) -> Study:
@@ -166,9 +179,10 @@ def outputs(study: Study, query: str, balanced: bool) -> Outputs:
     prior = np.full(counts.size, 1 / counts.size) if balanced else counts / counts.sum()
     kept = sampled(study.groups, counts.min() if balanced else None, query)
     X, y, groups = rows[kept], study.y[kept], study.groups[kept]
-    worlds = GroupScenario(n_draws=N_DRAWS).worlds(X, y, SecretColumn(groups), groups[0])
-    vectors, _ = world_outputs(FunctionQuery(QUERIES[query]), worlds, X, y, {})
-    return Outputs(worlds, vectors, prior)
+    scenario = GroupScenario(n_draws=N_DRAWS)
+    worlds = scenario.worlds(X, y, SecretColumn(groups))
+    found = world_outputs(FunctionQuery(QUERIES[query]), worlds, X, y, {})
+    return Outputs(scenario, worlds, found, prior)
 
 
 def sampled(groups: np.ndarray, size: int | None, query: str) -> np.ndarray:
@@ -183,7 +197,7 @@ def sampled(groups: np.ndarray, size: int | None, query: str) -> np.ndarray:
 
 def measured(found: Outputs, epsilon: float, aggregation: str) -> dict[str, float]:
     law = found.law(epsilon, aggregation)
-    game = SlicedGame(law, found.worlds, found.prior)
+    game = found.game(law)
     attacked = registry().attack("map").run(game, N_TRIALS, seed=0)
     exact = registry().attack("identification").run(game, N_TRIALS, seed=0)
     assert not attacked.violates()

@@ -2,9 +2,10 @@
 Slices of a secret about the data
 =================================
 
-The secret is how frequent large tumours are; released are the mean radius and the share of
-benign tumours. Along each direction two secrets can be told apart by a different amount. A sliced
-guarantee averages over directions; whoever holds both numbers is bounded by the full view.
+The secret is how frequent large tumours are in the training set; released are the mean radius and
+the share of benign tumours. Along each direction two secrets can be told apart by a different
+amount. A sliced guarantee averages over directions; whoever holds both numbers is bounded by the
+full view.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +28,7 @@ def summary(X, y):
 # How far apart the outputs are, along 90 directions, for the pair of secrets that differs most:
 
 scenario = PrevalenceScenario(value="large")
-worlds = scenario.worlds(X, y, SecretColumn(large), None)
+worlds = scenario.worlds(X, y, SecretColumn(large))
 outputs = np.stack([summary(*world.data(X, y)) for world in worlds.worlds])
 turn = np.linspace(0, 2 * np.pi, 90)
 directions = np.column_stack([np.cos(turn), np.sin(turn)])
