@@ -198,6 +198,12 @@ def pacsklearn_subset_fitters() -> Iterator[SubsetFitterRecord]:
         "quasi-Newton steps of all subsets by two matrix products each",
     )
     yield SubsetFitterRecord(
+        "kmeans",
+        "pacsklearn.fitting.kmeans:KMeansFitter",
+        ("sklearn.cluster.KMeans",),
+        "Lloyd's iterations from scikit-learn's starts, without distances that cannot matter",
+    )
+    yield SubsetFitterRecord(
         "pca",
         "pacsklearn.fitting.pca:PCAFitter",
         ("sklearn.decomposition.PCA",),

@@ -1,0 +1,110 @@
+"""K-Means of all candidates: scikit-learn's own starts, iterations, labels and centres."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris, make_blobs
+
+from pacsklearn import SecretSpace
+from pacsklearn.fitting import kmeans
+from pacsklearn.plugin import registry
+
+M = 6
+
+
+@pytest.fixture(autouse=True)
+def _small_tables_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kmeans, "_LEAST_WORK", 0)
+
+
+def together(estimator: Any, X: Any, space: SecretSpace) -> list[Any]:
+    fitter = registry().subset_fitter_for(estimator)
+    assert fitter is not None
+    return fitter.fit_all(estimator, X, None, space)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KMeans(3, random_state=0),
+        KMeans(5, random_state=1, n_init=4),
+        KMeans(8, random_state=2, algorithm="elkan"),
+        KMeans(4, random_state=3, tol=0.0),
+        KMeans(4, random_state=3, tol=0.05),
+        KMeans(6, random_state=4, max_iter=3),
+        KMeans(2, random_state=5),
+        KMeans(12, random_state=6, n_init=2, max_iter=1),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("clustered", [False, True])
+def test_the_same_fit(estimator: Any, clustered: bool) -> None:
+    if clustered:
+        X, _ = make_blobs(600, 7, centers=5, cluster_std=4.0, random_state=0)
+    else:
+        X = np.random.default_rng(0).normal(size=(600, 7)) * np.arange(1, 8) + 20
+    untouched = X.copy()
+    space = SecretSpace.balanced(600, n_subsets=M)
+    for i, model in enumerate(together(estimator, X, space)):
+        ordinary = clone(estimator).fit(X[space.rows(i)])
+        assert {name for name in vars(model) if name.endswith("_")} == {
+            name for name in vars(ordinary) if name.endswith("_")
+        }
+        assert model.n_iter_ == ordinary.n_iter_
+        assert np.array_equal(model.labels_, ordinary.labels_)
+        assert model.labels_.dtype == ordinary.labels_.dtype
+        assert model.inertia_ == pytest.approx(ordinary.inertia_, rel=1e-12)
+        assert model.cluster_centers_ == pytest.approx(ordinary.cluster_centers_, rel=1e-12)
+        assert np.array_equal(model.predict(X), ordinary.predict(X))
+    assert np.array_equal(X, untouched)
+
+
+def test_sums_are_taken_again_before_rounding_shows() -> None:
+    X = np.random.default_rng(1).normal(size=(3000, 7))
+    space = SecretSpace.balanced(3000, n_subsets=2)
+    estimator = KMeans(5, random_state=2, tol=0.0, max_iter=300)
+    longest = 0
+    for i, model in enumerate(together(estimator, X, space)):
+        ordinary = clone(estimator).fit(X[space.rows(i)])
+        assert model.n_iter_ == ordinary.n_iter_
+        longest = max(longest, ordinary.n_iter_)
+        assert model.cluster_centers_ == pytest.approx(ordinary.cluster_centers_, abs=1e-13)
+    assert longest > 32
+
+
+def test_other_rows_do_not_show_at_all() -> None:
+    X = load_iris().data
+    space = SecretSpace.balanced(150, n_subsets=M)
+    moved = X.copy()
+    moved[np.setdiff1d(np.arange(150), space.rows(2))] *= 1e6
+    before, after = (together(KMeans(3, random_state=0), rows, space)[2] for rows in (X, moved))
+    assert np.array_equal(before.cluster_centers_, after.cluster_centers_)
+
+
+def test_duplicates_and_few_rows_are_left_to_the_ordinary_fit() -> None:
+    space = SecretSpace.balanced(40, n_subsets=4)
+    X = np.repeat(np.array([[0.0], [1.0]]), 20, axis=0)
+    assert together(KMeans(3, random_state=0), X, space) == [None] * 4
+    assert together(KMeans(30, random_state=0), np.arange(40.0)[:, None], space) == [None] * 4
+    single = X.astype(np.float32)
+    assert together(KMeans(2, random_state=0), single, space) == [None] * 4
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KMeans(3),
+        KMeans(3, init="random", random_state=0),
+        KMeans(1, random_state=0),
+        KMeans(40, random_state=0),
+        KMeans(2, init=np.array([[0.0], [1.0]]), random_state=0),
+    ],
+    ids=repr,
+)
+def test_what_is_fitted_one_by_one(estimator: Any) -> None:
+    assert registry().subset_fitter_for(estimator) is None
