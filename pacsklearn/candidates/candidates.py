@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 
 from pacsklearn.candidates.design import Design
 from pacsklearn.candidates.universe import check_fit_params, check_universe
+from pacsklearn.core.fit_report import stage
 from pacsklearn.core.secret_space import SecretSpace
 
 __all__ = ["Candidates", "FitOptions"]
@@ -81,10 +82,11 @@ class Candidates:
         options : FitOptions, optional
         """
         chosen = options or FitOptions()
-        X, y = check_universe(estimator, X, y)
-        check_fit_params(estimator, chosen.fit_params, X.shape[0])
-        if isinstance(design, Design):
-            space = design.space(X.shape[0], y, classifies=is_classifier(estimator))
-        else:
-            space = design
+        with stage("design"):
+            X, y = check_universe(estimator, X, y)
+            check_fit_params(estimator, chosen.fit_params, X.shape[0])
+            if isinstance(design, Design):
+                space = design.space(X.shape[0], y, classifies=is_classifier(estimator))
+            else:
+                space = design
         return cls(estimator, X, y, space, chosen)

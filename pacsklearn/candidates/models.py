@@ -27,6 +27,7 @@ from pacsklearn.candidates.subset_fitting import (
     unwrap,
 )
 from pacsklearn.core.batch_predictor import BatchPredictor
+from pacsklearn.core.fit_report import stage
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import NonDeterministicError
 
@@ -106,19 +107,20 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
     space, options = candidates.space, candidates.options
     template = seeded_clone(estimator)
     work = (template, X, y, dict(options.fit_params))
-    first = unwrap(_fit(*work, space, 0), 0, estimator)
-    joint = joint_models(template, X, y, work[3], space, first, fast_fit=options.fast_fit)
-    models = tuple(
-        over_subsets(
-            _fit,
-            *work,
-            space=space,
-            estimator=estimator,
-            n_jobs=options.n_jobs,
-            verbose=options.verbose,
-            each=joint.models,
+    with stage("fits"):
+        first = unwrap(_fit(*work, space, 0), 0, estimator)
+        joint = joint_models(template, X, y, work[3], space, first, fast_fit=options.fast_fit)
+        models = tuple(
+            over_subsets(
+                _fit,
+                *work,
+                space=space,
+                estimator=estimator,
+                n_jobs=options.n_jobs,
+                verbose=options.verbose,
+                each=joint.models,
+            )
         )
-    )
     rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
     agree = attempt(partial(_agree, first, models[0], rows))
     if not joint.is_judged and not unwrap(agree, 0, estimator):

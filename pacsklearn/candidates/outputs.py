@@ -27,6 +27,7 @@ from pacsklearn.candidates.subset_fitting import (
     unwrap,
 )
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.fit_report import stage
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric, as_metric
 from pacsklearn.core.noise_law import NoiseLaw
@@ -112,22 +113,25 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
     template = seeded_clone(estimator)
     work = (template, canonicalizer, X, y, dict(options.fit_params))
     # Candidate 0 is fitted here too: the workers' result must be the same.
-    reference, first = unwrap(_fit_and_encode(*work, space, 0), 0, estimator)
-    joint = joint_models(template, X, y, work[4], space, reference, fast_fit=options.fast_fit)
+    with stage("fits"):
+        reference, first = unwrap(_fit_and_encode(*work, space, 0), 0, estimator)
+        joint = joint_models(template, X, y, work[4], space, reference, fast_fit=options.fast_fit)
     models = joint.models
-    encoded = unwrap(
-        attempt(partial(_encode_jointly, canonicalizer, models, X, space)), 0, estimator
-    )
+    with stage("canonical form"):
+        encoded = unwrap(
+            attempt(partial(_encode_jointly, canonicalizer, models, X, space)), 0, estimator
+        )
     vectors: list[Floats] = []
-    encodings = over_subsets(
-        _encode,
-        *work,
-        space=space,
-        estimator=estimator,
-        n_jobs=options.n_jobs,
-        verbose=options.verbose,
-        each=list(zip(models, encoded, strict=True)),
-    )
+    with stage("fits" if None in models else "canonical form"):
+        encodings = over_subsets(
+            _encode,
+            *work,
+            space=space,
+            estimator=estimator,
+            n_jobs=options.n_jobs,
+            verbose=options.verbose,
+            each=list(zip(models, encoded, strict=True)),
+        )
     for index, encoding in enumerate(encodings):
         differences = first.layout.differences(encoding.layout)
         if differences:
@@ -147,7 +151,8 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
         )
     rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
     align = partial(_align, np.stack(vectors), first.layout, template, canonicalizer, rows)
-    aligned = unwrap(attempt(align), 0, estimator)
+    with stage("canonical form"):
+        aligned = unwrap(attempt(align), 0, estimator)
     return CandidateOutputs(aligned, first.layout, reference, template, canonicalizer, X)
 
 
@@ -182,7 +187,7 @@ def _fit_and_encode(
 
     def work(stage: Stage) -> tuple[Any, Encoding]:
         model, encoding = known
-        own = None
+        own: Any = None
         if model is None:
             model, own = fit_subset(template, X, y, space.rows(index), params)
         elif encoding is None or is_checked:

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.core.fit_report import note_fits
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.withheld import withheld
 from pacsklearn.exceptions import GaugeError, NonDeterministicError, SubsetFitError
@@ -283,11 +284,24 @@ def joint_models(
     NonDeterministicError
         Where the fitter finds that candidate 0 is not what ``ordinary`` is.
     """
+    name, m = type(template).__name__, space.n_subsets
     fitter = registry().subset_fitter_for(template) if fast_fit and not params else None
-    if fitter is None or fitter.is_unfinished(ordinary):
-        return JointModels([None] * space.n_subsets)
+    reason = ""
+    if not fast_fit:
+        reason = "fast_fit=False"
+    elif params:
+        reason = "parameters of fit are for ordinary fits"
+    elif fitter is None:
+        reason = f"no subset fitter knows {name} as it is configured"
+    elif fitter.is_unfinished(ordinary):
+        reason = f"the solver of {name} stopped at its largest number of iterations"
+    if fitter is None or reason:
+        note_fits(0, m, reason)
+        return JointModels([None] * m)
     found = attempt(lambda _: fitter.fit_all(template, X, y, space))
     models = list(unwrap(found, 0, template))
+    alone = sum(model is None for model in models)
+    note_fits(m - alone, alone, "their numbers, or how many there are, do not suit the joint fit")
     if models[0] is None:
         return JointModels(models)
     rows = space.rows(0)

@@ -18,6 +18,7 @@ from pacsklearn._validation import check_budget
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.design import Design, subset_seed
 from pacsklearn.core.canonicalizer import Canonicalizer
+from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.estimators.guarded_state import GuardedState
@@ -32,6 +33,7 @@ from pacsklearn.session.privacy_session import PrivacySession
 __all__ = ["PACPrivate"]
 
 _MOST_ANSWERS = 10_000
+_REPORT = "fit_report_"
 _LEARNED = (
     "_answering",
     "_guarantee",
@@ -120,7 +122,7 @@ class PACPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimato
     n_jobs : int, optional
         Workers fitting the candidates; any joblib backend.
     verbose : int, default=0
-        Show a progress bar.
+        1 shows a progress bar, 2 also ``fit_report_``.
     fast_fit : bool, default=True
         Fit all candidates at once where that gives the same models, to solver tolerance (least
         squares, ridge, logistic regression, linear support vector machines with a squared loss,
@@ -135,6 +137,9 @@ class PACPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimato
         What is promised about it, in numbers and in words.
     released_methods_ : tuple of str
         What can be asked of what was released.
+    fit_report_ : FitReport
+        Where the time of ``fit`` went: design, fits, canonical form, calibration, certificate.
+        For the curator; it is not part of what is released.
     answers_given_ : int
         With responses: rows answered so far, stored answers included.
     remaining_budget_ : float
@@ -247,69 +252,78 @@ SubsetFitError, NonDeterministicError
         PACPrivate
             Fitted.
         """
-        self._check_parameters()
-        budget = check_budget(budget=self.budget)
-        plugins = registry()
-        backend = self.noise
-        if not (isinstance(backend, str) and backend == "auto"):
-            plugins.noise_backend(backend)
-        canonicalizer = self._canonicalizer()
-        if self.stabilize and canonicalizer is not None:
-            raise ValueError(
-                f"stabilize={self.stabilize!r} is for private responses, and the parameters of "
-                f"{type(self.estimator).__name__} are released; give release='responses' as well, "
-                "or leave stabilize out."
+        with recorded() as report:
+            self._check_parameters()
+            budget = check_budget(budget=self.budget)
+            plugins = registry()
+            backend = self.noise
+            if not (isinstance(backend, str) and backend == "auto"):
+                plugins.noise_backend(backend)
+            canonicalizer = self._canonicalizer()
+            if self.stabilize and canonicalizer is not None:
+                raise ValueError(
+                    f"stabilize={self.stabilize!r} is for private responses, and the parameters of "
+                    f"{type(self.estimator).__name__} are released; give release='responses' as well, "
+                    "or leave stabilize out."
+                )
+            routed = self._routed(fit_params)
+            features = BaseEstimator()
+            validate_data(features, X, skip_check_array=True)
+            options = FitOptions(routed)
+            seed = subset_seed(self.subset_seed, self.random_state)
+            candidates = Candidates.prepare(
+                self.estimator, X, y, Design.of(self, groups, seed), options
             )
-        routed = self._routed(fit_params)
-        # Learned about the features; kept aside so that a failing fit leaves the last one whole.
-        features = BaseEstimator()
-        validate_data(features, X, skip_check_array=True)
-        options = FitOptions(routed)
-        seed = subset_seed(self.subset_seed, self.random_state)
-        candidates = Candidates.prepare(
-            self.estimator, X, y, Design.of(self, groups, seed), options
-        )
-        session = PrivacySession(
-            candidates.X,
-            candidates.y,
-            space=candidates.space,
-            budget=budget,
-            ledger=self.ledger,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            criterion=self.criterion,
-            fast_fit=self.fast_fit,
-        )
-        learned: dict[str, Any] = {**vars(features), "_subset_seed": seed}
-        if canonicalizer is None:
-            answering = ResponseModel(self._responder(session, routed), self)
-            learned |= {"_answering": answering, "released_methods_": answering.methods}
-            classes = answering.kind.classes
-        else:
-            release = session.release(
-                self.estimator,
-                noise=backend,
-                metric=self.metric,
-                canonicalizer=self.canonicalizer,
-                fit_params=routed,
+            session = PrivacySession(
+                candidates.X,
+                candidates.y,
+                space=candidates.space,
+                budget=budget,
+                ledger=self.ledger,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+                criterion=self.criterion,
+                fast_fit=self.fast_fit,
             )
-            self._pass_output_config(release.value)
-            learned |= {
-                "released_estimator_": release.value,
-                "released_methods_": canonicalizer.methods,
-                "_guarantee": release.guarantee,
-            }
-            classes = getattr(release.value, "classes_", None)
-            session.close()
-        if classes is not None:
-            learned["classes_"] = classes
+            learned: dict[str, Any] = {**vars(features), "_subset_seed": seed}
+            if canonicalizer is None:
+                answering = ResponseModel(self._responder(session, routed), self)
+                learned |= {"_answering": answering, "released_methods_": answering.methods}
+                classes = answering.kind.classes
+            else:
+                release = session.release(
+                    self.estimator,
+                    noise=backend,
+                    metric=self.metric,
+                    canonicalizer=self.canonicalizer,
+                    fit_params=routed,
+                )
+                self._pass_output_config(release.value)
+                learned |= {
+                    "released_estimator_": release.value,
+                    "released_methods_": canonicalizer.methods,
+                    "_guarantee": release.guarantee,
+                }
+                classes = getattr(release.value, "classes_", None)
+                session.close()
+            if classes is not None:
+                learned["classes_"] = classes
         for name in _LEARNED:
             if name in vars(self):
                 delattr(self, name)
         for name, value in learned.items():
             setattr(self, name, value)
+        self.fit_report_ = report
+        if self.verbose > 1:
+            from rich.console import Console
+
+            Console(stderr=True, highlight=False).print(str(report), markup=False)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        # How long the universe took is for the curator.
+        return {name: kept for name, kept in super().__getstate__().items() if name != _REPORT}
 
     @property
     def guarantee_(self) -> Guarantee:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.core.fit_report import stage
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.information.mixture import GaussianMixture
@@ -26,6 +27,7 @@ GAMMA = 1e-6
 _ATTEMPTS = 8
 
 
+@stage("certificate")
 def certified_law(
     support: Support,
     *,

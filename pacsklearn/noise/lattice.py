@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.core.fit_report import stage
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
@@ -43,6 +44,7 @@ def opened(
     return axes, None
 
 
+@stage("certificate")
 def lattice_law(
     support: Support,
     target: Target,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.outputs import candidate_outputs, observe
+from pacsklearn.core.fit_report import stage
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.release import Release
 from pacsklearn.plugin import registry
@@ -48,12 +49,14 @@ def release_parameters(
     candidates = prepare()
     outputs = candidate_outputs(candidates, chosen)
     books.warn_of_few(outputs.layout.size)
-    cost = outputs.metric(metric)
+    with stage("calibration"):
+        cost = outputs.metric(metric)
     beliefs = []
 
     def calibrate(belief: NDArray[np.float64]) -> NoiseLaw:
         beliefs.append(belief)
-        return backend.calibrate(outputs.support(belief), target, cost)
+        with stage("calibration"):
+            return backend.calibrate(outputs.support(belief), target, cost)
 
     law, event, observed = books.take(
         calibrate,
