@@ -263,10 +263,11 @@ SubsetFitError, NonDeterministicError
             if self.stabilize and canonicalizer is not None:
                 raise ValueError(
                     f"stabilize={self.stabilize!r} is for private responses, and the parameters of "
-                    f"{type(self.estimator).__name__} are released; give release='responses' as well, "
-                    "or leave stabilize out."
+                    f"{type(self.estimator).__name__} are released; give release='responses' as "
+                    "well, or leave stabilize out."
                 )
             routed = self._routed(fit_params)
+            # About the features; kept aside so that a failing fit leaves the last one whole.
             features = BaseEstimator()
             validate_data(features, X, skip_check_array=True)
             options = FitOptions(routed)
