@@ -40,6 +40,24 @@ class Position:
     sequence: int
     hash: str
 
+    def __str__(self) -> str:
+        return f"{self.sequence}:{self.hash}"
+
+    @classmethod
+    def parse(cls, text: str) -> Position:
+        """Position that was printed.
+
+        Raises
+        ------
+        ValueError
+        """
+        sequence, _, digest = text.partition(":")
+        if not (sequence.isascii() and sequence.isdigit() and len(sequence) < 20 and digest):
+            raise ValueError(
+                "position must be <rows>:<hash>, as `pacsklearn ledger show` prints it."
+            )
+        return cls(int(sequence), digest)
+
 
 @final
 @dataclass(frozen=True)

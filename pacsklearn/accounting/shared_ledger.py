@@ -11,12 +11,13 @@ from pacsklearn.accounting.store import SQLStore
 from pacsklearn.core.accounts import Posting
 from pacsklearn.core.booked_ledger import BookedLedger, BookedReservation
 from pacsklearn.core.event import Event
+from pacsklearn.core.ledger import Ledger
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
 
 if TYPE_CHECKING:
     from pacsklearn.accounting.book import Book
 
-__all__ = ["SharedLedger", "SharedReservation"]
+__all__ = ["SharedLedger", "SharedReservation", "ledger_head"]
 
 
 class SharedAccount(BookedLedger):
@@ -133,6 +134,24 @@ class SharedLedger(SharedAccount):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.uri!r}, dataset={self.dataset!r})"
+
+
+def ledger_head(ledger: Ledger | None) -> str:
+    """Where a ledger stood when this process last looked, for a statement.
+
+    Parameters
+    ----------
+    ledger : Ledger or None
+
+    Returns
+    -------
+    str
+        ``"<dataset> <rows>:<digest of the last one>"``; empty for a ledger that is in no database.
+    """
+    if not isinstance(ledger, SharedAccount):
+        return ""
+    position = ledger._store.verified() or ledger.position
+    return f"{ledger.dataset} {position}"
 
 
 @final

@@ -40,7 +40,6 @@ class SQLiteDatabase(Database):
         super().__init__(address)
         self._path = address.removeprefix(SQLITE)
         self._file = (0, 0)
-        self._read_only = ""
         self._engine = create_engine(
             "sqlite://", creator=self._connect, poolclass=StaticPool, hide_parameters=True
         )
@@ -104,13 +103,14 @@ def connect(path: str, mode: str) -> sqlite3.Connection:
         check_same_thread=False,
     )
     try:
-        (log,) = raw.execute("PRAGMA journal_mode = WAL").fetchone()
-        raw.execute("PRAGMA synchronous = FULL")
-        if log != "wal":
-            raise LedgerError(
-                f"The file system of {path} does not allow write-ahead logging; put "
-                "the ledger on a local disk."
-            )
+        if mode.startswith("rw"):
+            (log,) = raw.execute("PRAGMA journal_mode = WAL").fetchone()
+            raw.execute("PRAGMA synchronous = FULL")
+            if log != "wal":
+                raise LedgerError(
+                    f"The file system of {path} does not allow write-ahead logging; put "
+                    "the ledger on a local disk."
+                )
         raw.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
     except BaseException:
         raw.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -25,6 +26,9 @@ Address: TypeAlias = Annotated[str, typer.Argument(help="sqlite:///clinic.db, or
 Dataset: TypeAlias = Annotated[str, typer.Option(help="Data set within the database.")]
 Unit: TypeAlias = Annotated[str, typer.Option(help="What it counts.")]
 AnyUnit: TypeAlias = Annotated[str | None, typer.Option(help="What it must count.")]
+Against: TypeAlias = Annotated[
+    Path | None, typer.Option(help="Statement of a release: the ledger must not be behind it.")
+]
 
 
 @ledger_app.command()
@@ -55,7 +59,7 @@ def found(
         "ceiling": ledger.ceiling,
         "per_user": ledger.per_user,
         "per_project": ledger.per_project,
-        "position": _position_text(ledger.position),
+        "position": str(ledger.position),
     }
     text = f"founded {ledger.uri}, data set {dataset!r}: {ledger.ceiling:.6g} {ledger.unit}"
     say(facts, text, as_json=as_json)
@@ -81,7 +85,7 @@ def show(
         "ceiling": ledger.ceiling,
         "spent": spent,
         "remaining": ledger.remaining,
-        "position": _position_text(position),
+        "position": str(position),
         "reservations": [
             {"note": each.note, "spent": each.spent, "remaining": each.remaining}
             for each in ledger.reservations
@@ -111,19 +115,23 @@ def verify(
     position: Annotated[
         str | None, typer.Option(help="What `show` printed then: finds an older copy put back.")
     ] = None,
+    against: Against = None,
     as_json: Json = False,
 ) -> None:
     """Recompute every hash and sum. Exits with 1 if a row was altered or rows are missing."""
-    expected = _position(position)
+    expected = [] if position is None else [Position.parse(position)]
+    if against is not None:
+        dataset, head = _head(against)
+        expected.append(head)
     ledger = _opened(address, dataset, unit)
     last = ledger.verify()
-    ahead = expected is None or ledger.is_ahead_of(expected)
+    ahead = all(ledger.is_ahead_of(each) for each in expected)
     found = {
         "address": ledger.uri,
         "dataset": ledger.dataset,
         "verified": ahead,
         "rows": last.sequence,
-        "position": _position_text(last),
+        "position": str(last),
     }
     text = f"{last.sequence} rows are as they were written; position {found['position']}"
     if not ahead:
@@ -150,9 +158,8 @@ def repair(
     """
     from pacsklearn.accounting.repair import repair as repaired
 
-    damaged = ledger_path(_uri(address))
     target = to.expanduser().resolve()
-    found = repaired(damaged, target, signed_by=signed_by, reason=reason)
+    found = repaired(_file(address), target, signed_by=signed_by, reason=reason)
     lines = [
         f"data set {name!r}: {each['kept']} rows kept, {each['set_aside']} set aside, "
         f"{each['charged']:.6g} charged for them"
@@ -162,22 +169,75 @@ def repair(
     say({"ledger": str(target), "datasets": found}, "\n".join(lines), as_json=as_json)
 
 
+@ledger_app.command()
+@guarded
+def backup(
+    address: Address,
+    *,
+    to: Annotated[Path, typer.Option(help="New file for the copy.")],
+    as_json: Json = False,
+) -> None:
+    """Copy a ledger that is in use, with what waits in its -wal file, and verify the copy."""
+    from pacsklearn.accounting.backup import backup as copied
+
+    target = to.expanduser().resolve()
+    _say_copied(target, copied(_file(address), target), as_json=as_json)
+
+
+@ledger_app.command()
+@guarded
+def restore(
+    copy: Annotated[Path, typer.Argument(help="From `pacsklearn ledger backup`.")],
+    *,
+    to: Annotated[Path, typer.Option(help="Where the ledger was; no file may be there.")],
+    against: Against = None,
+    as_json: Json = False,
+) -> None:
+    """Put a backup in the place of a ledger that was lost, if it is not behind a statement."""
+    from pacsklearn.accounting.backup import restore as restored
+
+    target = to.expanduser().resolve()
+    heads = [] if against is None else [_head(against)]
+    positions = restored(copy.expanduser().resolve(), target, heads)
+    _say_copied(target, positions, as_json=as_json)
+
+
+def _say_copied(target: Path, positions: dict[str, Position], *, as_json: bool) -> None:
+    found = {name: str(position) for name, position in positions.items()}
+    lines = [f"data set {name!r}: position {position}" for name, position in found.items()]
+    say(
+        {"ledger": str(target), "positions": found},
+        "\n".join([*lines, "", f"written to {target}"]),
+        as_json=as_json,
+    )
+
+
+def _head(statement: Path) -> tuple[str, Position]:
+    """Data set and position in a statement that was made with a ledger."""
+    document = json.loads(statement.read_text(encoding="utf-8"))
+    guarantee = document.get("guarantee", document) if isinstance(document, dict) else {}
+    head = guarantee.get("ledger_head") if isinstance(guarantee, dict) else None
+    if not isinstance(head, str) or " " not in head:
+        raise ValueError(
+            f"against must be a statement of a release that was charged to a ledger in a database: "
+            f"{statement.name} has no ledger_head."
+        )
+    dataset, _, position = head.rpartition(" ")
+    return dataset, Position.parse(position)
+
+
+def _file(address: str) -> Path:
+    if address.startswith("postgresql"):
+        raise ValueError(
+            "A ledger on a server is backed up with the server's own means (pg_dump, or a standby "
+            "with synchronous_commit = remote_apply); verify what is restored with --against."
+        )
+    return ledger_path(_uri(address))
+
+
 def _uri(address: str) -> str:
     return address if "://" in address else f"sqlite:///{address}"
 
 
 def _opened(address: str, dataset: str, unit: str | None) -> Any:
     return open_ledger(_uri(address), ceiling=None, dataset=dataset, unit=unit)
-
-
-def _position_text(position: Position) -> str:
-    return f"{position.sequence}:{position.hash}"
-
-
-def _position(text: str | None) -> Position | None:
-    if text is None:
-        return None
-    sequence, _, digest = text.partition(":")
-    if not sequence.isdigit() or not digest:
-        raise ValueError("position must be <rows>:<hash>, as `pacsklearn ledger show` prints it.")
-    return Position(int(sequence), digest)

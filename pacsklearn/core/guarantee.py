@@ -166,6 +166,9 @@ class Guarantee:
         drawn uniformly, and for the k units that tell most.
     is_listed : bool
         Whether the list of candidates is public. No figure depends on it.
+    ledger_head : str
+        Where the shared ledger stood after the release, as
+        ``pacsklearn ledger verify --against`` reads it: an older copy of it does not hold this.
     """
 
     framework: str
@@ -199,6 +202,7 @@ class Guarantee:
     capped: str = ""
     known_rows: tuple[tuple[float, float], ...] = ()
     is_listed: bool = True
+    ledger_head: str = ""
 
     def knowing(self, k: int) -> KnownRows:
         """What an adversary achieves who knows whether ``k`` units were used.

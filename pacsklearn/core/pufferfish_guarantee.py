@@ -70,6 +70,8 @@ class PufferfishGuarantee:
         What the bound is a mean over, when it is one.
     facts : tuple of (str, str)
         Further facts, by name: how a run of many steps was accounted for, say.
+    ledger_head : str
+        As in :class:`~pacsklearn.core.guarantee.Guarantee`.
     """
 
     protects: str
@@ -101,6 +103,7 @@ class PufferfishGuarantee:
     provenance: tuple[Provenance, ...] = ()
     averaged_over: str = ""
     facts: tuple[tuple[str, str], ...] = ()
+    ledger_head: str = ""
 
     framework = "Sliced Renyi Pufferfish"
 

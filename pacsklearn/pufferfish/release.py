@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.accounting.shared_ledger import ledger_head
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.core.mechanism import SlicedNoise
@@ -304,6 +305,7 @@ def sliced_release(
         for_release=sampler.is_secure,
         provenance=provenance,
     )
+    guarantee = replace(guarantee, ledger_head=ledger_head(account))
     return Release(
         value=query.decode(vector, found.outputs.first.layout),
         guarantee=guarantee,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from pacsklearn.accounting.shared_ledger import ledger_head
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.sliced_law import RenyiCosts
 from pacsklearn.core.statement_rendering import rounded_up
@@ -113,6 +114,7 @@ def run_guarantee(
         ),
         noiseless=False,
         charged=ledger.spent,
+        ledger_head=ledger_head(shared),
         n_releases=len(ledger.events),
         released=(dimension,),
         public=tuple(public),

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, final
 
+from pacsklearn.accounting.shared_ledger import ledger_head
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.event import Event, Provenance
@@ -203,6 +204,7 @@ class Books:
             mutual_information=events[-1].bound if self.criterion and events else None,
             for_release=self.secret.sampler.is_secure,
             only_adds=any(event.backend == ONE_SIDED for event in events),
+            ledger_head=ledger_head(self.account.shared),
             **facts,
         )
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_budget, check_integer
+from pacsklearn.accounting.shared_ledger import ledger_head
 from pacsklearn.candidates.function_values import (
     FunctionValues,
     function_name,
@@ -162,6 +163,7 @@ def release_sampled(
         for_release=sampler.is_secure,
         provenance=provenance,
     )
+    guarantee = replace(guarantee, ledger_head=ledger_head(account.shared))
     value = values.restore(law.decode(observed))
     return Release(value, guarantee, event, law.noise_power, law.noise_power)
 

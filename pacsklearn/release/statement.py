@@ -83,6 +83,7 @@ def pac_guarantee(
     criterion: Criterion | None = None,
     mutual_information: float | None = None,
     details: tuple[tuple[str, str], ...] = (),
+    ledger_head: str = "",
 ) -> Guarantee:
     """Guarantee of mutual information between the secret candidate and what was released."""
     padding = (_RULED_OUT,) if only_adds else ()
@@ -126,6 +127,7 @@ def pac_guarantee(
         }
     return Guarantee(
         framework="PAC privacy",
+        ledger_head=ledger_head,
         budget=budget,
         spent=spent,
         unit=ledger_unit(criterion),

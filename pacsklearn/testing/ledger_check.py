@@ -165,7 +165,7 @@ def _check_once(ledger: Ledger) -> None:
             rule,
             f"A second event under one key, with another {next(iter(change))}",
             lambda change=change: ledger.charge(  # type: ignore[misc]
-                _event(**{"charge": 0.25, "key": "answer 1"} | change)  # type: ignore[arg-type]
+                _event(**{"charge": 0.25, "key": "answer 1"} | change)
             ),
         )
 

@@ -1,0 +1,132 @@
+"""Copies of a ledger in a file, made while it is in use, and put back only when they are whole."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+from pacsklearn.accounting.book import Rows
+from pacsklearn.accounting.chain import verify_chain
+from pacsklearn.accounting.database import close, transaction
+from pacsklearn.accounting.entry import Position
+from pacsklearn.accounting.founding import foundings
+from pacsklearn.accounting.schema import check_version, schema_version
+from pacsklearn.accounting.sqlite_database import SQLITE, connect
+from pacsklearn.exceptions import LedgerError, LedgerMismatchError
+
+__all__ = ["backup", "restore", "verify_file"]
+
+
+def backup(path: Path, target: Path) -> dict[str, Position]:
+    """Copy a database with SQLite's backup API, and verify the copy.
+
+    A plain copy of the file may lack what still waits in its ``-wal`` file: charges.
+
+    Parameters
+    ----------
+    path : Path
+        Ledger, which others may go on charging.
+    target : Path
+        New file.
+
+    Returns
+    -------
+    dict
+        Position of each data set in the copy.
+
+    Raises
+    ------
+    LedgerError
+        When the target exists, or there is no ledger.
+    LedgerCorruptedError
+        When a row is wrong; no copy is left then.
+    """
+    if target.exists():
+        raise LedgerError(f"There is already a file {target}; give a new name for the copy.")
+    if not path.exists():
+        raise LedgerError(f"There is no ledger at {path}.")
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}.copy")
+    try:
+        with closing(connect(str(path), "rw")) as source, closing(sqlite3.connect(draft)) as copy:
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode = WAL")
+        positions = verify_file(draft)
+        close(SQLITE + str(draft))
+        _synchronise(draft)
+        try:
+            os.link(draft, target)  # fails where a file has appeared in the meantime
+        except FileExistsError:
+            raise LedgerError(f"There is already a file {target}.") from None
+        _synchronise(target.parent)
+    except sqlite3.Error as error:
+        raise LedgerError(f"The ledger at {path} cannot be copied: {error}.") from None
+    finally:
+        close(SQLITE + str(draft))
+        for end in ("", "-wal", "-shm"):
+            draft.with_name(draft.name + end).unlink(missing_ok=True)
+    return positions
+
+
+def restore(
+    copy: Path, target: Path, heads: Iterable[tuple[str, Position]] = ()
+) -> dict[str, Position]:
+    """Put a backup in the place of a ledger that was lost.
+
+    Parameters
+    ----------
+    copy : Path
+        From :func:`backup`.
+    target : Path
+        Where the ledger was; no file may be there.
+    heads : iterable of (str, Position)
+        Data sets and positions that the backup must not be behind: of statements, say.
+
+    Returns
+    -------
+    dict
+        Position of each data set.
+
+    Raises
+    ------
+    LedgerMismatchError
+        When the backup is behind one of the positions: what was charged since would be lost.
+    """
+    for name, position in heads:
+        with transaction(SQLITE + str(copy), write=False) as connection:
+            row = next(Rows(connection, name).after(position.sequence - 1), None)
+            founded = {each.name: each.hash for each in foundings(connection)}
+        found = founded.get(name) if position.sequence == 0 else row and row.hash
+        if found != position.hash:
+            raise LedgerMismatchError(
+                f"The backup {copy} does not hold row {position.sequence} of the dataset {name!r} "
+                "as it was released: it is older, and what was spent since would "
+                "be spent again. Restore a newer one."
+            )
+    return backup(copy, target)
+
+
+def verify_file(path: Path) -> dict[str, Position]:
+    """Verify all data sets of a database; their positions.
+
+    Raises
+    ------
+    LedgerCorruptedError
+    """
+    with transaction(SQLITE + str(path), write=False) as connection:
+        check_version(schema_version(connection))
+        return {
+            founding.name: verify_chain(founding, Rows(connection, founding.name).after(0))
+            for founding in foundings(connection)
+        }
+
+
+def _synchronise(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,116 @@
+"""Handles over the years: older and newer schemas, and files that may only be read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+import traceback
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pacsklearn.accounting import database, store
+from pacsklearn.accounting.entry import Position
+from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+from pacsklearn.core.event import Event
+from pacsklearn.exceptions import LedgerError, LedgerMismatchError
+
+MakeEvent = Callable[..., Event]
+HEAD = Position(7, "aea5386c3bbcf3f5567f383a73cfa6ab217aba284fedfe4e6121ce320497284e")
+
+
+@pytest.fixture
+def first_version(path: Path) -> Path:
+    """A database that the first version of the schema was written with, by its own code."""
+    script = Path(__file__).with_name("version_1.sql").read_text()
+    with closing(sqlite3.connect(path)) as raw:
+        raw.executescript(script)
+        raw.execute("PRAGMA journal_mode = WAL")
+    return path
+
+
+class TestTheFirstVersion:
+    def test_it_is_read_and_verified_as_it_is(self, first_version: Path, uri: str) -> None:
+        ledger = SQLiteLedger(uri)
+        assert ledger.verify() == HEAD
+        assert (ledger.spent, ledger.remaining) == (0.625, 0.375)
+        assert [event.key for event in ledger.events][:2] == ["s/0", "s/1"]
+        (reservation,) = ledger.reservations
+        assert (reservation.note, reservation.spent) == ("search", 0.0625)
+        with closing(sqlite3.connect(first_version)) as raw:
+            assert raw.execute("PRAGMA user_version").fetchone() == (1,)
+
+    def test_a_charge_brings_it_up_to_date(
+        self, first_version: Path, uri: str, make_event: MakeEvent
+    ) -> None:
+        ledger = SQLiteLedger(uri)
+        before = ledger.events
+        assert ledger.on_behalf_of(user="anna").charge(make_event(0.25))
+        assert ledger.events[:-1] == before
+        assert ledger.is_ahead_of(HEAD)
+        assert not ledger.charge(before[0])  # an event of then is known by its key
+        with closing(sqlite3.connect(first_version)) as raw:
+            assert raw.execute("PRAGMA user_version").fetchone() == (2,)
+            assert raw.execute("SELECT version_num FROM alembic_version").fetchone() == ("0002",)
+            with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+                raw.execute("UPDATE entries SET charge = 0")
+
+
+def test_an_open_handle_stops_at_a_newer_schema(
+    ledger: SQLiteLedger, path: Path, make_event: MakeEvent
+) -> None:
+    ledger.charge(make_event(0.25))
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("PRAGMA user_version = 3")
+    for call in (lambda: ledger.charge(make_event(0.25)), lambda: ledger.spent, ledger.verify):
+        with pytest.raises(LedgerMismatchError, match="a newer one has changed it"):
+            call()
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("SELECT count(*) FROM entries").fetchone() == (1,)
+
+
+def as_nobody(work: Callable[[], None]) -> int:
+    """Run in a child process that owns no file."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            if os.geteuid() == 0:
+                os.setgid(65534)
+                os.setuid(65534)
+            work()
+            status = 0
+        except Exception:  # noqa: BLE001 - the child's last words
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_ledger_that_may_only_be_read_is_verified(make_event: MakeEvent) -> None:
+    folder = Path(tempfile.mkdtemp())  # pytest's own folders are closed to others
+    path = folder / "archive.db"
+    ledger = SQLiteLedger.found(f"sqlite:///{path}", 1.0)
+    ledger.charge(make_event(0.25))
+    position = ledger.position
+    database.close(ledger._store.address)  # moves the log into the file
+    store._CHAINS.clear()
+    path.chmod(0o444)
+    folder.chmod(0o555)
+
+    def read() -> None:
+        found = SQLiteLedger(ledger.uri)
+        assert found.verify() == position
+        assert found.spent == 0.25
+        with pytest.raises(LedgerError, match="readonly"):
+            found.charge(make_event(0.25))
+
+    try:
+        assert as_nobody(read) == 0
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
