@@ -11,16 +11,17 @@ from typing import Any, final
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import InputTags, Tags, assert_all_finite, check_array, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
 from pacsklearn._sklearn_compat import routing_enabled
+from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.schema.encoder import SchemaEncoder
 from pacsklearn.schema.tables import as_pandas
 
-__all__ = ["RowRules", "check_fit_params", "check_queries", "check_universe"]
+__all__ = ["RowRules", "check_fit_params", "check_queries", "check_reader", "check_universe"]
 
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
 _QUOTES_NOTHING = (
@@ -53,7 +54,10 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     _refuse_fitted_before(estimator)
     tags = get_tags(estimator)
     name = type(estimator).__name__
+    check_reader(estimator)
     X = RowRules.of(estimator).check(X, at_least=2)
+    if hasattr(estimator, "get_params"):
+        _check_codebooks(estimator, X)
     if y is None:
         if tags.target_tags.required:
             raise ValueError(
@@ -82,6 +86,41 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
             f"{y.shape}."
         )
     return X, y
+
+
+def check_reader(estimator: Any) -> None:
+    """Refuse estimators that read texts, not a table, before their rows are looked at.
+
+    Raises
+    ------
+    TypeError
+        With what to use instead.
+    """
+    first = _first_reader(estimator)
+    if type(first).__module__.startswith("sklearn.feature_extraction"):
+        raise TypeError(
+            f"{type(first).__name__} reads texts or dictionaries, and candidates are rows of a "
+            "table. Put the texts into a column, describe it as Column(name, 'text') in a Schema, "
+            "with vocabulary= or to be hashed, and use SchemaEncoder(schema) as the first step."
+        )
+
+
+def _check_codebooks(estimator: Any, X: Any) -> None:
+    """Let the parts that read the table by a public codebook say here what they would refuse.
+
+    They are asked about names, widths and parameters; a count of rows outside the codebook is the
+    curator's to see.
+    """
+    for part in [estimator, *estimator.get_params(deep=True).values()]:
+        if isinstance(part, SchemaEncoder):
+            part.get_feature_names_out()
+    first = _first_reader(estimator)
+    if isinstance(first, SchemaEncoder):
+        encoder = clone(first).fit(X)
+        if encoder.outside == "error":
+            encoder.transform(X)
+    elif isinstance(first, AdditiveModel):
+        clone(first).prepare(X)
 
 
 def _refuse_fitted_before(estimator: Any) -> None:

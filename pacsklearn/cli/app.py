@@ -12,6 +12,7 @@ from pacsklearn.cli.ledger_command import ledger_app
 from pacsklearn.cli.plugins_command import plugins
 from pacsklearn.cli.release_command import release
 from pacsklearn.cli.report_command import report
+from pacsklearn.cli.schema_command import schema
 
 __all__ = ["app"]
 
@@ -24,7 +25,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 fine, 1 a violated audit or an altered ledger, 2 bad usage or a refused "
     "request, 3 a defect.",
 )
-for command in (release, curve, audit, report, budget, plugins, distill):
+for command in (release, curve, audit, report, budget, plugins, distill, schema):
     app.command()(command)
 app.add_typer(ledger_app, name="ledger")
 

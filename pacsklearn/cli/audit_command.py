@@ -11,8 +11,7 @@ import typer
 from pacsklearn.audit.run_audit import run_audit
 from pacsklearn.cli.console import VIOLATED, guarded, say
 from pacsklearn.cli.options import Data, Jobs, Json, checked_output
-from pacsklearn.cli.recipe import model_of, read_statement, stated_guarantee
-from pacsklearn.cli.table import read_table
+from pacsklearn.cli.recipe import model_of, read_statement, stated_guarantee, table_of
 from pacsklearn.core.guarantee import Guarantee
 
 __all__ = ["audit"]
@@ -46,7 +45,7 @@ def audit(
     recipe = document.get("recipe")
     if not isinstance(recipe, dict):
         raise ValueError(f"{statement.name} has no recipe; only what was released here has one.")
-    table = read_table(data, recipe.get("target"), recipe.get("groups"))
+    table = table_of(recipe, data)
     given = {} if table.groups is None else {"groups": table.groups}
     model = model_of(recipe, n_jobs=jobs).fit(table.X, table.y, **given)
     _same_promise(stated_guarantee(document), model.guarantee_)

@@ -12,18 +12,23 @@ from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.named_estimator import named_estimator
 from pacsklearn.cli.options import (
     Data,
+    Drop,
     EstimatorName,
     Groups,
+    Identifier,
     Jobs,
     Json,
     Params,
+    SchemaFile,
     Subsets,
     Target,
     checked_output,
+    listed,
     number,
 )
 from pacsklearn.cli.table import read_table
 from pacsklearn.estimators.privacy_curve import privacy_utility_curve
+from pacsklearn.schema.schema import Schema
 
 __all__ = ["curve"]
 
@@ -35,6 +40,9 @@ def curve(
     estimator: EstimatorName,
     target: Target = None,
     groups: Groups = None,
+    identifier: Identifier = None,
+    drop: Drop = None,
+    schema: SchemaFile = None,
     params: Params = None,
     budgets: Annotated[str, typer.Option(help="Nats, separated by commas.")] = "1/64,1/16,1/4,1",
     noise: Annotated[str, typer.Option(help="Backends, separated by commas.")] = "logdet",
@@ -53,8 +61,8 @@ def curve(
         if path is not None:
             checked_output(path, force=force)
     asked = [number(text, "budgets") for text in budgets.split(",")]
-    model = named_estimator(estimator, params)
-    table = read_table(data, target, groups)
+    model = named_estimator(estimator, params, None if schema is None else Schema.read(schema))
+    table = read_table(data, target, groups, drop=listed(drop), identifier=identifier)
     found = privacy_utility_curve(
         model,
         table.X,

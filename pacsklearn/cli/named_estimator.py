@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import all_estimators
 
 from pacsklearn.plugin import registry
 from pacsklearn.plugin.qualified_name import is_dotted_name
+from pacsklearn.schema.encoder import SchemaEncoder
+from pacsklearn.schema.schema import Schema
 
 __all__ = ["checked_params", "named_estimator"]
 
@@ -18,16 +24,18 @@ _KINDS = ("canonicalizer", "batch_predictor", "subset_fitter")
 _CLOSED = ("sklearn.externals", "sklearn.tests", "sklearn.conftest", "sklearn.datasets")
 
 
-def named_estimator(text: str, params: str | None = None) -> Any:
+def named_estimator(text: str, params: str | None = None, schema: Schema | None = None) -> Any:
     """Estimator that a command names, with parameters from JSON.
 
     Parameters
     ----------
     text : str
-        ``"sklearn.svm.LinearSVC"``, a short name that is registered (``"LinearSVC"``), or a
-        pipeline of several joined by ``+``.
+        ``"sklearn.svm.LinearSVC"``, a short name (``"LinearSVC"``), or a pipeline of several
+        joined by ``+``.
     params : str, optional
         JSON object for ``set_params``.
+    schema : Schema, optional
+        Given to the steps that read one; where none does, the table is encoded by it first.
 
     Raises
     ------
@@ -35,10 +43,18 @@ def named_estimator(text: str, params: str | None = None) -> Any:
         When a name or a parameter is unknown. Nothing outside scikit-learn and the registered
         plugins is ever imported.
     """
-    names = [name.strip() for name in text.split("+")]
-    steps = [_class(name)() for name in names]
+    steps = [_made(_class(name.strip()), schema) for name in text.split("+")]
+    if schema is not None and not any("schema" in step.get_params(deep=False) for step in steps):
+        steps.insert(0, SchemaEncoder(schema))
     estimator = steps[0] if len(steps) == 1 else make_pipeline(*steps)
     return estimator.set_params(**checked_params(estimator, params))
+
+
+def _made(kind: type, schema: Schema | None) -> Any:
+    reads = "schema" in signature(kind).parameters
+    if kind is SchemaEncoder and schema is None:
+        raise ValueError("SchemaEncoder needs the codebook: give --schema.")
+    return kind(schema) if reads and schema is not None else kind()
 
 
 def checked_params(estimator: Any, params: str | None) -> dict[str, Any]:
@@ -77,14 +93,7 @@ def _class(name: str) -> type:
     }
     full = name
     if "." not in name:
-        found = sorted(known for known in claimed if known.rpartition(".")[2] == name)
-        if len(found) != 1:
-            what = "several estimators are" if found else "no registered estimator is"
-            raise ValueError(
-                f"estimator: {what} called {name!r}; give the qualified name, such as "
-                "'sklearn.svm.LinearSVC'."
-            )
-        full = found[0]
+        full = _full_name(name, claimed)
     allowed = full in claimed or (
         is_dotted_name(full)
         and full.startswith("sklearn.")
@@ -94,15 +103,49 @@ def _class(name: str) -> type:
     if not allowed:
         raise ValueError(
             f"estimator must be a scikit-learn estimator or one that a plugin registered, got "
-            f"{name!r}."
+            f"{name!r}.{_suggested(name.rpartition('.')[2], claimed)}"
         )
     module, _, attribute = full.rpartition(".")
     try:
         found_class = getattr(import_module(module), attribute)
     except (ImportError, AttributeError):
-        raise ValueError(f"There is no estimator {full!r}; check the name.") from None
+        raise ValueError(
+            f"There is no estimator {full!r}.{_suggested(attribute, claimed)}"
+        ) from None
     if not (isinstance(found_class, type) and issubclass(found_class, BaseEstimator)):
         raise ValueError(f"{full!r} is not an estimator.")
     if not hasattr(found_class, "fit"):
         raise ValueError(f"{full!r} has no fit.")
     return found_class
+
+
+def _full_name(name: str, claimed: set[str]) -> str:
+    """Qualified name of a registered estimator, or of scikit-learn's, by its last part."""
+    found = sorted(known for known in claimed if known.rpartition(".")[2] == name)
+    found = found or [known for known in _of_scikit_learn() if known.rpartition(".")[2] == name]
+    if len(found) == 1:
+        return found[0]
+    what = "several estimators are" if found else "no estimator is"
+    hint = f" It is one of {', '.join(found)}." if found else _suggested(name, claimed)
+    raise ValueError(
+        f"estimator: {what} called {name!r}.{hint} Or give the qualified name, such as "
+        "'sklearn.svm.LinearSVC'."
+    )
+
+
+def _suggested(name: str, claimed: set[str]) -> str:
+    """Names that look like it; names of estimators are public."""
+    known = sorted({full.rpartition(".")[2] for full in {*claimed, *_of_scikit_learn()}})
+    by_case = {one.lower(): one for one in known}
+    near = [by_case[one] for one in get_close_matches(name.lower(), by_case, n=3)]
+    return f" Did you mean {' or '.join(near)}?" if near else " `pacsklearn plugins` lists names."
+
+
+@cache
+def _of_scikit_learn() -> tuple[str, ...]:
+    """Qualified names of its estimators, where they are public."""
+    found = []
+    for name, kind in all_estimators():
+        home = ".".join(part for part in kind.__module__.split(".") if not part.startswith("_"))
+        found.append(f"{home}.{name}")
+    return tuple(found)

@@ -10,15 +10,19 @@ import typer
 
 __all__ = [
     "Data",
+    "Drop",
     "EstimatorName",
     "Groups",
+    "Identifier",
     "Jobs",
     "Json",
     "Params",
     "Rate",
+    "SchemaFile",
     "Subsets",
     "Target",
     "checked_output",
+    "listed",
     "number",
 ]
 
@@ -35,6 +39,16 @@ EstimatorName: TypeAlias = Annotated[
 ]
 Params: TypeAlias = Annotated[
     str | None, typer.Option(help="JSON object of the estimator's parameters.")
+]
+Drop: TypeAlias = Annotated[
+    str | None, typer.Option(help="Columns that are not used, separated by commas.")
+]
+Identifier: TypeAlias = Annotated[
+    str | None, typer.Option("--id", help="Column that names rows; it is not used.")
+]
+SchemaFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--schema", help="Public codebook of the columns: Table Schema, JSON or YAML."),
 ]
 Subsets: TypeAlias = Annotated[int, typer.Option(help="Candidate subsets.")]
 Rate: TypeAlias = Annotated[float, typer.Option(help="Share of the subsets each row is in.")]
@@ -64,6 +78,11 @@ def number(text: Any, name: str) -> float:
         raise ValueError(
             f"{name} must be a number such as 0.25, 1/4 or 2^-8, got {written!r}."
         ) from None
+
+
+def listed(text: str | None) -> list[str]:
+    """Names that a user separated by commas."""
+    return [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def checked_output(path: Path, *, force: bool = False) -> Path:

@@ -7,19 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from pacsklearn.cli.named_estimator import named_estimator
+from pacsklearn.cli.table import Table, read_table
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.display.privacy_statement import SCHEMA
 from pacsklearn.estimators.pac_private import PACPrivate
+from pacsklearn.schema.schema import Schema
 
-__all__ = ["model_of", "read_statement", "stated_guarantee"]
+__all__ = ["model_of", "read_statement", "schema_of", "stated_guarantee", "table_of"]
 
 
 def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
     """Unfitted estimator of a recipe; ``options`` add what is no part of the mechanism."""
     try:
         return PACPrivate(
-            named_estimator(recipe["estimator"], recipe["params"]),
+            named_estimator(recipe["estimator"], recipe["params"], schema_of(recipe)),
             budget=recipe["budget"],
             criterion=recipe["criterion"],
             noise=recipe["noise"],
@@ -31,6 +33,23 @@ def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
         )
     except KeyError as error:
         raise ValueError(f"The statement's recipe has no {error}; it was altered.") from None
+
+
+def schema_of(recipe: dict[str, Any]) -> Schema | None:
+    """Codebook of a recipe; older ones have none."""
+    document = recipe.get("schema")
+    return None if document is None else Schema.from_table_schema(document)
+
+
+def table_of(recipe: dict[str, Any], path: Path) -> Table:
+    """Rows of a file as a recipe reads them."""
+    return read_table(
+        path,
+        recipe.get("target"),
+        recipe.get("groups"),
+        drop=recipe.get("drop") or (),
+        identifier=recipe.get("id"),
+    )
 
 
 def read_statement(path: Path) -> dict[str, Any]:

@@ -10,20 +10,24 @@ import typer
 from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.options import (
     Data,
+    Drop,
     EstimatorName,
     Groups,
+    Identifier,
     Jobs,
     Json,
     Params,
     Rate,
+    SchemaFile,
     Subsets,
     Target,
+    listed,
     number,
 )
 from pacsklearn.cli.publication import publication
-from pacsklearn.cli.recipe import model_of
-from pacsklearn.cli.table import read_table
+from pacsklearn.cli.recipe import model_of, table_of
 from pacsklearn.display.privacy_report import privacy_report
+from pacsklearn.schema.schema import Schema
 
 __all__ = ["release"]
 
@@ -36,6 +40,9 @@ def release(
     output: Annotated[Path, typer.Option(help="Where the model goes (joblib).")],
     target: Target = None,
     groups: Groups = None,
+    identifier: Identifier = None,
+    drop: Drop = None,
+    schema: SchemaFile = None,
     params: Params = None,
     budget: Annotated[str, typer.Option(help="Nats, or the cap of a criterion; 1/16.")] = "1/16",
     criterion: Annotated[
@@ -70,9 +77,12 @@ def release(
         "subset_seed": subset_seed,
         "target": target,
         "groups": groups,
+        "id": identifier,
+        "drop": listed(drop),
+        "schema": None if schema is None else Schema.read(schema).to_table_schema(),
     }
     model = model_of(recipe, ledger=ledger, n_jobs=jobs, verbose=0 if as_json else 1)
-    table = read_table(data, target, groups)
+    table = table_of(recipe, data)
     given = {} if table.groups is None else {"groups": table.groups}
     with publication(output, statement, force=force) as place:
         model.fit(table.X, table.y, **given)

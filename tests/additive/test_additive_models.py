@@ -210,3 +210,13 @@ def test_a_fit_that_does_not_converge_says_so(codebook, table, monkeypatch):
     monkeypatch.setattr("pacsklearn.additive.solver._MOST_STEPS", 1)
     with pytest.raises(SubsetFitError, match="did not converge; use a larger ridge"):
         AdditiveClassifier(codebook).fit(X, score > 0)
+
+
+def test_what_a_model_refuses_is_said_before_any_candidate(codebook, table):
+    X, score = table
+    for model, said in [
+        (AdditiveRegressor(), "needs public bins"),
+        (AdditiveRegressor(codebook, ridge=-1.0), "ridge must be"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            PACPrivate(model, n_subsets=8).fit(X, score)

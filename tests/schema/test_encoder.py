@@ -204,3 +204,20 @@ def test_the_canonicalizer_needs_no_noise(patients):
     np.testing.assert_array_equal(again.transform(X), fitted.transform(X))
     other = canonicalizer.encode(SchemaEncoder(patients.drop("ward")).fit(X), X).layout
     assert layout.differences(other) == ["schema_ differs"]
+
+
+def test_what_the_codebook_refuses_is_said_before_any_candidate(patients):
+    """Inside a candidate the words of an error are withheld, and these quote no row."""
+    X, y = mixed(60)
+    draft = Schema.template(X).drop("id")
+    for encoder, said in [
+        (SchemaEncoder(draft), "looked up in private rows, about the columns age, ward"),
+        (SchemaEncoder(patients, n_bins=0), "n_bins must be"),
+        (SchemaEncoder(Schema([Column("weight", low=0, high=9)])), "no column 'weight'"),
+        (
+            SchemaEncoder(Schema([Column("age", low=0, high=9)]), outside="error"),
+            "of 60 values are outside",
+        ),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            PACPrivate(make_pipeline(encoder, LogisticRegression()), n_subsets=8).fit(X, y)

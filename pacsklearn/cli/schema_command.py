@@ -1,0 +1,40 @@
+"""``pacsklearn schema``: draft of a public codebook, for a person to confirm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pacsklearn.cli.console import guarded, note, say
+from pacsklearn.cli.options import Data, Drop, Identifier, Json, Target, checked_output, listed
+from pacsklearn.cli.table import read_table
+from pacsklearn.schema.schema import Schema
+
+__all__ = ["schema"]
+
+
+@guarded
+def schema(
+    data: Data,
+    *,
+    output: Annotated[Path, typer.Option(help="Where the draft goes (.json or .yaml).")],
+    target: Target = None,
+    identifier: Identifier = None,
+    drop: Drop = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Draft a codebook of the columns. What was looked up in the rows is marked, and private."""
+    checked_output(output, force=force)
+    table = read_table(data, target, drop=listed(drop), identifier=identifier)
+    draft = Schema.template(table.X)
+    draft.write(output)
+    note(
+        f"{len(draft.open_columns)} of {len(draft)} columns have facts that were looked up in the "
+        "rows ('looked_up'). Replace them by what a codebook says and take the mark away, or add "
+        '"confirmed": true beside it. Until then the draft is private and no release takes it.'
+    )
+    found = {"schema": str(output), "columns": len(draft), "open": len(draft.open_columns)}
+    say(found, f"schema  {output}", as_json=as_json)

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+from pacsklearn import Schema
+from pacsklearn.cli.named_estimator import named_estimator
+
+
+@pytest.fixture
+def patients(folder):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "key": [f"p{i}" for i in range(120)],
+            "age": rng.integers(18, 90, 120),
+            "ward": rng.choice(["north", "south"], 120),
+            "useless": 1,
+        }
+    )
+    frame["ill"] = (frame.age > 50).astype(int)
+    frame.to_csv(folder / "patients.csv", index=False, sep=";")
+    return frame
+
+
+def test_from_a_draft_to_a_release_and_its_audit(call, folder, patients):
+    words = ("patients.csv", "--target", "ill", "--id", "key", "--drop", "useless")
+    found = call("schema", *words, "--output", "book.json", "--json")
+    assert json.loads(found.stdout) == {"schema": "book.json", "columns": 2, "open": 2}
+    release = (
+        "release", *words, "--schema", "book.json", "--estimator", "LogisticRegression",
+        "--subsets", 16, "--budget", 3, "--output", "model.joblib",
+    )  # fmt: skip
+    refused = call(*release, code=2)
+    assert "looked up in private rows" in refused.output
+    draft = Schema.read(folder / "book.json")
+    draft.with_column("age", low=0, high=120).confirm("ward").write(folder / "book.json")
+    call(*release)
+    model = joblib.load(folder / "model.joblib")
+    assert list(model[0].schema.names) == ["age", "ward"]
+    assert model.predict(patients).shape == (120,)
+    recipe = json.loads((folder / "model.statement.json").read_text())["recipe"]
+    assert recipe["schema"]["fields"][0]["name"] == "age"
+    call("audit", "patients.csv", "model.statement.json", "--trials", 100, "--json")
+
+
+def test_models_that_read_a_schema_get_it(folder):
+    schema = Schema.from_table_schema({"fields": [{"name": "age", "type": "boolean"}]})
+    assert named_estimator("AdditiveClassifier", None, schema).schema is schema
+    named = named_estimator("SchemaEncoder + LogisticRegression", None, schema)
+    assert [name for name, _ in named.steps] == ["schemaencoder", "logisticregression"]
+    with pytest.raises(ValueError, match="give --schema"):
+        named_estimator("SchemaEncoder + LogisticRegression")
+
+
+def test_short_names_are_found_and_suggested():
+    assert type(named_estimator("SVC")).__name__ == "SVC"
+    with pytest.raises(ValueError, match=r"Did you mean .*LogisticRegression"):
+        named_estimator("logisticregresion")
+    with pytest.raises(ValueError, match=r"Did you mean .*LinearSVC"):
+        named_estimator("sklearn.svm.LinearSVM")
+    with pytest.raises(ValueError, match="lists names"):
+        named_estimator("zzzzzzzz")
