@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, final
 
@@ -14,12 +15,15 @@ from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.game import Game, Round
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information import posterior_success, update_belief
+from pacsklearn.information import posterior_success
 from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.release.books import Books
 
 __all__ = ["ParameterGame"]
 
 Floats = NDArray[np.float64]
+# Of an account for laws on which all candidates agree, which cost nothing.
+_LEAST_CEILING = 1e-12
 LawOrRule: TypeAlias = NoiseLaw | Callable[[Floats], NoiseLaw]
 
 
@@ -49,6 +53,10 @@ class ParameterGame(Game):
 
     Notes
     -----
+    Each round takes the releases as a session does, by the session's own code: calibrated to the
+    belief, charged, drawn, learnt from. A release that does not fit under ``information`` raises
+    ``BudgetExhaustedError``, as in a session.
+
     The noise is a rounded Gaussian of the lattice's scale from the round's generator, as for
     :class:`~pacsklearn.audit.transcript_game.TranscriptGame`. The posterior is by the released
     integers, from which everything shown is computed.
@@ -96,6 +104,9 @@ class ParameterGame(Game):
                 "beforehand; give the session's budget."
             )
         self._information = min(promised, space.entropy)
+        # Laws fixed beforehand fit by their own sum, whatever information they are said to reveal.
+        own = math.fsum(fixed) if len(fixed) == len(self._releases) else promised
+        self._ceiling = max(own, _LEAST_CEILING)
         self._space, self._decode = space, decode
         self._prior = space.weights / space.weights.sum()
         self._prior.flags.writeable = False
@@ -121,19 +132,25 @@ class ParameterGame(Game):
         return posterior_success(self._information, blind)
 
     def play(self, generator: np.random.Generator) -> Round:
-        sampler = SeededSampler(generator)
-        secret = sampler.index(self._prior)
-        with np.errstate(divide="ignore"):
-            log_belief = np.log(self._prior)
-        vectors = []
-        for release in self._releases:
-            law = release(np.exp(log_belief)) if callable(release) else release
-            law = _check_law(law, self._space)
-            observed = observe(law, secret, sampler)
-            log_belief = update_belief(log_belief, law.log_likelihood(observed))
-            vectors.append(law.decode(observed))
-        shown = tuple(vectors) if self._decode is None else self._decode(*vectors)
-        return Round(secret, np.exp(log_belief), shown)
+        books = Books.rehearsing(self._space, SeededSampler(generator), self._ceiling)
+        secret = books.secret.index
+        vectors = tuple(self._taken(release, books) for release in self._releases)
+        shown = vectors if self._decode is None else self._decode(*vectors)
+        return Round(secret, books.secret.belief, shown)
+
+    def _taken(self, release: LawOrRule, books: Books) -> Floats:
+        """One step of a session, with this law."""
+
+        def calibrate(belief: Floats) -> NoiseLaw:
+            return _check_law(release(belief) if callable(release) else release, self._space)
+
+        law, _, observed = books.take(
+            calibrate,
+            lambda law: books.event("parameters", law, law.axes.shape[1], law.dimension, ()),
+            lambda law: observe(law, books.secret.index, books.secret.sampler),
+        )
+        decoded: Floats = law.decode(observed)
+        return decoded
 
 
 def _check_law(law: Any, space: SecretSpace | CandidateSpace) -> NoiseLaw:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
 
-from pacsklearn.audit.replayed_game import ReplayedGame, ReplayedRelease
+from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.design import Design
-from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs
 from pacsklearn.candidates.universe import check_universe
-from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.stabilized import stabilized
-from pacsklearn.plugin import registry
+from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.release.session_criterion import as_criterion
 from pacsklearn.session.privacy_session import PrivacySession
 
@@ -95,16 +93,14 @@ def replay_fit(
             step_budget=model.responder().step_budget,
             budget=float(model.budget),
         )
-    criterion = as_criterion(model.criterion, space)
-    backend = _backend(model.noise, criterion)
-    chosen = registry().canonicalizer(model.canonicalizer, estimator)
-    outputs = candidate_outputs(candidates, chosen)
-    target = Target(float(model.budget), criterion)
-    release = _replayed(outputs, space, backend, target, model.metric, at_once=True)
+    budget = float(model.budget)
+    target = Target(budget, as_criterion(model.criterion, space))
+    choices = ReleaseChoices(model.noise, model.metric, model.canonicalizer)
+    plan = ParameterPlan.of(estimator, lambda: candidates, target, choices)
     return ReplayedGame(
-        [release],
-        space,
-        information=guarantee.information,
+        [plan],
+        guarantee=guarantee,
+        budget=budget,
         X=candidates.X,
         y=candidates.y,
         canaries=canaries,
@@ -152,34 +148,25 @@ def replay_session(
             f"{len(estimators)} estimator(s). Only released models can be replayed."
         )
     guarantee = session.guarantee_
-    releases, options = [], FitOptions(fit_params or {}, n_jobs)
+    plans, options = [], FitOptions(fit_params or {}, n_jobs)
     for estimator, event in zip(estimators, events, strict=True):
         candidates = Candidates.prepare(estimator, X, y, space, options)
         _check_rows(guarantee, candidates.X)
-        chosen = registry().canonicalizer("auto", estimator)
-        outputs = candidate_outputs(candidates, chosen)
-        backend = registry().noise_backend(event.backend)
-        target, once = Target(event.charge), len(events) == 1
-        releases.append(_replayed(outputs, space, backend, target, "auto", at_once=once))
-    rows, targets = candidates.X, candidates.y
-    return ReplayedGame(releases, space, information=guarantee.information, X=rows, y=targets)
+        choices = ReleaseChoices(noise=event.backend)
+        plans.append(
+            ParameterPlan.of(estimator, partial(_given, candidates), Target(event.charge), choices)
+        )
+    return ReplayedGame(
+        plans,
+        guarantee=guarantee,
+        budget=session.ledger.ceiling,
+        X=candidates.X,
+        y=candidates.y,
+    )
 
 
-def _replayed(
-    outputs: CandidateOutputs,
-    space: SecretSpace,
-    backend: NoiseBackend,
-    target: Target,
-    metric: Any,
-    *,
-    at_once: bool,
-) -> ReplayedRelease:
-    cost = outputs.metric(metric)
-
-    def law(belief: Any) -> Any:
-        return backend.calibrate(outputs.support(belief), target, cost)
-
-    return ReplayedRelease(law(space.weights) if at_once else law, outputs.vectors, outputs.decode)
+def _given(candidates: Candidates) -> Candidates:
+    return candidates
 
 
 def _design(model: PACPrivate, groups: Any) -> Design:
@@ -188,12 +175,6 @@ def _design(model: PACPrivate, groups: Any) -> Design:
     if isinstance(seed, SubsetSeed) and not seed.is_known:
         seed = SubsetSeed()
     return Design.of(model, groups, seed)
-
-
-def _backend(noise: Any, criterion: Criterion | None) -> NoiseBackend:
-    if isinstance(noise, str) and noise == "auto":
-        noise = "logdet" if criterion is None else "criterion"
-    return registry().noise_backend(noise)
 
 
 def _check_same_data(guarantee: Guarantee, model: PACPrivate, X: Any, groups: Any) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
@@ -11,33 +10,17 @@ from numpy.typing import NDArray
 
 from pacsklearn.audit.confidence import row_confidences
 from pacsklearn.audit.model_numbers import model_numbers
-from pacsklearn.audit.parameter_game import LawOrRule, ParameterGame
 from pacsklearn.core.game import Game, Round
+from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.information import posterior_success
+from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.release.books import Books
+from pacsklearn.release.parameters import ParameterPlan
 
-__all__ = ["ReplayedGame", "ReplayedRelease"]
+__all__ = ["ReplayedGame"]
 
 Floats = NDArray[np.float64]
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class ReplayedRelease:
-    """One released model, as the curator can compute it for every candidate.
-
-    Parameters
-    ----------
-    law : NoiseLaw or callable
-        Its noise; a callable gets the belief after the releases before.
-    vectors : ndarray of shape (m, d)
-        Canonical vector of each candidate, without noise.
-    decode : callable
-        Vector of shape (d,) to fitted model.
-    """
-
-    law: LawOrRule
-    vectors: Floats = field(repr=False)
-    decode: Callable[[Floats], Any] = field(repr=False)
 
 
 @final
@@ -49,11 +32,12 @@ class ReplayedGame(Game):
 
     Parameters
     ----------
-    releases : sequence of ReplayedRelease
-        In order; one secret serves all of them.
-    space : SecretSpace
-    information : float
-        Nats that all of them together reveal at most, by the guarantee.
+    releases : sequence of ParameterPlan
+        In order; one secret serves all of them. They are taken by the code that releases.
+    guarantee : Guarantee
+        What is promised about all of them together.
+    budget : float
+        Ceiling of the session.
     X, y : array-likes
         The universe; the adversary knows it.
     canaries : tuple of int, default=()
@@ -62,29 +46,31 @@ class ReplayedGame(Game):
 
     def __init__(
         self,
-        releases: Sequence[ReplayedRelease],
-        space: SecretSpace,
+        releases: Sequence[ParameterPlan],
         *,
-        information: float,
+        guarantee: Guarantee,
+        budget: float,
         X: Any,
         y: Any = None,
         canaries: tuple[int, ...] = (),
     ) -> None:
-        self._releases, self._space = tuple(releases), space
+        self._releases, self._budget = tuple(releases), budget
+        self._space = self._releases[0].space
+        self._information = min(guarantee.information, self._space.entropy)
         self._X, self._y = X, y
         self.canaries = tuple(canaries)
-        self._game = ParameterGame(
-            [release.law for release in self._releases], space, information=information
-        )
+        self._prior = self._space.weights / self._space.weights.sum()
+        self._members = self._space.membership().T
+        self._prior.flags.writeable = self._members.flags.writeable = False
         self._candidate_numbers: Floats | None = None
 
     @property
     def prior(self) -> Floats:
-        return self._game.prior
+        return self._prior
 
     @property
-    def members(self) -> NDArray[np.bool_] | None:
-        return self._game.members
+    def members(self) -> NDArray[np.bool_]:
+        return self._members
 
     @property
     def space(self) -> SecretSpace:
@@ -94,18 +80,23 @@ class ReplayedGame(Game):
     @property
     def information(self) -> float:
         """Nats that a round reveals at most, on average over rounds."""
-        return self._game.information
+        return self._information
 
     def bound(self, blind: float) -> float:
-        return self._game.bound(blind)
+        return posterior_success(self._information, blind)
 
     def play(self, generator: np.random.Generator) -> Round:
-        return self._game.play(generator)
+        criterion = self._releases[0].target.criterion
+        books = Books.rehearsing(self._space, SeededSampler(generator), self._budget, criterion)
+        secret = books.secret.index  # drawn before the noise
+        steps = [release.take(books) for release in self._releases]
+        shown = tuple(step.law.decode(step.observed) for step in steps)
+        return Round(secret, books.secret.belief, shown)
 
     def models(self, released: tuple[Floats, ...]) -> tuple[Any, ...]:
         """Models of a round's vectors."""
         pairs = zip(self._releases, released, strict=True)
-        return tuple(release.decode(vector) for release, vector in pairs)
+        return tuple(release.outputs.decode(vector) for release, vector in pairs)
 
     def confidences(self, released: tuple[Floats, ...]) -> Floats:
         """How sure the released models are of each unit's rows, on average; (n_units,)."""
@@ -125,6 +116,6 @@ class ReplayedGame(Game):
     def candidate_numbers(self) -> Floats:
         """What :meth:`numbers` would be for each candidate without noise; shape (m, k)."""
         if self._candidate_numbers is None:
-            each = zip(*(release.vectors for release in self._releases), strict=True)
+            each = zip(*(release.outputs.vectors for release in self._releases), strict=True)
             self._candidate_numbers = np.stack([self.numbers(vectors) for vectors in each])
         return self._candidate_numbers

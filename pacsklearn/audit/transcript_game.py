@@ -12,15 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.audit.adversary import Adversary
 from pacsklearn.candidates.candidates import Candidates, FitOptions
-from pacsklearn.candidates.models import candidate_models
+from pacsklearn.candidates.models import AnsweringModels, candidate_models
 from pacsklearn.core.game import Game, Round
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.information import posterior_success
+from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.responses.answer_kind import answer_kind
-from pacsklearn.responses.answers import LabelAnswers, ValueAnswers
-from pacsklearn.responses.label_engine import answer_labels
-from pacsklearn.responses.value_engine import answer_values
+from pacsklearn.release.books import Books
+from pacsklearn.release.secret import Secret
+from pacsklearn.responses.answer_kind import AnswerKind, LabelKind, ValueKind, answer_kind
+from pacsklearn.responses.responder import Responder
 
 __all__ = ["TranscriptGame"]
 
@@ -57,15 +59,16 @@ class TranscriptGame(Game):
 
     Notes
     -----
-    The answers are computed by ``session.label_engine`` and ``session.value_engine``, as in a
-    session; their belief is the adversary's exact posterior. The noise is a rounded Gaussian of the
-    lattice's scale from the round's generator: rounds must be reproducible, and the difference to
-    the discrete Gaussian is far below what any number of rounds could show.
+    Each round is a conversation with a :class:`~pacsklearn.responses.responder.Responder`, the one
+    that a session answers with: it charges, stops, stores and answers; its belief is the
+    adversary's exact posterior. Queries are known to it by their numbers. The noise is a rounded
+    Gaussian of the lattice's scale from the round's generator: rounds must be reproducible, and the
+    difference to the discrete Gaussian is far below what any number of rounds could show.
 
     *Bound.* The answers reveal at most ``min(budget, n_queries * step_budget, H(S))`` nats
     (pac-private-responses, Theorem 3.3), which caps every criterion by pac-private-algorithms,
-    equation 3. What each answer is charged is what the engine says: zero where all candidates
-    agree, at most the step budget otherwise.
+    equation 3. A batch is charged as in a session: the step budget for each query on which
+    candidates disagree, and never more than is unknown.
 
     ``Round.released`` is a pair: numbers of the queries, and their answers.
 
@@ -109,18 +112,15 @@ class TranscriptGame(Game):
             )
         worst = self._n_queries * self._step_budget
         # Without a ceiling the number of queries is the limit, and rounding must not cut it short.
-        self._ceiling = math.inf if budget is None else check_budget(budget=budget)
+        self._ceiling = worst * (1 + 1e-9) if budget is None else check_budget(budget=budget)
         self._information = min(worst, self._ceiling, space.entropy)
+        self._kind: AnswerKind = ValueKind((-math.inf, math.inf), self._said.shape[-1])
+        if self._said.ndim == 2:
+            self._kind = LabelKind(np.arange(int(self._said.max()) + 1))
         self._adversary = adversary
         self._prior = space.weights / space.weights.sum()
         self._members = space.membership().T
         self._prior.flags.writeable = self._members.flags.writeable = False
-        self._width = 1
-        if self._said.ndim == 3:
-            self._width = self._said.shape[2]
-        elif (most := max(len(np.unique(row)) for row in self._said)) > 2:
-            # Of two labels only the difference is noised, of more each one.
-            self._width = most
 
     @classmethod
     def rehearse(
@@ -190,53 +190,85 @@ class TranscriptGame(Game):
         return posterior_success(self._information, blind)
 
     def play(self, generator: np.random.Generator) -> Round:
-        sampler = SeededSampler(generator)
-        secret = sampler.index(self._prior)
-        with np.errstate(divide="ignore"):
-            log_belief = np.log(self._prior)
+        books = Books.rehearsing(self._space, SeededSampler(generator), self._ceiling)
+        secret = books.secret.index  # drawn before the noise
+        responder = Responder(
+            _Table(self._said),
+            books.secret,
+            books.account,
+            NoisePool(books.secret.sampler),
+            self._kind,
+            step_budget=self._step_budget,
+            lock=books.lock,
+            guarantee=lambda _: books.guarantee(),
+        )
+        queries, answers = self._conversation(responder, books.secret)
+        shown = np.asarray(answers).reshape(len(queries), *self._kind.decoded([]).shape[1:])
+        return Round(secret, books.secret.belief, (queries, shown))
+
+    def _conversation(self, responder: Responder, secret: Secret) -> tuple[list[int], list[Any]]:
+        """Queries and answers, until the responder refuses."""
+        queries: list[int] = []
+        answers: list[Any] = []
         if self._adversary is None:
-            rows = self._said[: self._n_queries]
-            told = self._answer(rows, secret, log_belief, self._ceiling, sampler)
-            queries = list(range(len(told.answers)))
-            return Round(secret, np.exp(told.log_belief), (queries, told.answers))
-        return self._converse(secret, log_belief, sampler)
-
-    def _converse(self, secret: int, log_belief: Floats, sampler: SeededSampler) -> Round:
-        """One query at a time, each chosen by the adversary."""
-        assert self._adversary is not None
-        stored: dict[int, Any] = {}
+            # A batch is refused as a whole; whoever is refused asks for one answer after another.
+            batches = [np.arange(self._n_queries), *np.arange(self._n_queries)[:, None]]
+        else:
+            batches = [None] * self._n_queries
         asked = np.zeros(len(self._said), dtype=bool)
-        queries, answers, spent = [], [], 0.0
-        for _ in range(self._n_queries):
-            query = self._adversary(np.exp(log_belief), asked.copy())
-            query = check_integer(name="the adversary's query", value=query, minimum=0)
-            if query >= len(self._said):
-                raise ValueError(
-                    f"The adversary's query must be a number below {len(self._said)}, got {query}."
-                )
-            if query not in stored:
-                left = max(self._ceiling - spent, 0.0)
-                row = self._said[query : query + 1]
-                told = self._answer(row, secret, log_belief, left, sampler)
-                if len(told.answers) == 0:
-                    break
-                log_belief, spent = told.log_belief, spent + told.spent
-                stored[query], asked[query] = told.answers[0], True
-            queries.append(query)
-            answers.append(stored[query])
-        return Round(secret, np.exp(log_belief), (queries, np.asarray(answers)))
+        for number, batch in enumerate(batches):
+            rows = self._chosen(secret.belief, asked.copy()) if batch is None else batch
+            try:
+                told = responder.answer_checked(rows[:, None]).values
+            except BudgetExhaustedError:
+                if number == 0 and self._adversary is None:
+                    continue
+                break
+            queries += rows.tolist()
+            answers += list(told)
+            asked[rows] = True
+            if len(rows) == self._n_queries:
+                break
+        return queries, answers
 
-    def _answer(
-        self,
-        rows: NDArray[Any],
-        secret: int,
-        log_belief: Floats,
-        ceiling: float,
-        sampler: SeededSampler,
-    ) -> LabelAnswers | ValueAnswers:
-        noise = sampler.noise(len(rows) * self._width)
-        engine = answer_labels if rows.ndim == 2 else answer_values
-        return engine(rows, secret, log_belief, self._step_budget, noise, ceiling=ceiling)
+    def _chosen(self, belief: Floats, asked: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Adversary's next query."""
+        assert self._adversary is not None
+        query = self._adversary(belief, asked)
+        query = check_integer(name="the adversary's query", value=query, minimum=0)
+        if query >= len(self._said):
+            raise ValueError(
+                f"The adversary's query must be a number below {len(self._said)}, got {query}."
+            )
+        return np.array([query])
+
+
+@final
+class _Table(AnsweringModels):
+    """What candidates' models say of queries that are known by their numbers.
+
+    Parameters
+    ----------
+    said : ndarray of shape (n, m) or (n, m, d)
+    """
+
+    def __init__(self, said: NDArray[Any]) -> None:
+        self._said = said
+
+    @property
+    def n_models(self) -> int:
+        return int(self._said.shape[1])
+
+    def checked(self, X: Any) -> Any:
+        return X
+
+    def labels(self, X: NDArray[np.int64], classes: NDArray[Any]) -> NDArray[Any]:
+        return self._said[X[:, 0]]
+
+    def values(
+        self, X: NDArray[np.int64], method: str, width: int, classes: Any = None
+    ) -> NDArray[Any]:
+        return self._said[X[:, 0]]
 
 
 def _as_table(said: ArrayLike, space: SecretSpace) -> NDArray[Any]:

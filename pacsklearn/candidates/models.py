@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
@@ -26,21 +27,43 @@ from pacsklearn.candidates.subset_fitting import (
     seeded_clone,
     unwrap,
 )
+from pacsklearn.candidates.universe import RowRules
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import NonDeterministicError
 
-__all__ = ["CandidateModels", "candidate_models"]
+__all__ = ["AnsweringModels", "CandidateModels", "candidate_models"]
 
 # Answers of all candidates held at once while a batch is evaluated.
 _MOST_CELLS = 2**24
 _CHECKED_ROWS = 64
 
 
+class AnsweringModels(ABC):
+    """What every candidate says of a query."""
+
+    @property
+    @abstractmethod
+    def n_models(self) -> int:
+        """Number m of candidates."""
+
+    @abstractmethod
+    def checked(self, X: Any) -> Any:
+        """Queries as the models take them; errors quote none of them."""
+
+    @abstractmethod
+    def labels(self, X: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
+        """Codes in ``classes`` of every candidate's label for every row; shape (n, m)."""
+
+    @abstractmethod
+    def values(self, X: Any, method: str, width: int, classes: Any = None) -> NDArray[np.float64]:
+        """What ``method`` of every candidate gives for every row; shape (n, m, width)."""
+
+
 @final
 @dataclass(frozen=True, eq=False)
-class CandidateModels:
+class CandidateModels(AnsweringModels):
     """Models fitted on every candidate subset; secret material.
 
     Parameters
@@ -55,8 +78,18 @@ class CandidateModels:
     stacked: BatchPredictor | None = field(default=None, repr=False)
     n_jobs: int | None = None
 
+    @property
+    def n_models(self) -> int:
+        return len(self.models)
+
+    @cached_property
+    def _rules(self) -> RowRules:
+        return RowRules.of(self.models[0])
+
+    def checked(self, X: Any) -> Any:
+        return self._rules.check(X)
+
     def labels(self, X: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
-        """Codes in ``classes`` of every candidate's label for every row; shape (n, m)."""
         codes = np.empty((X.shape[0], len(self.models)), dtype=np.int32)
         # A class that no candidate has seen has no place in the stack.
         seen = np.searchsorted(classes, self.models[0].classes_) if self.stacked else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -13,17 +13,27 @@ from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.one_sided_law import ONE_SIDED
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
 from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning
+from pacsklearn.noise.sampler import Sampler
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
 from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.release.statement import pac_guarantee
 
-__all__ = ["Books"]
+__all__ = ["Books", "chosen_backend"]
+
+
+def chosen_backend(noise: Any, criterion: Criterion | None) -> str | NoiseBackend:
+    """Backend from a user's argument; "auto" is the default one for what is capped."""
+    if isinstance(noise, str) and noise == "auto":
+        return "logdet" if criterion is None else "criterion"
+    chosen: str | NoiseBackend = noise
+    return chosen
 
 
 @final
@@ -49,6 +59,28 @@ class Books:
     lock: AbstractContextManager[Any]
     criterion: Criterion | None = None
 
+    @classmethod
+    def rehearsing(
+        cls,
+        space: SecretSpace | CandidateSpace,
+        sampler: Sampler,
+        ceiling: float,
+        criterion: Criterion | None = None,
+    ) -> Books:
+        """Books of a session of its own, for games: the same procedure with a secret to be known.
+
+        Parameters
+        ----------
+        space : SecretSpace or CandidateSpace
+        sampler : Sampler
+            Draws secret and noise.
+        ceiling : float
+        criterion : Criterion, optional
+        """
+        secret = Secret(space.weights, sampler)
+        account = Account(MemoryLedger(ceiling, ledger_unit(criterion)), None)
+        return cls(space, secret, account, nullcontext(), criterion)
+
     def check(self, asked: float | None) -> Target:
         """What the next release may reveal, if it fits under the ceilings.
 
@@ -65,13 +97,6 @@ class Books:
         own = self.account.own
         if self.criterion is not None and own.events:
             raise BudgetExhaustedError(own.spent, own.ceiling, own.ceiling)
-
-    def backend(self, noise: Any) -> str | NoiseBackend:
-        """Backend from a user's argument; "auto" is the default one for what is capped."""
-        if isinstance(noise, str) and noise == "auto":
-            return "logdet" if self.criterion is None else "criterion"
-        chosen: str | NoiseBackend = noise
-        return chosen
 
     def warn_of_few(self, n_outputs: int) -> None:
         """Warn when most of what is released cannot depend on the secret."""

@@ -19,7 +19,7 @@ from pacsklearn.core.target import Target
 from pacsklearn.noise.one_sided import OneSidedBackend
 from pacsklearn.plugin import registry
 from pacsklearn.plugin.catalogue import unregistered_provenance
-from pacsklearn.release.books import Books
+from pacsklearn.release.books import Books, chosen_backend
 
 __all__ = ["candidate_values", "release_value"]
 
@@ -61,7 +61,7 @@ def release_value(
     if one_sided:
         return _padded(books, function, X, y, target, name)
     plugins = registry()
-    noise = books.backend(noise)
+    noise = chosen_backend(noise, books.criterion)
     backend, cost = plugins.noise_backend(noise), as_metric(metric)
     provenance = (plugins.provenance("noise_backend", noise),)
     values = candidate_values(function, books.space, X, y)

@@ -3,81 +3,160 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.outputs import candidate_outputs, observe
+from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs, observe
+from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.fit_report import stage
+from pacsklearn.core.metric import Metric
+from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.release import Release
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.target import Target
 from pacsklearn.plugin import registry
-from pacsklearn.release.books import Books
+from pacsklearn.release.books import Books, chosen_backend
 from pacsklearn.release.individual import told_about_units, with_individual
 from pacsklearn.release.statement import public_facts
 
-__all__ = ["release_parameters"]
+__all__ = ["ParameterPlan", "ReleaseChoices", "release_parameters"]
+
+
+@final
+@dataclass(frozen=True)
+class ReleaseChoices:
+    """What a user chooses about a release of parameters.
+
+    Parameters
+    ----------
+    noise : str or NoiseBackend, default="auto"
+    metric : "auto", None, array-like or Metric, default="auto"
+    canonicalizer : "auto", str or Canonicalizer, default="auto"
+    """
+
+    noise: Any = "auto"
+    metric: Any = "auto"
+    canonicalizer: Any = "auto"
+
+
+@final
+class TakenStep(NamedTuple):
+    """A step that was charged and drawn: law, event, integers, and the belief before it."""
+
+    law: NoiseLaw
+    event: Event
+    observed: NDArray[np.int64]
+    belief: NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ParameterPlan:
+    """A release of parameters, up to what needs the secret; secret material.
+
+    A session takes it once; a game takes it again and again, with secrets of its own.
+    """
+
+    outputs: CandidateOutputs
+    space: SecretSpace
+    backend: NoiseBackend
+    cost: Metric
+    target: Target
+    provenance: tuple[Provenance, ...]
+    _first: dict[bytes, NoiseLaw] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        estimator: Any,
+        prepare: Callable[[], Candidates],
+        target: Target,
+        choices: ReleaseChoices,
+    ) -> Self:
+        """Fit the candidates of ``prepare``, once the plugins are known to be there."""
+        plugins = registry()
+        noise, canonicalizer = (
+            chosen_backend(choices.noise, target.criterion),
+            choices.canonicalizer,
+        )
+        backend = plugins.noise_backend(noise)
+        chosen = plugins.canonicalizer(canonicalizer, estimator)
+        automatic = isinstance(canonicalizer, str) and canonicalizer == "auto"
+        provenance = (
+            plugins.provenance("noise_backend", noise),
+            plugins.provenance("canonicalizer", chosen if automatic else canonicalizer),
+        )
+        candidates = prepare()
+        outputs = candidate_outputs(candidates, chosen)
+        with stage("calibration"):
+            cost = outputs.metric(choices.metric)
+        return cls(outputs, candidates.space, backend, cost, target, provenance)
+
+    def calibrate(self, belief: NDArray[np.float64]) -> NoiseLaw:
+        """Law under a belief. That of the first is kept: every round of a game begins with it."""
+        name = belief.tobytes()
+        law = self._first.get(name)
+        if law is None:
+            with stage("calibration"):
+                law = self.backend.calibrate(self.outputs.support(belief), self.target, self.cost)
+            if not self._first:
+                self._first[name] = law
+        return law
+
+    def take(self, books: Books) -> TakenStep:
+        """Calibrate, charge and draw."""
+        beliefs = []
+
+        def calibrate(belief: NDArray[np.float64]) -> NoiseLaw:
+            beliefs.append(belief)
+            return self.calibrate(belief)
+
+        law, event, observed = books.take(
+            calibrate,
+            lambda law: books.event(
+                "parameters",
+                law,
+                self.outputs.layout.size,
+                0 if law.is_noiseless else law.dimension,
+                self.provenance,
+            ),
+            lambda law: observe(law, books.secret.index, books.secret.sampler),
+        )
+        return TakenStep(law, event, observed, beliefs[0])
 
 
 def release_parameters(
     books: Books,
-    prepare: Callable[[], Candidates],
     estimator: Any,
+    prepare: Callable[[], Candidates],
     *,
     budget: float | None,
-    noise: Any,
-    metric: Any,
-    canonicalizer: Any,
+    choices: ReleaseChoices,
     individual: bool = False,
 ) -> Release:
     """One step of a session; the arguments are those of ``PrivacySession.release``.
 
-    The candidates are prepared once the budget and the plugins are known to be there.
+    The candidates are prepared once the budget is known to be there.
     """
     target = books.check(budget)
-    plugins = registry()
-    noise = books.backend(noise)
-    backend = plugins.noise_backend(noise)
-    chosen = plugins.canonicalizer(canonicalizer, estimator)
-    named = chosen if isinstance(canonicalizer, str) and canonicalizer == "auto" else canonicalizer
-    provenance = (
-        plugins.provenance("noise_backend", noise),
-        plugins.provenance("canonicalizer", named),
-    )
-    candidates = prepare()
-    outputs = candidate_outputs(candidates, chosen)
+    plan = ParameterPlan.of(estimator, prepare, target, choices)
+    outputs = plan.outputs
     books.warn_of_few(outputs.layout.size)
-    with stage("calibration"):
-        cost = outputs.metric(metric)
-    beliefs = []
-
-    def calibrate(belief: NDArray[np.float64]) -> NoiseLaw:
-        beliefs.append(belief)
-        with stage("calibration"):
-            return backend.calibrate(outputs.support(belief), target, cost)
-
-    law, event, observed = books.take(
-        calibrate,
-        lambda law: books.event(
-            "parameters",
-            law,
-            outputs.layout.size,
-            0 if law.is_noiseless else law.dimension,
-            provenance,
-        ),
-        lambda law: observe(law, books.secret.index, books.secret.sampler),
-    )
+    law, event, observed, before = plan.take(books)
     guarantee = books.guarantee_of(
         target.budget,
         law,
         noiseless=law.is_noiseless,
-        released=chosen.noised,
+        released=outputs.canonicalizer.noised,
         public=public_facts(outputs.layout),
-        provenance=provenance,
+        provenance=plan.provenance,
     )
-    told = told_about_units(law, candidates.space, beliefs[0]) if individual else None
+    told = told_about_units(law, plan.space, before) if individual else None
     if told is not None:
         guarantee = with_individual(guarantee, told)
     value = outputs.decode(law.decode(observed))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 
-from pacsklearn.candidates.models import CandidateModels
+from pacsklearn.candidates.models import AnsweringModels
 from pacsklearn.responses import label_engine, value_engine
 from pacsklearn.responses.answers import LabelAnswers, ValueAnswers
 
@@ -44,7 +44,7 @@ class AnswerKind(ABC):
     width: int
 
     @abstractmethod
-    def said(self, models: CandidateModels, X: Any) -> NDArray[Any]:
+    def said(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
         """What every candidate says: label codes (n, m), or numbers (n, m, width)."""
 
     @abstractmethod
@@ -83,7 +83,7 @@ class LabelKind(AnswerKind):
     def __init__(self, classes: NDArray[Any]) -> None:
         self.classes, self.value_range, self.width = classes, None, int(classes.size)
 
-    def said(self, models: CandidateModels, X: Any) -> NDArray[Any]:
+    def said(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
         return models.labels(X, self.classes)
 
     def contested(self, said: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
@@ -125,7 +125,7 @@ class ProbabilityKind(_NumberKind):
     def __init__(self, classes: NDArray[Any]) -> None:
         self.classes, self.value_range, self.width = classes, None, int(classes.size)
 
-    def said(self, models: CandidateModels, X: Any) -> NDArray[Any]:
+    def said(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
         return np.clip(models.values(X, "predict_proba", self.width, self.classes), 0, 1)
 
     def decoded(self, values: list[Any]) -> NDArray[Any]:
@@ -154,7 +154,7 @@ class ValueKind(_NumberKind):
     def __init__(self, value_range: tuple[float, float], width: int) -> None:
         self.classes, self.value_range, self.width = None, value_range, width
 
-    def said(self, models: CandidateModels, X: Any) -> NDArray[Any]:
+    def said(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
         return np.clip(models.values(X, "predict", self.width), *self.value_range)
 
     def decoded(self, values: list[Any]) -> NDArray[Any]:

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.candidates.models import CandidateModels
-from pacsklearn.candidates.universe import RowRules
+from pacsklearn.candidates.models import AnsweringModels
 from pacsklearn.core.event import Event
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.mechanism import QueryAnswers
@@ -110,7 +109,7 @@ class Responder:
 
     Parameters
     ----------
-    models : CandidateModels
+    models : AnsweringModels
     secret : Secret
         Shared by everything the session releases.
     account : Account
@@ -138,7 +137,7 @@ class Responder:
 
     def __init__(
         self,
-        models: CandidateModels,
+        models: AnsweringModels,
         secret: Secret,
         account: Account,
         pool: NoisePool,
@@ -152,7 +151,6 @@ class Responder:
         self._lock, self._guarantee = lock, guarantee
         self.kind, self.step_budget = kind, step_budget
         self.n_answered = self.n_contested = 0
-        self._rules = RowRules.of(models.models[0])
         self._stored = StoredAnswers()
 
     def export(self) -> ResponderState:
@@ -233,7 +231,7 @@ class Responder:
 
     def checked(self, X: Any) -> Any:
         """Queries as the models take them; errors quote none of them."""
-        return self._rules.check(X)
+        return self._models.checked(X)
 
     def _answer_batch(self, X: Any) -> tuple[list[Any], list[float]]:
         keys = row_keys(X)
@@ -273,7 +271,7 @@ class Responder:
                 unit="nats",
                 backend="diagonal",
                 bound=asked,
-                n_candidates=len(self._models.models),
+                n_candidates=self._models.n_models,
                 n_outputs=fresh,
                 n_noisy=contested,
                 mechanism=QueryAnswers(self.kind.answers, self.step_budget, contested),
@@ -284,7 +282,10 @@ class Responder:
         """Run Algorithm 1 over the rows, with as much noise as they turn out to need."""
         answers: list[Any] = []
         margins: list[float] = []
+        # Nearly every contested row needs some; an engine that stops for want of it runs twice.
         noise = np.empty(0, dtype=np.int64)
+        if contested:
+            noise = self._pool.take(max(_LEAST_NOISE, 2 * contested))
         while len(answers) < len(said):
             rest = said[len(answers) :]
             told = self.kind.answer(

@@ -23,7 +23,7 @@ from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.release.account import Account, open_shared
 from pacsklearn.release.books import Books
 from pacsklearn.release.function import release_value
-from pacsklearn.release.parameters import release_parameters
+from pacsklearn.release.parameters import ReleaseChoices, release_parameters
 from pacsklearn.release.secret import Secret, resumed_sampler, sampler_for
 from pacsklearn.release.session_criterion import as_criterion, check_cap, ledger_unit
 from pacsklearn.responses.answer_kind import answer_kind
@@ -270,12 +270,10 @@ class PrivacySession:
         self._row_space()
         return release_parameters(
             self._books,
-            lambda: self._candidates(estimator, fit_params),
             estimator,
+            lambda: self._candidates(estimator, fit_params),
             budget=budget,
-            noise=noise,
-            metric=metric,
-            canonicalizer=canonicalizer,
+            choices=ReleaseChoices(noise, metric, canonicalizer),
             individual=individual,
         )
 

@@ -7,6 +7,7 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -304,3 +305,15 @@ class OnWords(CanaryAttack):
 def test_an_instance_is_taken_as_it_is(sound):
     audit = run_audit(sound, X, y, attacks=IdentificationAttack(), n_trials=20)
     assert audit.provenance[0].name == "identification"
+
+
+def test_a_release_that_forgets_its_noise_is_caught(monkeypatch):
+    """The audit takes the release's own steps; one that restated them saw nothing."""
+    from pacsklearn.release import parameters
+
+    X, y = load_iris(return_X_y=True)
+    model = PACPrivate(LinearDiscriminantAnalysis(), n_subsets=16, budget=1 / 4).fit(X, y)
+    kept = {"attacks": ["identification"], "n_trials": 60}
+    assert run_audit(model, X, y, **kept).passed
+    monkeypatch.setattr(parameters, "observe", lambda law, index, _: law.centres[index])
+    assert not run_audit(model, X, y, **kept).passed
