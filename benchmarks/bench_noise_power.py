@@ -6,6 +6,7 @@ import warnings
 from itertools import pairwise
 from typing import Any
 
+from baselines.backends import BASELINES, registered_baselines
 from public_data import Split, breast_cancer, iris, rice
 from report import Figures, print_table
 from sklearn.cluster import KMeans
@@ -36,7 +37,9 @@ def models(data: Split) -> dict[str, Any]:
     }
 
 
-def powers(model: Any, data: Split, metric: Any) -> dict[str, list[float]]:
+def powers(
+    model: Any, data: Split, metric: Any, baselines: tuple[str, ...]
+) -> dict[str, list[float]]:
     """Noise power of each backend at each budget."""
     X, y = data.train
     chosen = registry().canonicalizer_for(model)
@@ -48,7 +51,7 @@ def powers(model: Any, data: Split, metric: Any) -> dict[str, list[float]]:
             registry().noise_backend(noise).calibrate(support, Target(budget), cost).noise_power
             for budget in BUDGETS.values()
         ]
-        for noise in BACKENDS
+        for noise in (*BACKENDS, *baselines)
     }
 
 
@@ -63,11 +66,13 @@ def main() -> None:
         for kind, model in models(split).items():
             ordered = 0
             for metric in ("auto", None):
-                found = powers(model, split, metric)
+                with registered_baselines() as baselines:
+                    found = powers(model, split, metric, baselines)
                 for i, label in enumerate(BUDGETS):
                     four = [found[noise][i] for noise in BACKENDS]
                     ordered += all(HAIR * more >= less for more, less in pairwise(four))
-                    relative = [f"{power / found['eigen'][i]:.3f}" for power in four]
+                    all_of_them = [*four, *(found[noise][i] for noise in baselines)]
+                    relative = [f"{power / found['eigen'][i]:.3f}" for power in all_of_them]
                     shown = (metric or "identity", label, *relative, f"{found['eigen'][i]:.4g}")
                     rows.append((name, kind, *shown))
             total = 2 * len(BUDGETS)
@@ -77,7 +82,8 @@ def main() -> None:
                 f"{ordered} of {total}",
                 ordered == total,
             )
-    header = ("data", "model", "metric", "MI", *BACKENDS, "eigen itself")
+    unproved = tuple(f"{rule.name} (no proof)" for rule in BASELINES)
+    header = ("data", "model", "metric", "MI", *BACKENDS, *unproved, "eigen itself")
     print_table("noise power relative to eigen", header, rows)
     figures.show()
 

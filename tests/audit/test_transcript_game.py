@@ -86,7 +86,7 @@ def test_a_round_is_charged_and_stopped_as_a_session_is(halves, space, monkeypat
     )
     # The batch of 20 does not fit and is refused as a whole; then one after another.
     assert asked == [("responses", 1 / 64)] * 3
-    monkeypatch.setattr(Responder, "_bound", lambda *_: 1e-300)
+    monkeypatch.setattr(Responder, "_bound", lambda *_: 1e-12)
     told = TranscriptGame(halves, space, step_budget=1 / 64, budget=3.5 / 64).play(
         np.random.default_rng(0)
     )
