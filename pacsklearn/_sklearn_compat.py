@@ -21,6 +21,7 @@ __all__ = [
     "constant_predictor",
     "html_diagram",
     "is_multilabel",
+    "kernel_width",
     "lda_degrees_of_freedom",
     "output_config",
     "plant_bisecting_tree",
@@ -80,6 +81,11 @@ def prepare_for_predict(estimator: Any, n_outputs: int = 1) -> None:
     if hasattr(estimator, "_check_mkl_vcomp"):  # the K-Means family
         estimator._n_threads = 1
         estimator._n_features_out = n_outputs
+
+
+def kernel_width(machine: Any) -> float:
+    """The ``gamma`` a fitted support vector machine works with."""
+    return float(machine._gamma)
 
 
 def constant_predictor(X: Any, value: float) -> Any:

@@ -8,6 +8,7 @@ from pacsklearn.plugin.builtin_canonicalizers import canonicalizer_records
 from pacsklearn.plugin.hookspecs import hookimpl
 from pacsklearn.plugin.records import (
     AttackRecord,
+    BatchPredictorRecord,
     CanonicalizerRecord,
     CriterionRecord,
     NoiseBackendRecord,
@@ -17,6 +18,7 @@ from pacsklearn.plugin.records import (
 
 __all__ = [
     "pacsklearn_attacks",
+    "pacsklearn_batch_predictors",
     "pacsklearn_canonicalizers",
     "pacsklearn_criteria",
     "pacsklearn_noise_backends",
@@ -247,4 +249,26 @@ def pacsklearn_subset_fitters() -> Iterator[SubsetFitterRecord]:
         "pacsklearn.fitting.pipeline:PipelineFitter",
         ("sklearn.pipeline.Pipeline",),
         "scalers and components that pass moments on",
+    )
+
+
+@hookimpl
+def pacsklearn_batch_predictors() -> Iterator[BatchPredictorRecord]:
+    """Batch predictors of pacsklearn; linear models need none."""
+    yield BatchPredictorRecord(
+        "stacked_svm",
+        "pacsklearn.candidates.stacked_svm:StackedSVM",
+        ("sklearn.svm.SVC", "sklearn.svm.SVR", "sklearn.pipeline.Pipeline"),
+        "kernels of all candidates' support vectors by matrix products",
+    )
+    yield BatchPredictorRecord(
+        "stacked_forest",
+        "pacsklearn.candidates.stacked_forest:StackedForest",
+        (
+            "sklearn.ensemble.RandomForestClassifier",
+            "sklearn.ensemble.RandomForestRegressor",
+            "sklearn.ensemble.ExtraTreesClassifier",
+            "sklearn.ensemble.ExtraTreesRegressor",
+        ),
+        "trees of all candidates' forests asked directly",
     )
