@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.information import discrepancy as counts
+from pacsklearn.information.mean_bound import upper_mean_bound
 
 __all__ = ["DiscrepancyCap"]
 
@@ -162,6 +163,76 @@ class DiscrepancyCap:
             ),
             mean_over_data=True,
         )
+
+    @classmethod
+    def coupled(
+        cls,
+        differing: ArrayLike,
+        n_rows: int,
+        batch_size: int,
+        sampling: str = "without-replacement",
+        *,
+        seed: int = 0,
+        delta: float = 0.01,
+        gamma: float = 1e-6,
+    ) -> DiscrepancyCap:
+        """Bounds from simulated data sets (srpp, Algorithms 3 and 4): a batch is drawn for each.
+
+        Parameters
+        ----------
+        differing : array-like of int, shape (n_draws,) or (n_families, n_draws)
+            In how many rows the data sets of each coupled draw differ; one row of the array for
+            each prior and pair of secrets.
+        seed : int, default=0
+            Public seed of the batches.
+        delta, gamma : float
+            As for :meth:`sampled`.
+
+        Examples
+        --------
+        >>> cap = DiscrepancyCap.coupled(np.full(100_000, 20), 50_000, 512)
+        >>> 0.2446 < cap.second_moment < 40
+        True
+        """
+        families = np.atleast_2d(np.asarray(differing, dtype=np.int64))
+        generator = np.random.default_rng(seed)
+        if sampling == "without-replacement":
+            draws = generator.hypergeometric(families, n_rows - families, batch_size)
+        elif sampling == "with-replacement":
+            draws = generator.binomial(batch_size, families / n_rows)
+        else:
+            draws = generator.binomial(families, batch_size / n_rows)
+        found = cls.sampled(draws, n_rows, batch_size, sampling, delta=delta, gamma=gamma)
+        # Given the data sets the mean square is known: only they are left to be sampled.
+        squares = np.array(
+            [counts.second_moment(n_rows, d, batch_size, sampling) for d in range(n_rows + 1)]
+        )
+        share = gamma / (2 * families.shape[0])
+        moment = max(upper_mean_bound(squares[f], 0.0, squares[-1], share) for f in families)
+        return replace(found, second_moment=min(moment, found.second_moment))
+
+    def covers(self, other: DiscrepancyCap, rounding: float = 1e-9) -> bool:
+        """Whether bounds that hold for the other one hold for this one: its count is no smaller.
+
+        Parameters
+        ----------
+        other : DiscrepancyCap
+            With a known law, or with its second moment alone.
+        rounding : float
+            Relative error allowed for.
+        """
+        if self.second_moment < other.second_moment * (1 - rounding):
+            return False
+        theirs = other.law
+        if theirs is None:
+            return self.largest >= other.largest or self.tail >= other.tail
+        beyond = float(theirs[self.largest + 1 :].sum())
+        ours = self.law
+        if ours is None:
+            return beyond <= self.tail * (1 + rounding)
+        size = max(ours.size, theirs.size)
+        tails = [np.cumsum(np.pad(law, (0, size - law.size))[::-1])[::-1] for law in (ours, theirs)]
+        return bool(np.all(tails[0] >= tails[1] * (1 - rounding) - 1e-15))
 
     def __post_init__(self) -> None:
         check_integer(name="n_rows", value=self.n_rows, minimum=1)

@@ -13,17 +13,15 @@ from numpy.typing import NDArray
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
-from pacsklearn.core.scenario import SecretColumn
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
-from pacsklearn.exceptions import PrivacyLeakWarning, ScenarioError
+from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.noise.batch_sampler import BatchSampler
-from pacsklearn.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.run import PrivateRun, RunRecord, run_unit
 from pacsklearn.pufferfish.run_statement import run_guarantee
-from pacsklearn.pufferfish.world_differences import WorldDifferences, world_differences
+from pacsklearn.pufferfish.training_rows import TrainingRows
+from pacsklearn.pufferfish.world_differences import WorldDifferences
 from pacsklearn.release.account import open_shared
-from pacsklearn.release.secret import sampler_for
 from pacsklearn.scenarios.differing_rows import DifferingRows
 
 __all__ = ["PlainRun", "PrivateSGD", "opened_run", "planned_unit"]
@@ -52,7 +50,9 @@ class PlainRun:
         """Mean, as it is."""
         return np.asarray(total / self._size)
 
-    def guarantee(self, delta: float, dimension: str, public: Iterable[str]) -> None:
+    def guarantee(
+        self, delta: float, dimension: str, public: Iterable[str], leaks: Iterable[str] = ()
+    ) -> None:
         """Nothing is promised."""
         return
 
@@ -86,10 +86,17 @@ class PrivateSGD:
         """Noised mean of the clipped gradients that sum to ``total``."""
         return self._run.noised_mean(total)
 
-    def guarantee(self, delta: float, dimension: str, public: Iterable[str]) -> PufferfishGuarantee:
+    def guarantee(
+        self, delta: float, dimension: str, public: Iterable[str], leaks: Iterable[str] = ()
+    ) -> PufferfishGuarantee:
         """What is promised about everything released so far."""
         return run_guarantee(
-            self._run, self._differences, delta=delta, dimension=dimension, public=public
+            self._run,
+            self._differences,
+            delta=delta,
+            dimension=dimension,
+            public=public,
+            leaks=tuple(leaks),
         )
 
     def close(self) -> None:
@@ -99,13 +106,8 @@ class PrivateSGD:
 
 def opened_run(
     model: Any,
-    X: NDArray[Any],
-    y: Any,
-    secret: SecretColumn | None,
-    realized: Any,  # noqa: ARG001 - which of a scenario's training sets is used
+    rows: TrainingRows,
     *,
-    cap: DiscrepancyCap | None,
-    batch_size: int,
     clipping: GradientClipping,
     n_steps: int,
     record: RunRecord | None = None,
@@ -115,46 +117,24 @@ def opened_run(
     Parameters
     ----------
     model : estimator
-        With ``epsilon``, ``noise_multiplier``, ``order``, ``accounting``, ``scenario``,
-        ``sampling``, ``secret_name``, ``ledger``, ``steps_per_charge`` and ``random_state``, all
-        checked.
-    X, y : ndarrays
-    secret : SecretColumn, optional
-    realized : object
-    cap : DiscrepancyCap, optional
-        Instead of the one that the scenario's data sets give.
-    batch_size : int
+        With ``epsilon``, ``noise_multiplier``, ``order``, ``accounting``, ``sampling``,
+        ``secret_name``, ``ledger`` and ``steps_per_charge``, all checked.
+    rows : TrainingRows
     clipping : GradientClipping
     n_steps : int
         Planned: what ``epsilon`` has to suffice for.
     record : RunRecord, optional
         Of a run to go on with, whose noise is kept.
     """
-    sampler = _sampler(model.random_state, record)
-    n_rows = X.shape[0]
     if model.noise_multiplier == 0:
         warnings.warn(
             "noise_multiplier=0 adds no noise: the model is NOT private and has no guarantee.",
             PrivacyLeakWarning,
             stacklevel=5,
         )
-        return PlainRun(
-            BatchSampler.beside(sampler, n_rows, batch_size, model.sampling), batch_size
-        )
-    plugins = registry()
-    named = DifferingRows() if model.scenario is None else model.scenario
-    scenario = plugins.scenario(named)
-    if cap is None:
-        differences = world_differences(scenario, X, y, secret)
-        if not isinstance(scenario, DifferingRows):
-            raise ScenarioError(
-                f"{type(scenario).__name__} draws the training set that is released on, and "
-                "gradient descent runs on the rows given; use DifferingRows."
-            )
-        cap = DiscrepancyCap.differing(n_rows, differences.n_differing, batch_size, model.sampling)
-    else:
-        differences = WorldDifferences(cap.largest, coupling="as the discrepancy cap assumes")
-    accountant = SRPPSGDAccountant(cap, clipping, float(model.order), model.accounting)
+        batches = BatchSampler.beside(rows.sampler, rows.n_rows, rows.batch_size, model.sampling)
+        return PlainRun(batches, rows.batch_size)
+    accountant = SRPPSGDAccountant(rows.cap, clipping, float(model.order), model.accounting)
     if record is not None:
         multiplier = record.noise_multiplier
     elif model.noise_multiplier is None:
@@ -166,20 +146,20 @@ def opened_run(
         if model.noise_multiplier is None
         else _planned(accountant, multiplier, n_steps, record)
     )
-    unit = run_unit(accountant, scenario, model.secret_name)
+    unit = run_unit(accountant, rows.scenario, model.secret_name)
     run = PrivateRun(
         accountant,
-        scenario,
+        rows.scenario,
         multiplier,
         ceiling=ceiling,
-        sampler=sampler,
+        sampler=rows.sampler,
         shared=open_shared(model.ledger, ceiling, unit),
         record=record,
         steps_per_charge=model.steps_per_charge,
         secret_name=model.secret_name,
-        provenance=(plugins.provenance("scenario", named),),
+        provenance=(rows.provenance,),
     )
-    return PrivateSGD(run, differences)
+    return PrivateSGD(run, rows.differences)
 
 
 def planned_unit(model: Any) -> str:
@@ -197,13 +177,3 @@ def _planned(
     """Ceiling of a run whose noise was given: what all its steps cost."""
     before = [] if record is None else [price * count for price, count, _ in record.prices]
     return math.fsum([*before, n_steps * accountant.cost(multiplier)]) * _ROOM
-
-
-def _sampler(random_state: Any, record: RunRecord | None) -> SecureSampler | SeededSampler:
-    sampler = sampler_for(random_state)
-    if record is not None and not sampler.is_secure:
-        # Going on with the same seed would draw the same noise again.
-        seeds = np.abs(sampler.noise(4)).tolist()
-        return SeededSampler(np.random.default_rng([record.n_steps, *seeds]))
-    assert isinstance(sampler, SecureSampler | SeededSampler)
-    return sampler

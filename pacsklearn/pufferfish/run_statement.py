@@ -64,6 +64,7 @@ def run_guarantee(
     delta: float,
     dimension: str,
     public: Iterable[str],
+    leaks: tuple[str, ...] = (),
 ) -> PufferfishGuarantee:
     """Guarantee of everything that a run has released so far.
 
@@ -77,6 +78,8 @@ def run_guarantee(
         What was released with noise.
     public : iterable of str
         What was released as it is.
+    leaks : tuple of str
+        What was released about the rows without noise, against the rules: not for release then.
     """
     accountant, record = run.accountant, run.record
     cap, accounting = accountant.cap, accountant.accounting
@@ -118,12 +121,20 @@ def run_guarantee(
         n_releases=len(ledger.events),
         released=(dimension,),
         public=tuple(public),
-        not_covered=(*limits[accounting], *more, _CHOICES, _SECRETS, _COPIES),
+        not_covered=(
+            *leaks,
+            *run.scenario.not_covered,
+            *limits[accounting],
+            *more,
+            _CHOICES,
+            _SECRETS,
+            _COPIES,
+        ),
         sources=(
             "SRPP-SGD: srpp, section 5 and appendices C to J",
             "shifts of discrete Gaussians: at most the continuous divergence",
         ),
-        for_release=record.secure,
+        for_release=record.secure and not leaks,
         provenance=run.provenance,
         averaged_over=(
             "draws of the batches, which may be known" if accounting == "subsampling-aware" else ""

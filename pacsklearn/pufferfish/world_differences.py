@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, final
@@ -10,13 +9,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
+from pacsklearn.core.scenario import World, Worlds
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.scenarios.differing_rows import DifferingRows
 
-__all__ = ["WorldDifferences", "world_differences"]
+__all__ = ["WorldDifferences", "coupled_counts", "world_differences"]
 
-Digests = NDArray[np.bytes_]
+Integers = NDArray[np.int64]
+
+_COUPLING = "row by row, the n-th data sets of two secrets"
 
 
 @final
@@ -41,55 +41,81 @@ class WorldDifferences:
     n_draws: int = 1
     coupling: str = "row by row, any two data sets"
 
+    @classmethod
+    def of(cls, worlds: Worlds, n_differing: int) -> WorldDifferences:
+        """Of data sets that are listed, or drawn."""
+        return cls(
+            n_differing=n_differing,
+            n_secrets=len(worlds.secrets),
+            n_pairs=len(worlds.pairs),
+            n_priors=len(worlds.priors),
+            n_draws=worlds.n_draws,
+            coupling=_COUPLING,
+        )
 
-def world_differences(
-    scenario: Scenario, X: NDArray[Any], y: Any, secret: SecretColumn | None
-) -> WorldDifferences:
-    """Compare the data sets of a scenario row by row.
+
+def world_differences(worlds: Worlds, X: Any, y: Any) -> WorldDifferences:
+    """Compare the listed data sets of a scenario, row by row.
 
     Parameters
     ----------
-    scenario : Scenario
-    X : ndarray of shape (n_rows, n_features)
+    worlds : Worlds
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
     y : ndarray of shape (n_rows,)
-    secret : as for :meth:`~pacsklearn.core.scenario.Scenario.worlds`
 
     Raises
     ------
     ScenarioError
-        When data sets have different numbers of rows, none differ, or they are not listed.
+        When data sets have different numbers of rows, or none differ.
 
     Notes
     -----
     The n-th data sets of two secrets are compared; all with all where their numbers do not match.
     One coupling is enough for the bound, and it is the one under which other releases of the
-    scenario add up. Rows are compared by a digest of 128 bits.
+    scenario add up. Data sets made of rows of the table are compared by which rows they are.
     """
-    if isinstance(scenario, DifferingRows):
-        return WorldDifferences(scenario.checked_count(X.shape[0]))
-    if not scenario.redrawn:
-        raise ScenarioError(
-            f"{type(scenario).__name__} knows what the table could have been by draws only, which "
-            "bound no number of rows; use PrevalenceScenario, GroupScenario or DifferingRows."
-        )
-    worlds = scenario.worlds(X, y, secret)
-    digests = [_digests(*world.data(X, y)) for world in worlds.worlds]
-    if len({len(each) for each in digests}) > 1:
-        raise ScenarioError(
-            "The scenario's data sets have different numbers of rows. Gradient descent compares "
-            "them row by row; use a scenario that lists data sets of one size."
-        )
-    most = max(int(np.sum(digests[i] != digests[j])) for i, j in _compared(worlds))
+    most = 0
+    for i, j in _compared(worlds):
+        most = max(most, _differing(worlds.worlds[i], worlds.worlds[j], X, y))
     if most == 0:
         raise ScenarioError("All data sets of the scenario are the same: there is nothing to hide.")
-    return WorldDifferences(
-        n_differing=most,
-        n_secrets=len(worlds.secrets),
-        n_pairs=len(worlds.pairs),
-        n_priors=len(worlds.priors),
-        n_draws=worlds.n_draws,
-        coupling="row by row, the n-th data sets of two secrets",
-    )
+    return WorldDifferences.of(worlds, most)
+
+
+def coupled_counts(worlds: Worlds, n_rows: int) -> Integers:
+    """Numbers of differing rows of coupled draws (srpp, Algorithms 3 and 4, their data sets).
+
+    Parameters
+    ----------
+    worlds : Worlds
+        Of a scenario that draws what the table could have been, the n-th draws of all secrets with
+        equal random numbers.
+    n_rows : int
+        Of the table.
+
+    Returns
+    -------
+    ndarray of int, shape (n_families, n_draws)
+        One row for each prior and pair of secrets.
+
+    Raises
+    ------
+    ScenarioError
+        When draws have other numbers of rows than the table.
+    """
+    families = []
+    for left, right in worlds.instances():
+        pairs = zip(left.members, right.members, strict=True)
+        families.append(
+            [_differing(worlds.worlds[i], worlds.worlds[j], None, None) for i, j in pairs]
+        )
+    size = _size(worlds.worlds[worlds.laws[0].members[0]])
+    if size != n_rows:
+        raise ScenarioError(
+            f"The scenario draws tables of {size:,} rows and X has {n_rows:,}: they are compared "
+            "row by row. Draw tables of as many rows."
+        )
+    return np.array(families)
 
 
 def _compared(worlds: Worlds) -> Iterator[tuple[int, int]]:
@@ -102,14 +128,28 @@ def _compared(worlds: Worlds) -> Iterator[tuple[int, int]]:
             yield from zip(i * (n // len(i)), j * (n // len(j)), strict=True)
 
 
-def _digests(X: Any, y: Any) -> Digests:
-    rows = np.ascontiguousarray(X)
-    targets = np.asarray(y)
-    marks = targets.tolist()
-    return np.array(
-        [
-            hashlib.blake2b(row.tobytes() + repr(mark).encode(), digest_size=16).hexdigest()
-            for row, mark in zip(rows, marks, strict=True)
-        ],
-        dtype="S32",
-    )
+def _differing(left: World, right: World, X: Any, y: Any) -> int:
+    rows, others = left.rows, right.rows
+    if rows is None or others is None:
+        tables = [world.data(X, y) for world in (left, right)]
+        _check_sizes(*(table.shape[0] for table, _ in tables))
+        (one, target), (two, other) = tables
+        differ = np.any(np.asarray(one) != np.asarray(two), axis=1)
+        if target is not None:
+            differ |= np.asarray(target) != np.asarray(other)
+        return int(differ.sum())
+    _check_sizes(rows.size, others.size)
+    return int(np.sum(rows != others))
+
+
+def _size(world: World) -> int:
+    rows = world.rows
+    return int(world.data(None, None)[0].shape[0]) if rows is None else rows.size
+
+
+def _check_sizes(left: int, right: int) -> None:
+    if left != right:
+        raise ScenarioError(
+            "The scenario's data sets have different numbers of rows. Gradient descent compares "
+            "them row by row; use a scenario that lists data sets of one size."
+        )

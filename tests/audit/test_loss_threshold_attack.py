@@ -122,7 +122,7 @@ def test_overfitted_digits():
         def train(rows, labels, seed):
             return SRPPSGDClassifier(
                 max_iter=150, batch_size=25, eta0=3.0, clip_norm=2.0, penalty=None, order=16.0,
-                accounting="worst-case", random_state=seed, **noise,
+                accounting="worst-case", random_state=seed, classes=[0, 1], **noise,
             ).fit(rows, labels)  # fmt: skip
 
         return train

@@ -193,6 +193,33 @@ def test_caps(sampling):
     assert sampled.run_failure(10, tails=False) == pytest.approx(1e-3)
 
 
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_caps_from_coupled_data_sets(sampling):
+    """Algorithms 3 and 4: the counts of batches of data sets that differ in 0 to 6 rows."""
+    counts = np.random.default_rng(0).integers(0, 7, (2, 20_000))
+    cap = DiscrepancyCap.coupled(counts, 1000, 50, sampling, delta=0.05)
+    each = [DiscrepancyCap.differing(1000, d, 50, sampling).second_moment for d in range(7)]
+    # What is left to sample are the data sets: the range of the mean squares over the draws.
+    assert np.mean(each) <= cap.second_moment <= np.mean(each) + 20 * 2600 / 20_000
+    assert 1 <= cap.largest <= 6
+    assert (cap.tail, cap.failure, cap.mean_over_data) == (0.05, 1e-6, True)
+
+
+def test_which_caps_cover_which():
+    def cap(rows, sampling="poisson"):
+        return DiscrepancyCap.differing(500, rows, 50, sampling)
+
+    assert cap(5).covers(cap(5))
+    assert cap(9).covers(cap(5))
+    assert not cap(1).covers(cap(500))
+    assert not cap(4).covers(cap(5))
+    few = DiscrepancyCap.of_variation(1e-5, 500, 50, "poisson")
+    assert not few.covers(cap(5))
+    many = DiscrepancyCap.of_variation(0.05, 500, 50, "poisson")
+    assert many.covers(cap(5))
+    assert not few.covers(many)
+
+
 def test_bad_arguments():
     with pytest.raises(ValueError, match="accounting must be one of"):
         accountant("moments")

@@ -10,7 +10,7 @@ import pytest
 from pacsklearn import DifferingRows, GroupScenario, PrevalenceScenario, Scenario, SimulatorScenario
 from pacsklearn.core.scenario import Law, SecretColumn, Worlds
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.pufferfish.world_differences import world_differences
+from pacsklearn.pufferfish.world_differences import coupled_counts, world_differences
 from pacsklearn.scenarios.row_world import RowWorld
 
 X = np.random.default_rng(0).normal(size=(40, 2)).round(1)
@@ -35,18 +35,51 @@ def by_hand(worlds):
 def test_prevalence(n_draws):
     scenario = PrevalenceScenario(shift=0.1, n_draws=n_draws)
     worlds = scenario.worlds(X, Y, COLUMN)
-    found = world_differences(scenario, X, Y, COLUMN)
+    found = world_differences(worlds, X, Y)
     assert found.n_differing == by_hand(worlds) > 0
     assert (found.n_secrets, found.n_pairs) == (7, 21)
     assert (found.n_priors, found.n_draws) == (1, n_draws)
 
 
 def test_what_cannot_be_counted():
-    scenario = SimulatorScenario(lambda s, p, rng: (X, Y), secrets=("a", "b"))
-    with pytest.raises(ScenarioError, match="by draws only"):
-        world_differences(scenario, X, Y, None)
+    worlds = GroupScenario().worlds(X, Y, SecretColumn(np.arange(40) < 9))
     with pytest.raises(ScenarioError, match="different numbers of rows"):
-        world_differences(GroupScenario(), X, Y, SecretColumn(np.arange(40) < 9))
+        world_differences(worlds, X, Y)
+    same = Worlds(
+        ("a", "b"), ("one",), (RowWorld(np.arange(40)),), (Law(0, 0, (0,)), Law(1, 0, (0,))),
+        ((0, 1),),
+    )  # fmt: skip
+    with pytest.raises(ScenarioError, match="nothing to hide"):
+        world_differences(same, X, Y)
+
+
+def test_coupled_draws_of_a_simulator():
+    """Rows that are drawn alike under both secrets do not differ."""
+
+    def sample(secret, prior, rng):
+        rows, count = rng.normal(size=(40, 2)), rng.integers(0, 9)
+        rows[:count] += secret
+        return rows, np.arange(40) % 2
+
+    scenario = SimulatorScenario(sample, secrets=(0.0, 1.0, 2.0), n_draws=50)
+    counts = coupled_counts(scenario.worlds(None, None, None), 40)
+    assert counts.shape == (3, 50)
+    np.testing.assert_array_equal(counts[0], counts[1])
+    assert set(counts[0]) == set(range(9))
+    with pytest.raises(ScenarioError, match="tables of 40 rows and X has 39"):
+        coupled_counts(scenario.worlds(None, None, None), 39)
+
+
+def test_coupled_draws_of_a_reference():
+    scenario = PrevalenceScenario(
+        shares=(0.3, 0.5), value=1, reference=(X, Y % 2, Y % 2), n_draws=20
+    )
+    worlds = scenario.worlds(*scenario.reference)
+    counts = coupled_counts(worlds, 40)
+    # Eight rows more of the value, and some of theirs may come from the same row.
+    assert counts.shape == (1, 20)
+    assert counts.max() <= 40
+    assert counts.min() >= 8
 
 
 @dataclass(frozen=True)
@@ -69,11 +102,11 @@ class Uneven(Scenario):
 def test_laws_that_do_not_match_are_compared_all_with_all():
     sizes = {0: 0, 1: 3, 2: 5, 3: 2, 4: 9}
     expected = max(abs(sizes[i] - sizes[j]) for i, j in product((0, 1), (2, 3, 4)))
-    assert world_differences(Uneven(), X, Y, None).n_differing == expected
+    assert world_differences(Uneven().worlds(X, Y, None), X, Y).n_differing == expected
 
 
 def test_a_number_of_rows():
-    assert world_differences(DifferingRows(7), X, Y, None).n_differing == 7
-    assert world_differences(DifferingRows(99), X, Y, None).n_differing == 40
+    assert DifferingRows(7).checked_count(40) == 7
+    assert DifferingRows(99).checked_count(40) == 40
     assert DifferingRows().protects == "what any single row holds"
     assert "20" in DifferingRows(20).protects

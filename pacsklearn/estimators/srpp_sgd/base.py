@@ -8,20 +8,28 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
 
+from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.scenario import SecretColumn
-from pacsklearn.estimators.srpp_sgd.checked import check_parameters, checked_cap
+from pacsklearn.estimators.srpp_sgd.checked import check_parameters
 from pacsklearn.estimators.srpp_sgd.clipped_gradient import clipped_sum
 from pacsklearn.estimators.srpp_sgd.descent import Descent
 from pacsklearn.estimators.srpp_sgd.losses import LinearLoss, loss_named
 from pacsklearn.estimators.srpp_sgd.penalty import Penalty
 from pacsklearn.estimators.srpp_sgd.step_size import StepSize
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.pufferfish.open_run import PlainRun, PrivateSGD, opened_run
+from pacsklearn.pufferfish.open_run import PlainRun, PrivateSGD, opened_run, planned_unit
+from pacsklearn.pufferfish.training_rows import training_rows
 
 __all__ = ["LinearSGD", "secret_column"]
 
@@ -32,7 +40,7 @@ Floats = NDArray[np.float64]
 class Problem:
     """Rows and targets of one call, checked."""
 
-    X: Floats
+    X: Any
     targets: Floats
     weights: Floats | None
 
@@ -41,6 +49,72 @@ class LinearSGD(BaseEstimator):
     """Parameters and training loop of the private linear models."""
 
     _losses: ClassVar[tuple[str, ...]]
+    _eta0: ClassVar[str]
+
+    def __init__(
+        self,
+        loss: str = "squared_error",
+        *,
+        penalty: str | None = "l2",
+        alpha: float = 1e-4,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        epsilon: float = 1.0,
+        order: float = 4.0,
+        noise_multiplier: float | None = None,
+        accounting: str = "secret-batches",
+        scenario: Any = None,
+        discrepancy: DiscrepancyCap | None = None,
+        clip_norm: float = 1.0,
+        batch_size: int = 64,
+        sampling: str = "poisson",
+        max_iter: int = 20,
+        learning_rate: str = "cosine",
+        eta0: float = 0.1,
+        power_t: float = 0.25,
+        warmup: float = 0.0,
+        momentum: float = 0.0,
+        average: bool | int = False,
+        early_stopping: bool = False,
+        tol: float = 1e-3,
+        n_iter_no_change: int = 5,
+        huber_width: float = 0.5,
+        delta: float = 1e-5,
+        secret_name: str | None = None,
+        ledger: Any = None,
+        steps_per_charge: int = 1,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.order = order
+        self.noise_multiplier = noise_multiplier
+        self.accounting = accounting
+        self.scenario = scenario
+        self.discrepancy = discrepancy
+        self.clip_norm = clip_norm
+        self.batch_size = batch_size
+        self.sampling = sampling
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.warmup = warmup
+        self.momentum = momentum
+        self.average = average
+        self.early_stopping = early_stopping
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.huber_width = huber_width
+        self.delta = delta
+        self.secret_name = secret_name
+        self.ledger = ledger
+        self.steps_per_charge = steps_per_charge
+        self.random_state = random_state
 
     @abstractmethod
     def _targets(self, y: Any, classes: Any) -> tuple[Floats, Floats | None]:
@@ -54,6 +128,7 @@ class LinearSGD(BaseEstimator):
         self,
         X: Any,
         y: Any,
+        sample_weight: Any = None,
         *,
         secret: Any = None,
         realized: Any = None,
@@ -63,14 +138,16 @@ class LinearSGD(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like or sparse matrix of shape (n_rows, n_features)
             Scaled by constants that are public: nothing is scaled here.
         y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), optional
+            Of the rows' losses, before clipping: a row moves a step no further for its weight.
         secret : array-like of shape (n_rows,) or str, optional
             What the scenario is about, a value for each row or the name of a column of ``X``; the
             labels, for classifiers, when not given.
         realized : object, optional
-            The true secret, for scenarios that must be told.
+            The true secret, for scenarios that must be told; drawn by the mechanism otherwise.
         public_validation : tuple (X, y), optional
             Rows that are nobody's secret, for ``early_stopping``.
 
@@ -82,17 +159,30 @@ class LinearSGD(BaseEstimator):
         check_parameters(self, self._losses)
         self._forget()
         return self._train(
-            X, y, secret, realized, epochs=self.max_iter, validation=public_validation
+            X,
+            y,
+            sample_weight,
+            secret,
+            realized,
+            epochs=self.max_iter,
+            validation=public_validation,
         )
+
+    @property
+    def ledger_unit(self) -> str:
+        """Unit of a ledger that can bear runs like this one."""
+        return planned_unit(self)
 
     def _train(
         self,
         X: Any,
         y: Any,
+        sample_weight: Any,
         secret: Any,
         realized: Any,
         *,
         epochs: int,
+        goes_on: bool = False,
         validation: Any = None,
         classes: Any = None,
     ) -> Any:
@@ -100,33 +190,42 @@ class LinearSGD(BaseEstimator):
         first = not hasattr(self, "_descent")
         given = y
         X, y = validate_data(
-            self, X, y, reset=first, dtype=np.float64, order="C", y_numeric=self._numeric
-        )
-        targets, weights = self._targets(y, classes)
-        held_out = self._checked_validation(validation)
-        column = secret_column(self, X, y, given, secret, names)
-        n_rows = X.shape[0]
-        batch = min(self.batch_size, n_rows)
-        k, width = targets.shape[1], X.shape[1] + 1
-        cap = checked_cap(self, n_rows, batch)
-        planned = self.max_iter * -(-n_rows // batch)
-        run = opened_run(
             self,
             X,
             y,
-            column,
-            realized,
-            cap=cap,
-            batch_size=batch,
+            reset=first,
+            dtype=np.float64,
+            order="C",
+            y_numeric=not is_classifier(self),
+            accept_sparse="csr",
+        )
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        targets, weights = self._targets(y, classes)
+        if sample_weight is not None:
+            weights = sample_weight if weights is None else sample_weight * weights
+        held_out = self._checked_validation(validation)
+        column = secret_column(self, X, y, given, secret, names)
+        record = getattr(self, "_record", None)
+        rows = training_rows(self, X, y, column, realized, record=record, goes_on=goes_on)
+        X, targets = rows.of(X), rows.of(targets)
+        weights = None if weights is None else rows.of(weights)
+        k, width = targets.shape[1], X.shape[1] + 1
+        steps = -(-rows.n_rows // rows.batch_size)
+        run = opened_run(
+            self,
+            rows,
             clipping=GradientClipping((float(self.clip_norm),), (k * width,)),
-            n_steps=planned,
-            record=getattr(self, "_record", None),
+            n_steps=self.max_iter * steps,
+            record=record,
         )
         if first:
             self._descent = Descent(
                 parameters=np.zeros((k, width)),
                 step_size=StepSize(
-                    self.learning_rate, self.eta0, self.power_t, planned, self.warmup
+                    self.learning_rate, self.eta0, self.power_t, self.max_iter * steps, self.warmup
                 ),
                 penalty=Penalty(self.penalty, self.alpha, self.l1_ratio),
                 momentum=self.momentum,
@@ -138,7 +237,7 @@ class LinearSGD(BaseEstimator):
         loss = loss_named(self.loss, self.huber_width)
         before = self._descent.n_steps
         try:
-            self._descend(run, problem, loss, epochs, -(-n_rows // batch), held_out)
+            self._descend(run, problem, loss, epochs, steps, held_out)
         finally:
             run.close()
             if self._descent.n_steps > before:
@@ -149,6 +248,7 @@ class LinearSGD(BaseEstimator):
                     self.delta,
                     f"{k * width} coefficients and intercepts, at every step",
                     self._public(),
+                    leaks=self._leaks(),
                 )
         return self
 
@@ -205,7 +305,9 @@ class LinearSGD(BaseEstimator):
                 "public_validation must be a pair (X, y), got an object of type "
                 f"{type(validation).__name__}."
             )
-        X = check_array(validation[0], dtype=np.float64, input_name="public_validation")
+        X = check_array(
+            validation[0], dtype=np.float64, input_name="public_validation", accept_sparse="csr"
+        )
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"public_validation must have {self.n_features_in_} columns like X, got "
@@ -217,7 +319,7 @@ class LinearSGD(BaseEstimator):
 
     def _decisions(self, X: Any) -> Floats:
         check_is_fitted(self, "coef_")
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr")
         return np.asarray(X @ np.atleast_2d(self.coef_).T + self.intercept_)
 
     def _public(self) -> tuple[str, ...]:
@@ -226,25 +328,26 @@ class LinearSGD(BaseEstimator):
             "batch size, number of steps and every parameter of the estimator",
         )
 
+    def _leaks(self) -> tuple[str, ...]:
+        """What was released about the rows without noise, against the rules."""
+        return ()
+
     def _forget(self) -> None:
         for name in [name for name in vars(self) if name.endswith("_") or name in _PRIVATE]:
             delattr(self, name)
 
-    @property
-    def _numeric(self) -> bool:
-        return False
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = self.random_state is None
+        tags.input_tags.sparse = True
         return tags
 
 
-_PRIVATE = ("_descent", "_record")
+_PRIVATE = ("_descent", "_read_off", "_record")
 
 
 def secret_column(
-    model: Any, X: Floats, y: Any, given: Any, secret: Any, names: Any
+    model: Any, X: Any, y: Any, given: Any, secret: Any, names: Any
 ) -> SecretColumn | None:
     """Column that the scenario is about, with its place in validated data."""
     if secret is None:
@@ -258,5 +361,6 @@ def secret_column(
                 "one value a row."
             )
         place = int(names.get_loc(secret))
-        return SecretColumn(X[:, place], place)
+        column = X[:, [place]].toarray()[:, 0] if sparse.issparse(X) else X[:, place]
+        return SecretColumn(column, place)
     return SecretColumn(np.asarray(secret))

@@ -13,10 +13,9 @@ from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.srpp_sgd_accountant import ACCOUNTINGS
 from pacsklearn.estimators.srpp_sgd.penalty import PENALTIES
 from pacsklearn.estimators.srpp_sgd.step_size import SCHEDULES
-from pacsklearn.exceptions import ScenarioError
 from pacsklearn.information.discrepancy import SAMPLINGS
 
-__all__ = ["check_parameters", "check_run", "checked_cap", "checked_class_weight"]
+__all__ = ["check_parameters", "check_run", "checked_class_weight"]
 
 
 def check_parameters(model: Any, losses: tuple[str, ...]) -> None:
@@ -67,25 +66,6 @@ def check_run(model: Any) -> None:
             "scenario must be a Scenario or the name of one, got an object of type "
             f"{type(model.scenario).__name__}; DifferingRows(20) hides what any 20 rows decide."
         )
-
-
-def checked_cap(model: Any, n_rows: int, batch_size: int) -> DiscrepancyCap | None:
-    """The cap that a user gave, if it is for these batches."""
-    cap: DiscrepancyCap | None = model.discrepancy
-    if cap is None:
-        return None
-    if (cap.n_rows, cap.batch_size, cap.sampling) != (n_rows, batch_size, model.sampling):
-        raise ValueError(
-            f"discrepancy is for batches of {cap.batch_size:,} of {cap.n_rows:,} rows "
-            f"{cap.sampling}, and these are {batch_size:,} of {n_rows:,} rows {model.sampling}; "
-            "make it with the same numbers."
-        )
-    if model.scenario is None:
-        raise ScenarioError(
-            "discrepancy bounds how many rows the secret changes, and needs a scenario that says "
-            "what the secret is."
-        )
-    return cap
 
 
 def checked_class_weight(class_weight: Any, classes: Any) -> dict[Any, float] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,20 @@ from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.estimators.srpp_sgd.base import LinearSGD
 from pacsklearn.estimators.srpp_sgd.checked import check_parameters, checked_class_weight
 from pacsklearn.estimators.srpp_sgd.losses import LOSSES
-from pacsklearn.pufferfish.open_run import planned_unit
+from pacsklearn.estimators.srpp_sgd.words import documented
+from pacsklearn.exceptions import PrivacyLeakWarning
 
 __all__ = ["SRPPSGDClassifier"]
 
 Floats = NDArray[np.float64]
 
+_READ_OFF = (
+    "classes_: they were read off the private labels, so that a label which a single row has is "
+    "published. Give classes=, all labels there may be."
+)
 
+
+@documented
 class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
     """Linear classifier trained by noised gradient steps, so that a secret about the data stays.
 
@@ -33,111 +41,22 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
     ----------
     loss : {"log_loss", "hinge", "squared_error", "huber"}, default="log_loss"
         The last two take labels as targets of -1 and 1.
-    penalty : {"l2", "l1", "elasticnet"} or None, default="l2"
-        Added after the noise; it costs nothing.
-    alpha : float, default=1e-4
-        Strength of the penalty.
-    l1_ratio : float, default=0.15
-        Of ``"elasticnet"``.
-    fit_intercept : bool, default=True
-        Learn an intercept, which is never penalised.
-    epsilon : float, default=1.0
-        Renyi divergence that the whole run of ``max_iter`` epochs may cost, in nats.
-    order : float, default=4.0
-        Its order, above 1.
-    noise_multiplier : float, optional
-        Instead of ``epsilon``: standard deviation of the noise on the sum of a batch, over
-        ``clip_norm``; the guarantee is computed. 0 for none, and no guarantee.
-    accounting : {"secret-batches", "worst-case", "subsampling-aware"}, default="secret-batches"
-        ``"secret-batches"``: divergence of the release, while nobody learns which rows a step
-        looked at. ``"worst-case"``: whatever the batches, which may be known (SRPP-SGD, by
-        history-uniform caps). ``"subsampling-aware"``: a mean over the batches, which may be known
-        (sa-SRPP-SGD).
-    scenario : str or Scenario, optional
-        What is secret. ``DifferingRows(1)``, what any single row holds, when not given.
-    discrepancy : DiscrepancyCap, optional
-        How many rows of a batch the secret changes, where the scenario cannot enumerate its data
-        sets.
-    clip_norm : float, default=1.0
-        To which the gradient of every row is clipped.
-    batch_size : int, default=64
-        Rows of a step, and what the sum of their gradients is divided by; all rows where there are
-        fewer.
-    sampling : {"poisson", "without-replacement", "with-replacement"}, default="poisson"
-        How a batch is drawn: every row by a coin of its own, so that ``batch_size`` is a mean; a
-        set of rows; or rows drawn one by one. Secret batches are worth most with the first.
-    max_iter : int, default=20
-        Epochs: so many times ``n_rows / batch_size`` steps.
-    learning_rate : {"constant", "invscaling", "cosine"}, default="cosine"
-        Step size: ``eta0``; ``eta0 / step**power_t``; or falling to zero along a cosine.
-    eta0 : float, default=0.5
-        First step size.
-    power_t : float, default=0.25
-        Of ``"invscaling"``.
-    warmup : float, default=0.0
-        Share of the run in which the step size rises.
-    momentum : float, default=0.0
-        Share of the last step's direction that is kept.
-    average : bool or int, default=False
-        Publish the mean of the parameters of all steps, or of those from this one on.
-    early_stopping : bool, default=False
-        Stop when the score on *public* rows does not improve; only the steps taken are charged.
-    tol : float, default=1e-3
-        Improvement that counts.
-    n_iter_no_change : int, default=5
-        Epochs without one, until the run stops.
+    {parameters}
     class_weight : dict, optional
         Weight of each label, chosen without looking at the labels.
-    huber_width : float, default=0.5
-        Error up to which ``"huber"`` is squared.
-    delta : float, default=1e-5
-        For which (epsilon, delta) bounds are reported.
-    secret_name : str, optional
-        What you call the secret, say "clinic 2026: diagnosis". Needed with a ledger, which adds up
-        releases about one secret only; the same for all of them.
-    ledger : None, str or Ledger, default=None
-        Account shared by several runs, ``"sqlite:///clinic.db"`` or one with the unit
-        :attr:`ledger_unit`.
-    steps_per_charge : int, default=1
-        Steps that are charged together, for ledgers that are slow.
-    random_state : None, int or RandomState, default=None
-        None draws batches and noise from the operating system. Anything else makes them
-        reproducible: it warns, and the guarantee says "not for release".
+    classes : array-like, optional
+        All labels there may be, from a codebook and not from ``y``. When not given they are read
+        off ``y``: it warns, and the guarantee says "not for release".
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes,)
-    guarantee_ : PufferfishGuarantee or None
-        What is promised about all steps so far; None without noise.
-    n_iter_, n_steps_ : int
-        Epochs and steps taken.
     classes_ : ndarray of shape (n_classes,)
         Public.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    {attributes}
 
-    Raises
-    ------
-    ScenarioError, BudgetExhaustedError, LedgerMismatchError, SessionRolledBackError
-        From ``fit`` and ``partial_fit``. None quotes a row or the true secret.
-
-    Notes
-    -----
-    *Guarantee.* Every step averages gradients that were clipped row by row and adds discrete
-    Gaussian noise on an integer lattice. Between the releases of any two data sets that the
-    scenario keeps apart, the Renyi divergence of all steps together is at most ``epsilon``. The
-    bound is of the full view: it holds for the whole trajectory, and for every slice of it. Each
-    step is charged before its rows are looked at.
-
-    *What does not cost.* Step sizes, momentum, averaging and penalties are functions of what was
-    noised (srpp, appendix C: they make no update react more strongly than by the step size, which
-    scales the noise as well).
-
-    *Edge cases.* Nothing is centred or scaled: divide by public constants. Columns of very
-    different sizes make clipping remove most of the small ones.
-
-    Source: srpp, section 5 and appendices C to J.
+    {notes}
 
     Examples
     --------
@@ -145,12 +64,12 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
     >>> from sklearn.preprocessing import scale
     >>> from pacsklearn import SRPPSGDClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = SRPPSGDClassifier(epsilon=4.0, batch_size=128).fit(scale(X), y)
+    >>> model = SRPPSGDClassifier(epsilon=4.0, batch_size=128, classes=[0, 1]).fit(scale(X), y)
     >>> model.guarantee_.spent <= 4.0
     True
     """
 
-    _losses = LOSSES
+    _losses, _eta0 = LOSSES, "0.5"
     classes_: NDArray[Any]
 
     def __init__(
@@ -180,51 +99,28 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
         early_stopping: bool = False,
         tol: float = 1e-3,
         n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | None = None,
         huber_width: float = 0.5,
         delta: float = 1e-5,
         secret_name: str | None = None,
         ledger: Any = None,
         steps_per_charge: int = 1,
         random_state: Any = None,
+        class_weight: dict[Any, float] | None = None,
+        classes: Any = None,
     ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.epsilon = epsilon
-        self.order = order
-        self.noise_multiplier = noise_multiplier
-        self.accounting = accounting
-        self.scenario = scenario
-        self.discrepancy = discrepancy
-        self.clip_norm = clip_norm
-        self.batch_size = batch_size
-        self.sampling = sampling
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.warmup = warmup
-        self.momentum = momentum
-        self.average = average
-        self.early_stopping = early_stopping
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
+        given = dict(locals())
+        for name in ("self", "__class__", "class_weight", "classes"):
+            del given[name]
+        super().__init__(**given)
         self.class_weight = class_weight
-        self.huber_width = huber_width
-        self.delta = delta
-        self.secret_name = secret_name
-        self.ledger = ledger
-        self.steps_per_charge = steps_per_charge
-        self.random_state = random_state
+        self.classes = classes
 
     def partial_fit(
         self,
         X: Any,
         y: Any,
         classes: Any = None,
+        sample_weight: Any = None,
         *,
         secret: Any = None,
         realized: Any = None,
@@ -236,11 +132,11 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like or sparse matrix of shape (n_rows, n_features)
         y : array-like of shape (n_rows,)
         classes : array-like, optional
-            All labels; needed in the first call when ``y`` lacks some.
-        secret, realized : as for ``fit``
+            All labels there may be, instead of the parameter ``classes``.
+        sample_weight, secret, realized : as for ``fit``
 
         Raises
         ------
@@ -248,13 +144,10 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
             When another step does not fit; steps taken before stay charged and are kept.
         """
         check_parameters(self, self._losses)
-        found: SRPPSGDClassifier = self._train(X, y, secret, realized, epochs=1, classes=classes)
+        found: SRPPSGDClassifier = self._train(
+            X, y, sample_weight, secret, realized, epochs=1, goes_on=True, classes=classes
+        )
         return found
-
-    @property
-    def ledger_unit(self) -> str:
-        """Unit of a ledger that can bear runs like this one."""
-        return planned_unit(self)
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distances, up to the length of the coefficients.
@@ -303,6 +196,7 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
 
     def _targets(self, y: Any, classes: Any) -> tuple[Floats, Floats | None]:
         check_classification_targets(y)
+        classes = self.classes if classes is None else classes
         if hasattr(self, "classes_"):
             if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
                 raise ValueError(
@@ -310,6 +204,13 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
                 )
         else:
             self.classes_ = np.unique(y if classes is None else classes)
+            self._read_off = classes is None and self.noise_multiplier != 0
+            if self._read_off:
+                warnings.warn(
+                    f"{_READ_OFF} The guarantee says 'not for release' until then.",
+                    PrivacyLeakWarning,
+                    stacklevel=4,
+                )
         if self.classes_.size < 2:
             raise ValueError(
                 f"y must have at least two classes, got {self.classes_.size} class; there is "
@@ -319,8 +220,8 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
         known = codes < self.classes_.size
         if not np.all(known) or not np.all(self.classes_[codes] == y):
             raise ValueError(
-                "y has labels that are not among the classes of the first call; name all classes "
-                "there, partial_fit(X, y, classes=...)."
+                "y has labels that are not among the classes; name all labels there may be, "
+                "SRPPSGDClassifier(classes=...)."
             )
         weight = checked_class_weight(self.class_weight, self.classes_.tolist())
         weights = None
@@ -335,3 +236,6 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
 
     def _public(self) -> tuple[str, ...]:
         return (*super()._public(), "classes_")
+
+    def _leaks(self) -> tuple[str, ...]:
+        return (_READ_OFF,) if self._read_off else ()

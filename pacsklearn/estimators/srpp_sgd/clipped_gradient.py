@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from pacsklearn.estimators.srpp_sgd.losses import LinearLoss
 
-__all__ = ["clipped_sum"]
+__all__ = ["clipped_sum", "squared_norms"]
 
 Floats = NDArray[np.float64]
 
 
 def clipped_sum(
-    rows: Floats,
+    rows: Any,
     targets: Floats,
     parameters: Floats,
     loss: LinearLoss,
@@ -26,7 +29,7 @@ def clipped_sum(
 
     Parameters
     ----------
-    rows : ndarray of shape (b, n_features)
+    rows : ndarray or sparse matrix of shape (b, n_features)
     targets : ndarray of shape (b, k)
         Of the k models that are trained together.
     parameters : ndarray of shape (k, n_features + 1)
@@ -53,7 +56,7 @@ def clipped_sum(
         slopes = loss.slopes(rows @ parameters[:, :-1].T + parameters[:, -1], targets)
         if weights is not None:
             slopes = slopes * weights[:, None]
-        squares = np.einsum("ij,ij->i", rows, rows)
+        squares = squared_norms(rows)
         if intercept:
             squares += 1.0
         squares *= np.einsum("ij,ij->i", slopes, slopes)
@@ -66,3 +69,10 @@ def clipped_sum(
         total[:, :-1] = slopes.T @ rows
         total[:, -1] = slopes.sum(axis=0) if intercept else 0.0
     return total
+
+
+def squared_norms(rows: Any) -> Floats:
+    """Squared lengths of the rows of an array or a sparse matrix."""
+    if sparse.issparse(rows):
+        return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij->i", rows, rows))

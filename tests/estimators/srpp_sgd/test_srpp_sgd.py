@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.linear_model import SGDClassifier, SGDRegressor
@@ -21,6 +22,7 @@ from pacsklearn import (
     GroupScenario,
     PrevalenceScenario,
     PufferfishGuarantee,
+    SimulatorScenario,
     SRPPSGDClassifier,
     SRPPSGDRegressor,
 )
@@ -28,6 +30,7 @@ from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.core.scenario import SecretColumn
 from pacsklearn.core.srpp_sgd_accountant import ACCOUNTINGS, SRPPSGDAccountant
 from pacsklearn.estimators.srpp_sgd.clipped_gradient import clipped_sum
 from pacsklearn.estimators.srpp_sgd.losses import LogisticLoss, SquaredLoss
@@ -44,7 +47,7 @@ from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.pufferfish.run import PrivateRun
 
 QUIET = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
-SMALL = {"max_iter": 2, "batch_size": 100, "secret_name": "cancer"}
+SMALL = {"max_iter": 2, "batch_size": 100, "secret_name": "cancer", "classes": [0, 1]}
 
 
 @pytest.fixture(scope="module")
@@ -280,26 +283,98 @@ def test_early_stopping_on_public_rows_charges_the_steps_taken(cancer):
         model.fit(X, y, public_validation=(X[:, :3], y))
 
 
-def test_prevalence(cancer):
+SHARES = (0.3, 0.33, 0.36)
+
+
+def test_trains_on_a_training_set_drawn_from_the_table(cancer):
     X, y = cancer
-    scenario = PrevalenceScenario(shift=10 / len(y), n_draws=2)
+    scenario = PrevalenceScenario(shares=SHARES, value=1, n_draws=2, size=200)
     model = private(scenario=scenario, epsilon=8.0, accounting="subsampling-aware").fit(X, y)
     text = " ".join(str(model.guarantee_).split())
-    # Ten rows more of one class against ten of the other, all edited in other places.
-    assert "at most 20 of 569 rows differ" in text
-    assert "how frequent each value of the secret column is" in text
+    # Shares of .3 and .36 of 200 rows: twelve rows in the places of twelve others.
+    assert "at most 12 of 200 rows differ" in text
+    assert "100 of 200 rows" in text
+    assert "the table's own share is not hidden" in text
     assert "Mixtures of data sets" in text
+    assert model.n_steps_ == 4
     frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(30)])
     frame["c0"] = (frame["c0"] > 0).astype(float)
-    named = private(scenario=PrevalenceScenario(shift=5 / len(y), n_draws=1, edit="overwrite"))
+    named = private(scenario=PrevalenceScenario(shares=(0.4, 0.5), n_draws=1))
     named.fit(frame, y, secret="c0")
-    assert "at most 10 of 569 rows differ" in " ".join(str(named.guarantee_).split())
     with pytest.raises(ScenarioError, match="not a column of X"):
         named.fit(frame, y, secret="c99")
-    with pytest.raises(ScenarioError, match="runs on the rows given"):
+    with pytest.raises(ScenarioError, match="different numbers of rows"):
         private(scenario=GroupScenario()).fit(X, y, realized=1)
-    with pytest.raises(ScenarioError, match="does not enumerate"):
-        DifferingRows(3).worlds(X, y, None, None)
+    with pytest.raises(ScenarioError, match="cannot draw it anew"):
+        private(scenario=scenario).partial_fit(X, y)
+    private(scenario=scenario).partial_fit(X, y, realized=0.33).partial_fit(X, y, realized=0.33)
+
+
+def test_the_rows_of_the_drawn_training_set_are_the_ones_used(cancer):
+    """Rows that the true share's training sets leave out do not move the model at all."""
+    X, y = cancer
+    scenario = PrevalenceScenario(shares=(0.2, 0.8), value=1, n_draws=1, size=100)
+    rows = scenario.worlds(X, y, SecretColumn(y, "y")).worlds[1].rows
+    model = private(
+        scenario=scenario, noise_multiplier=1e-3, accounting="worst-case", random_state=0,
+        batch_size=100, sampling="without-replacement",
+    )  # fmt: skip
+    moved = X.copy()
+    moved[np.setdiff1d(np.arange(len(y)), rows)] = 1e3
+    with pytest.warns(PrivacyLeakWarning):
+        coefficients = [clone(model).fit(each, y, realized=0.8).coef_ for each in (X, moved)]
+    np.testing.assert_allclose(*coefficients, atol=1e-3)
+
+
+@QUIET
+def test_no_published_figure_depends_on_the_true_secret(cancer):
+    """The attack on the first version: its cap was 24 = 20 + 5 - 1, the secret count and all."""
+    X, y = cancer
+    scenario = PrevalenceScenario(shares=SHARES, value=1, n_draws=2, size=200)
+    published = set()
+    for share in SHARES:
+        model = private(scenario=scenario, epsilon=1e-3, random_state=0)
+        guarantee = model.fit(X, y, realized=share).guarantee_
+        published.add((guarantee.to_json(), model.n_steps_, model.n_iter_))
+    assert len(published) == 1
+
+
+def test_a_simulator_bounds_the_count_by_coupled_draws():
+    X, y = np.random.default_rng(1).normal(size=(60, 3)), np.arange(60) % 2
+
+    def sample(secret, prior, rng):
+        rows = rng.normal(size=(60, 3))
+        rows[: rng.integers(1, 4) if secret else 0] += 1.0
+        return rows, np.arange(60) % 2
+
+    scenario = SimulatorScenario(sample, secrets=(0, 3), n_draws=300)
+    model = private(scenario=scenario, accounting="worst-case", epsilon=1e4, batch_size=20)
+    model.fit(X, y)
+    text = " ".join(str(model.guarantee_).split())
+    assert "300 simulated batches" in text
+    assert "coupled as the cap assumes" in text
+    with pytest.raises(ScenarioError, match="tables of 60 rows"):
+        model.fit(X[:50], y[:50])
+    with pytest.raises(ScenarioError, match="takes no realized"):
+        model.fit(X, y, realized=3)
+    with pytest.raises(ValueError, match="needs the law"):
+        clone(model).set_params(accounting="secret-batches").fit(X, y)
+
+
+@pytest.mark.parametrize("count", [2, 500])
+def test_a_cap_that_promises_less_than_the_scenario_is_refused(cancer, count):
+    X, y = cancer
+    cap = DiscrepancyCap.differing(len(y), 1, 100, "poisson")
+    model = private(discrepancy=cap, scenario=DifferingRows(count))
+    with pytest.raises(ScenarioError, match="fewer differing rows than DifferingRows promises"):
+        model.fit(X, y)
+    private(discrepancy=cap, scenario=DifferingRows(1)).fit(X, y)
+    shares = PrevalenceScenario(shares=(0.3, 0.4), value=1, size=200)
+    small = DiscrepancyCap.differing(200, 19, 100, "poisson")
+    with pytest.raises(ScenarioError, match="fewer differing rows than PrevalenceScenario"):
+        private(discrepancy=small, scenario=shares).fit(X, y)
+    exact = DiscrepancyCap.differing(200, 20, 100, "poisson")
+    private(discrepancy=exact, scenario=shares).fit(X, y)
 
 
 def test_a_cap_of_ones_own(cancer):
@@ -351,7 +426,7 @@ def test_secret_hygiene(cancer):
     assert repr(X[0, 0])[:8] not in str(vars(model)) + repr(model) + str(model.guarantee_)
     assert set(vars(model)) - set(model.get_params()) == {
         "classes_", "coef_", "intercept_", "n_features_in_", "n_iter_", "n_steps_", "guarantee_",
-        "_descent", "_record",
+        "_descent", "_read_off", "_record",
     }  # fmt: skip
 
 
@@ -405,12 +480,14 @@ def test_regression_without_noise_as_good_as_scikit_learn():
 def test_classes(cancer):
     X, y = cancer
     names = np.array(["benign", "malign"])[y]
-    model = private(epsilon=1e5, max_iter=20).fit(X, names)
+    model = private(epsilon=1e5, max_iter=20, classes=["benign", "malign"]).fit(X, names)
     assert model.score(X, names) > 0.9
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
     assert not hasattr(private(loss="hinge"), "predict_proba")
     digits = load_digits(return_X_y=True)
-    many = private(epsilon=1e7, max_iter=5, random_state=None).fit(digits[0] / 16, digits[1])
+    many = private(epsilon=1e7, max_iter=5, random_state=None, classes=range(10)).fit(
+        digits[0] / 16, digits[1]
+    )
     assert many.decision_function(digits[0]).shape == (1797, 10)
     assert np.allclose(many.predict_proba(digits[0] / 16).sum(axis=1), 1)
     weighted = private(epsilon=1e6, max_iter=10, class_weight={0: 2.0, 1: 0.0}).fit(X, y)
@@ -419,6 +496,55 @@ def test_classes(cancer):
     assert first.classes_.tolist() == [0, 1]
     with pytest.raises(ValueError, match="not among the classes"):
         first.partial_fit(X, y + 1)
+
+
+def test_a_class_of_a_single_row_is_not_published(cancer):
+    """classes_ come from a codebook; read off the labels they mark the guarantee."""
+    X, y = cancer
+    rare = y.copy()
+    rare[0] = 2
+    declared = private(classes=[0, 1, 2])
+    assert declared.fit(X, rare).classes_.tolist() == declared.fit(X, y).classes_.tolist()
+    assert declared.guarantee_.for_release
+    with pytest.warns(PrivacyLeakWarning, match="read off the private labels"):
+        read = private(classes=None).fit(X, rare)
+    assert read.classes_.tolist() == [0, 1, 2]
+    assert "NOT FOR RELEASE" in read.guarantee_.status
+    assert "read off the private labels" in " ".join(str(read.guarantee_).split())
+
+
+@pytest.mark.parametrize("kind", [SRPPSGDClassifier, SRPPSGDRegressor])
+def test_sparse_rows_and_weights(cancer, kind):
+    X, y = cancer
+    named = {"classes": [0, 1]} if kind is SRPPSGDClassifier else {}
+    options = {"noise_multiplier": 1e-3, "batch_size": 50, "max_iter": 3, "random_state": 0}
+    model = kind(**options, **named)
+    weights = np.where(np.arange(len(y)) % 3 == 0, 0.0, 2.0)
+    with pytest.warns(PrivacyLeakWarning):
+        fitted = [
+            clone(model).fit(each, y, sample_weight=weights).coef_ for each in (X, csr_matrix(X))
+        ]
+    np.testing.assert_allclose(*fitted, atol=1e-8)
+    # Rows of weight 0 do not count: whatever is in them.
+    other = X.copy()
+    other[weights == 0] = 7.0
+    with pytest.warns(PrivacyLeakWarning):
+        moved = clone(model).fit(other, y, sample_weight=weights).coef_
+    with pytest.warns(PrivacyLeakWarning):
+        plain = clone(model).fit(X, y).coef_
+    np.testing.assert_allclose(moved, fitted[0], atol=1e-8)
+    assert not np.allclose(plain, fitted[0], atol=1e-3)
+    with pytest.raises(ValueError, match="egative"):
+        clone(model).set_params(random_state=None).fit(X, y, sample_weight=-weights)
+
+
+def test_weights_do_not_lift_the_clipping():
+    """A row of any weight moves the sum by one clipping norm at most."""
+    generator = np.random.default_rng(0)
+    X, t = generator.normal(size=(1, 4)), np.array([[1.0]])
+    for weight in (1.0, 1e12):
+        moved = clipped_sum(X, t, np.zeros((1, 5)), LogisticLoss(), 0.3, np.array([weight]))
+        assert np.linalg.norm(moved) <= 0.3 * (1 + 1e-12)
 
 
 def test_a_search_over_public_choices(cancer):

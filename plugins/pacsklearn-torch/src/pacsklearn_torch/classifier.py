@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.scenario import SecretColumn
-from pacsklearn.estimators.srpp_sgd.checked import check_run, checked_cap
+from pacsklearn.estimators.srpp_sgd.checked import check_run
 from pacsklearn.estimators.srpp_sgd.step_size import StepSize
 from pacsklearn.pufferfish.open_run import opened_run, planned_unit
+from pacsklearn.pufferfish.training_rows import training_rows
 
 __all__ = ["SRPPTorchClassifier"]
 
@@ -141,7 +142,7 @@ steps_per_charge, random_state
     ) -> Any:
         """One more epoch, on the account of the run so far; parameters as in ``fit``."""
         check_run(self)
-        return self._train(X, y, secret, realized, 1, classes)
+        return self._train(X, y, secret, realized, 1, classes, goes_on=True)
 
     @property
     def ledger_unit(self) -> str:
@@ -172,7 +173,17 @@ steps_per_charge, random_state
         """Labels."""
         return np.asarray(self.classes_[self._scores(X).argmax(axis=1)])
 
-    def _train(self, X: Any, y: Any, secret: Any, realized: Any, epochs: int, classes: Any) -> Any:
+    def _train(
+        self,
+        X: Any,
+        y: Any,
+        secret: Any,
+        realized: Any,
+        epochs: int,
+        classes: Any,
+        *,
+        goes_on: bool = False,
+    ) -> Any:
         torch = _torch()
         from pacsklearn_torch.row_gradients import ClippedGradients, layer_norms
 
@@ -190,21 +201,13 @@ steps_per_charge, random_state
         sizes = tuple(p.numel() for p in module.parameters())
         norms = layer_norms(sizes, self.clip_norm) if self.per_layer else (float(self.clip_norm),)
         clipping = GradientClipping(norms, sizes if self.per_layer else (sum(sizes),))
-        n_rows = X.shape[0]
-        batch = min(self.batch_size, n_rows)
-        steps = -(-n_rows // batch)
         column = SecretColumn(*((y, "y") if secret is None else (np.asarray(secret),)))
+        record = getattr(self, "_record", None)
+        rows = training_rows(self, X, y, column, realized, record=record, goes_on=goes_on)
+        X, codes = rows.of(X), rows.of(codes)
+        steps = -(-rows.n_rows // rows.batch_size)
         run = opened_run(
-            self,
-            X,
-            y,
-            column,
-            realized,
-            cap=checked_cap(self, n_rows, batch),
-            batch_size=batch,
-            clipping=clipping,
-            n_steps=self.max_iter * steps,
-            record=getattr(self, "_record", None),
+            self, rows, clipping=clipping, n_steps=self.max_iter * steps, record=record
         )
         gradients = ClippedGradients(module, norms, self.chunk_size)
         size_of = StepSize(
@@ -214,9 +217,9 @@ steps_per_charge, random_state
         try:
             for _ in range(epochs):
                 for _ in range(steps):
-                    rows = run.next_batch()
-                    images = torch.from_numpy(X[rows]).to(module_device(module))
-                    labels = torch.from_numpy(codes[rows]).to(module_device(module))
+                    batch = run.next_batch()
+                    images = torch.from_numpy(X[batch]).to(module_device(module))
+                    labels = torch.from_numpy(codes[batch]).to(module_device(module))
                     mean = run.noised_mean(gradients.total(images, labels))
                     self._step(torch, mean, size_of(self.n_steps_))
                     self.n_steps_ += 1

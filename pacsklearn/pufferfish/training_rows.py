@@ -1,0 +1,202 @@
+"""Which rows a run of gradient descent trains on, and how many of a batch the secret changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.core.discrepancy_cap import DiscrepancyCap
+from pacsklearn.core.event import Provenance
+from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
+from pacsklearn.exceptions import ScenarioError
+from pacsklearn.noise.sampler import SecureSampler, SeededSampler
+from pacsklearn.plugin import registry
+from pacsklearn.pufferfish.run import RunRecord
+from pacsklearn.pufferfish.world_differences import (
+    WorldDifferences,
+    coupled_counts,
+    world_differences,
+)
+from pacsklearn.release.secret import sampler_for
+from pacsklearn.scenarios.differing_rows import DifferingRows
+
+__all__ = ["TrainingRows", "training_rows"]
+
+Integers = NDArray[np.int64]
+
+_ROUNDING = 1e-9
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Rows of one call, and what is public about them. Secret material: it stays with the curator.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    provenance : Provenance
+    sampler : SecureSampler or SeededSampler
+    n_rows, batch_size : int
+    cap : DiscrepancyCap
+    differences : WorldDifferences
+    chosen : ndarray of int, optional
+        Rows of the table that were drawn; None for all.
+    """
+
+    scenario: Scenario
+    provenance: Provenance
+    sampler: SecureSampler | SeededSampler
+    n_rows: int
+    batch_size: int
+    cap: DiscrepancyCap
+    differences: WorldDifferences
+    chosen: Integers | None = field(default=None, repr=False)
+
+    def of(self, values: Any) -> Any:
+        """The rows of a table, a column or targets."""
+        return values if self.chosen is None else safe_indexing(values, self.chosen)
+
+
+def training_rows(
+    model: Any,
+    X: Any,
+    y: Any,
+    secret: SecretColumn | None,
+    realized: Any,
+    *,
+    record: RunRecord | None = None,
+    goes_on: bool = False,
+) -> TrainingRows:
+    """Draw the training set, where the scenario draws one, and bound how many of its rows differ.
+
+    The bound is the same whichever secret is true: it is taken over all data sets that the scenario
+    lists, which do not depend on it; or over the draws of a reference or a simulator, before the
+    table is looked at (srpp, Algorithms 3 and 4).
+
+    Parameters
+    ----------
+    model : estimator
+        With ``scenario``, ``discrepancy``, ``batch_size``, ``sampling``, ``noise_multiplier`` and
+        ``random_state``, all checked.
+    X, y : ndarrays or sparse matrices
+    secret : SecretColumn, optional
+    realized : object
+        The true secret, where it is stated.
+    record : RunRecord, optional
+        Of a run to go on with.
+    goes_on : bool, default=False
+        Whether the run may be gone on with.
+
+    Raises
+    ------
+    ScenarioError
+        When the scenario does not fit the rows, or ``discrepancy`` promises less than it.
+    """
+    sampler = _sampler(model.random_state, record)
+    plugins = registry()
+    named = DifferingRows() if model.scenario is None else model.scenario
+    scenario, provenance = plugins.scenario(named), plugins.provenance("scenario", named)
+    chosen, n_rows = None, X.shape[0]
+    cap: DiscrepancyCap | None = model.discrepancy
+    if cap is not None and model.scenario is None:
+        raise ScenarioError(
+            "discrepancy bounds how many rows the secret changes, and needs a scenario that says "
+            "what the secret is."
+        )
+    required = None
+    listed = isinstance(scenario, DifferingRows) or scenario.redrawn
+    if isinstance(scenario, DifferingRows):
+        differences = WorldDifferences(scenario.checked_count(n_rows))
+    elif scenario.redrawn:
+        worlds = scenario.worlds(X, y, secret)
+        differences = world_differences(worlds, X, y)
+        if model.noise_multiplier != 0:
+            chosen = _drawn(scenario, worlds, realized, sampler, goes_on=goes_on)
+            n_rows = chosen.size
+    else:
+        if realized is not None:
+            raise ScenarioError(
+                f"{type(scenario).__name__} takes no realized here: training is on the table, and "
+                "nothing depends on which secret is true."
+            )
+        worlds = scenario.worlds(*(scenario.reference or (None, None, None)))
+        counts = coupled_counts(worlds, n_rows) if cap is None else np.empty((0, 0))
+        differences = WorldDifferences.of(worlds, 0 if cap is None else cap.largest)
+        if cap is None:
+            size = min(model.batch_size, n_rows)
+            required = DiscrepancyCap.coupled(counts, n_rows, size, model.sampling)
+    batch_size = min(model.batch_size, n_rows)
+    if listed:
+        required = DiscrepancyCap.differing(
+            n_rows, differences.n_differing, batch_size, model.sampling
+        )
+    if cap is not None:
+        _check_cap(cap, required, n_rows, batch_size, model.sampling, scenario)
+    found = required if cap is None else cap
+    assert found is not None
+    return TrainingRows(
+        scenario, provenance, sampler, n_rows, batch_size, found, differences, chosen
+    )
+
+
+def _drawn(
+    scenario: Scenario, worlds: Worlds, realized: Any, sampler: Any, *, goes_on: bool
+) -> Integers:
+    if realized is None and (scenario.stated or goes_on):
+        raise ScenarioError(
+            f"{type(scenario).__name__} needs to know the true secret here; call "
+            "fit(..., realized=...)."
+            + (" A run that goes on cannot draw it anew: use fit for a run of its own." * goes_on)
+        )
+    n_secrets = len(worlds.secrets)
+    true = (
+        sampler.index(np.full(n_secrets, 1 / n_secrets))
+        if realized is None
+        else worlds.index(realized)
+    )
+    members = worlds.law(true, 0).members
+    rows = worlds.worlds[members[sampler.index(np.full(len(members), 1 / len(members)))]].rows
+    if rows is None:
+        raise ScenarioError(
+            f"{type(scenario).__name__} lists training sets that are not rows of the table; "
+            "gradient descent draws from its rows."
+        )
+    return np.asarray(rows)
+
+
+def _check_cap(
+    cap: DiscrepancyCap,
+    required: DiscrepancyCap | None,
+    n_rows: int,
+    batch_size: int,
+    sampling: str,
+    scenario: Scenario,
+) -> None:
+    """Refuse a cap that is for other batches, or that promises less than the scenario does."""
+    if (cap.n_rows, cap.batch_size, cap.sampling) != (n_rows, batch_size, sampling):
+        raise ValueError(
+            f"discrepancy is for batches of {cap.batch_size:,} of {cap.n_rows:,} rows "
+            f"{cap.sampling}, and these are {batch_size:,} of {n_rows:,} rows {sampling}; "
+            "make it with the same numbers."
+        )
+    if required is not None and not cap.covers(required, _ROUNDING):
+        raise ScenarioError(
+            f"discrepancy allows for fewer differing rows than {type(scenario).__name__} promises "
+            f"to hide: {cap.source or 'as given'}; the scenario: {required.source}. The promise "
+            "would not hold; leave discrepancy out, or give a scenario that promises less."
+        )
+
+
+def _sampler(random_state: Any, record: RunRecord | None) -> SecureSampler | SeededSampler:
+    sampler = sampler_for(random_state)
+    if record is not None and not sampler.is_secure:
+        # Going on with the same seed would draw the same noise again.
+        seeds = np.abs(sampler.noise(4)).tolist()
+        return SeededSampler(np.random.default_rng([record.n_steps, *seeds]))
+    assert isinstance(sampler, SecureSampler | SeededSampler)
+    return sampler
