@@ -191,7 +191,7 @@ class DiscrepancyCap:
         Examples
         --------
         >>> cap = DiscrepancyCap.coupled(np.full(100_000, 20), 50_000, 512)
-        >>> 0.2446 < cap.second_moment < 40
+        >>> 0.2446 < cap.second_moment < 50
         True
         """
         families = np.atleast_2d(np.asarray(differing, dtype=np.int64))
