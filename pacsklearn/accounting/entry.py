@@ -7,7 +7,7 @@ import json
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, Final, final
 
 from pacsklearn.core.accounts import Posting, Terms
 from pacsklearn.core.event import Event
@@ -164,6 +164,7 @@ class Entry:
         return Fraction(self.total)
 
 
+_ENCODE: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 _ADDED = frozenset({"per_user", "per_project", "user_id", "project_id", "expires"})
 
 
@@ -187,7 +188,7 @@ def _digest(row: Entry | Founding) -> str:
 
 def _canonical(content: dict[str, Any]) -> str:
     # Doubles are written with the digits that give them back exactly.
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _ENCODE(content)
 
 
 def event_text(event: Event) -> str:

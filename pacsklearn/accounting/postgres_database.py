@@ -29,6 +29,8 @@ class PostgresDatabase(Database):
         ``"postgresql://user:password@host/database"``, with libpq's options.
     """
 
+    errors = psycopg.Error
+
     def __init__(self, address: str) -> None:
         super().__init__(address)
         self._engine = create_engine(

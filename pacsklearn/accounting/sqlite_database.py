@@ -36,6 +36,8 @@ class SQLiteDatabase(Database):
         ``"sqlite:///"`` and an absolute path.
     """
 
+    errors = sqlite3.Error
+
     def __init__(self, address: str) -> None:
         super().__init__(address)
         self._path = address.removeprefix(SQLITE)

@@ -58,7 +58,7 @@ class Registration:
             found: Any = import_module(module)
             for part in qualname.split("."):
                 found = getattr(found, part)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a script may end where it is imported
             raise PluginError(
                 f"The {self.record.noun} {self.record.name!r} of the distribution "
                 f"{self.distribution!r} {self.version} cannot be loaded from {target!r}: "

@@ -85,7 +85,7 @@ def load(points: Iterable[EntryPoint]) -> tuple[Catalogue, tuple[PluginFailure, 
         distribution, installed = _distribution_of(point)
         try:
             records = collect(manager, point.load(), f"{distribution}:{point.name}")
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a script may end where it is imported
             failure = PluginFailure(distribution, installed, type(error).__name__, str(error))
             if _is_strict():
                 raise PluginError(

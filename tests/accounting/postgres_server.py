@@ -47,6 +47,8 @@ class PostgresServer:
         settings = {
             "listen_addresses": "", "unix_socket_directories": self._folder, "max_connections": 60,
             "shared_buffers": "16MB", "log_min_messages": "panic",
+            # After a crash every file of the folder is synchronised one by one otherwise.
+            "recovery_init_sync_method": "syncfs",
         }  # fmt: skip
         options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
         self._run("pg_ctl", "-D", self._data, "-l", self._folder / "log", "-w", "-o", options,
@@ -95,7 +97,7 @@ class PostgresServer:
             stderr=subprocess.PIPE if program == "initdb" else subprocess.DEVNULL,
             stdin=subprocess.DEVNULL,
             cwd=self._folder,
-            timeout=60,
+            timeout=120,
             **self._as,
         )
 

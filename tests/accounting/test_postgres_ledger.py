@@ -300,7 +300,7 @@ def test_killed_clients(ledger: PostgresLedger, tmp_path: Path) -> None:
 
 
 def test_a_killed_server(ledger: PostgresLedger, server: PostgresServer) -> None:
-    kill_servers(ledger, server, 2)
+    kill_servers(ledger, server, 4)
 
 
 @pytest.mark.soak

@@ -64,7 +64,7 @@ class FakeEntryPoint:
 
     def load(self) -> Any:
         self.loads += 1
-        if isinstance(self._plugin, Exception):
+        if isinstance(self._plugin, BaseException):
             raise self._plugin
         return self._plugin
 
@@ -280,6 +280,7 @@ class TestEntryPoints:
         ("plugin", "error_type", "words"),
         [
             (ImportError("no libgomp"), "ImportError", "no libgomp"),
+            (SystemExit("a script's end"), "SystemExit", "a script's end"),
             (
                 plugin_of("pacsklearn_noise_backends", RuntimeError("boom")),
                 "RuntimeError",
@@ -417,6 +418,14 @@ class TestTargets:
             lambda: [FakeEntryPoint("acme", backends(NoiseBackendRecord("x", target)))]
         )
         with pytest.raises(PluginError, match=r"'x' of the distribution 'acme' 1.2"):
+            plugins.noise_backend("x")
+
+    def test_a_target_that_ends_the_program_at_import(self, tmp_path, monkeypatch):
+        (tmp_path / "acme_script.py").write_text("import sys\n\nsys.exit(3)\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        record = NoiseBackendRecord("x", "acme_script:Backend")
+        plugins = Registry(lambda: [FakeEntryPoint("acme", backends(record))])
+        with pytest.raises(PluginError, match=r"cannot be loaded .* SystemExit: 3"):
             plugins.noise_backend("x")
 
     def test_a_string_target_is_imported_on_demand(self, empty):
