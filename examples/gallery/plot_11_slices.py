@@ -33,7 +33,7 @@ outputs = np.stack([summary(*world.data(X, y)) for world in worlds.worlds])
 turn = np.linspace(0, 2 * np.pi, 90)
 directions = np.column_stack([np.cos(turn), np.sin(turn)])
 pairs = [(left.members, right.members) for left, right in worlds.instances()]
-distances = slice_distances(outputs, pairs, directions, coupled=False).max(axis=0)
+distances = slice_distances(outputs, pairs, directions).max(axis=0)
 
 figure, ax = plt.subplots(
     figsize=(4.6, 4.6), subplot_kw={"projection": "polar"}, layout="constrained"

@@ -91,7 +91,7 @@ class SliceProfileDisplay:
         vectors = np.stack([law.decode(centre) for centre in law.centres])
         spread = (profile.directions @ law.axes.T * law.step * law.scale) ** 2
         instances = [(left.members, right.members) for left, right in worlds.instances()]
-        distances = slice_distances(vectors, instances, profile.directions, coupled=False)
+        distances = slice_distances(vectors, instances, profile.directions)
         order = law.costs.order
         found = _divergences(distances, spread.sum(axis=1), order)
         worst = found[int(np.argmax(found @ profile.weights))]
@@ -160,7 +160,7 @@ class SliceProfileDisplay:
             raise ValueError(f"sigma must be a positive standard deviation, got {sigma!r}.")
         vectors = np.concatenate([first, second])
         members = [(range(len(first)), range(len(first), len(vectors)))]
-        distances = slice_distances(vectors, members, profile.directions, coupled=False)
+        distances = slice_distances(vectors, members, profile.directions)
         spread = np.full(profile.n_slices, float(sigma) ** 2)
         found = _divergences(distances, spread, order)
         return cls(profile=profile, divergences=found[0], order=float(order)).plot(ax)

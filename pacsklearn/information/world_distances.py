@@ -20,10 +20,8 @@ Members = Sequence[tuple[Sequence[int], Sequence[int]]]
 _MOST_MATCHED = 2**22
 
 
-def slice_distances(
-    vectors: Floats, instances: Members, directions: Floats, *, coupled: bool
-) -> Floats:
-    """Distances along each slice, one row for each pair of laws.
+def slice_distances(vectors: Floats, instances: Members, directions: Floats) -> Floats:
+    """Distances along each slice under its best coupling, one row for each pair of laws.
 
     Parameters
     ----------
@@ -32,25 +30,18 @@ def slice_distances(
     instances : sequence of (sequence of int, sequence of int)
         Worlds of the two laws of each pair, repetitions counted.
     directions : ndarray of shape (n_slices, d)
-    coupled : bool
-        Keep the n-th draws of both laws together, instead of the best coupling.
 
     Returns
     -------
     ndarray of shape (n_pairs, n_slices)
     """
-    projected = directions @ vectors.T
     found = np.empty((len(instances), directions.shape[0]))
     for row, (left, right) in enumerate(instances):
-        if coupled:
-            i, j = _aligned(left, right)
-            found[row] = np.max(np.abs(projected[:, i] - projected[:, j]), axis=1)
-        else:
-            found[row] = sliced_distances(vectors[list(left)], vectors[list(right)], directions)
+        found[row] = sliced_distances(vectors[list(left)], vectors[list(right)], directions)
     return found
 
 
-def full_distance(vectors: Floats, instances: Members, *, coupled: bool) -> tuple[float, bool]:
+def full_distance(vectors: Floats, instances: Members) -> tuple[float, bool]:
     """Largest distance over the pairs of laws, of whole vectors, and whether it is exact.
 
     For laws of so many draws that matching them takes too long it is bounded from above, by the
@@ -59,10 +50,7 @@ def full_distance(vectors: Floats, instances: Members, *, coupled: bool) -> tupl
     largest, exact = 0.0, True
     for left, right in instances:
         i, j = list(left), list(right)
-        if coupled:
-            i, j = (list(each) for each in _aligned(left, right))
-            distance = float(np.max(np.linalg.norm(vectors[i] - vectors[j], axis=1)))
-        elif len(set(i)) == 1 or len(set(j)) == 1:
+        if len(set(i)) == 1 or len(set(j)) == 1:
             distance = float(cdist(vectors[i], vectors[j]).max())
         elif len(i) * len(j) <= _MOST_MATCHED:
             distance = bottleneck_distance(vectors[i], vectors[j])
@@ -86,16 +74,6 @@ def rounding_slack(vectors: Floats) -> float:
     """Upper bound on what rounding in projections and norms takes off a distance."""
     norm = float(np.max(np.linalg.norm(vectors, axis=1), initial=0.0))
     return float(4 * (vectors.shape[1] + 4) * np.finfo(np.float64).eps * norm)
-
-
-def _aligned(left: Sequence[int], right: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
-    n = max(len(left), len(right))
-    if n % len(left) or n % len(right):
-        raise ValueError(
-            "Draws can only be kept together when the laws have the same number of them, got "
-            f"{len(left)} and {len(right)}."
-        )
-    return list(left) * (n // len(left)), list(right) * (n // len(right))
 
 
 def _one_ordering(X: Floats, Y: Floats) -> float:

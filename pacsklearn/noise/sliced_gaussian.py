@@ -81,8 +81,8 @@ def sliced_law(
     coordinates = span.coordinates[first[same.ravel()]]
     profile = target.profile
     slices = unit_directions(profile.directions, axes)
-    distances = slice_distances(coordinates, instances, slices, coupled=False)
-    farthest, exact = full_distance(coordinates, instances, coupled=False)
+    distances = slice_distances(coordinates, instances, slices)
+    farthest, exact = full_distance(coordinates, instances)
     if farthest == 0:
         return _agreeing(coordinates, support.mean, axes, target)
     published = _published_power(support.deviations, instances, target)
@@ -158,14 +158,14 @@ def _published_power(vectors: Floats, instances: Members, target: SlicedTarget) 
     """Power of the published formula: the same noise in every direction of the outputs."""
     profile, order, epsilon = target.profile, target.order, target.epsilon
     if target.aggregation == "full":
-        farthest, _ = full_distance(vectors, instances, coupled=False)
+        farthest, _ = full_distance(vectors, instances)
         return profile.dimension * renyi.full_variance(farthest, order, epsilon)
     published = (
         renyi.published_average_variance
         if target.aggregation == "average"
         else renyi.worst_slice_variance
     )
-    distances = slice_distances(vectors, instances, profile.directions, coupled=False)
+    distances = slice_distances(vectors, instances, profile.directions)
     return profile.dimension * published(distances, profile.weights, order, epsilon)
 
 
@@ -182,10 +182,10 @@ def _costs(
     # In units of the noise: the same whole numbers whatever the step.
     scaled = centres / LATTICE_SCALE
     units = unit_directions(slices, np.diag(step * LATTICE_SCALE))
-    distances = slice_distances(scaled, instances, units, coupled=False)
+    distances = slice_distances(scaled, instances, units)
     moved = distances.any(axis=1)
     distances[moved] += rounding_slack(scaled)
-    farthest, _ = full_distance(scaled, instances, coupled=False)
+    farthest, _ = full_distance(scaled, instances)
     farthest *= _OUTWARD
     weights, order = target.profile.weights, target.order
     d = centres.shape[1]

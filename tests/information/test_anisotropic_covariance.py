@@ -14,7 +14,7 @@ def problem(d, seed=0, n_pairs=6, stretch=1.0):
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     outputs = generator.normal(size=(2 * n_pairs, d)) * np.logspace(stretch, -stretch, d)
     pairs = [((2 * i,), (2 * i + 1,)) for i in range(n_pairs)]
-    distances = slice_distances(outputs, pairs, directions, coupled=False)
+    distances = slice_distances(outputs, pairs, directions)
     return distances, directions, generator.dirichlet(np.full(200, 5.0))
 
 

@@ -21,22 +21,18 @@ def vectors():
 INSTANCES = [((0,), tuple(range(1, 7))), (tuple(range(1, 7)), tuple(range(7, 13)))]
 
 
-def test_couplings_kept_together_are_never_shorter(vectors):
-    directions = np.eye(3)
-    best = slice_distances(vectors, INSTANCES, directions, coupled=False)
-    kept = slice_distances(vectors, INSTANCES, directions, coupled=True)
-    assert np.all(best <= kept + 1e-15)
+def test_no_coupling_is_shorter_than_the_best(vectors):
+    kept = np.abs(vectors[1:7] - vectors[7:13])
+    best = slice_distances(vectors, INSTANCES, np.eye(3))
+    assert np.all(best[1] <= kept.max(axis=0) + 1e-15)
     # Against one data set every coupling is the same.
-    np.testing.assert_allclose(best[0], kept[0])
-    np.testing.assert_allclose(kept[1], np.abs(vectors[1:7] - vectors[7:13]).max(axis=0))
-    assert (
-        full_distance(vectors, INSTANCES, coupled=False)[0]
-        <= full_distance(vectors, INSTANCES, coupled=True)[0]
-    )
+    np.testing.assert_allclose(best[0], np.abs(vectors[0] - vectors[1:7]).max(axis=0))
+    farthest = np.linalg.norm(kept, axis=1).max()
+    assert full_distance(vectors, INSTANCES[1:])[0] <= farthest
 
 
 def test_the_whole_is_the_farthest_pair(vectors):
-    found, exact = full_distance(vectors, INSTANCES, coupled=False)
+    found, exact = full_distance(vectors, INSTANCES)
     expected = max(bottleneck_distance(vectors[list(a)], vectors[list(b)]) for a, b in INSTANCES)
     assert exact
     assert found == pytest.approx(expected)
@@ -44,22 +40,17 @@ def test_the_whole_is_the_farthest_pair(vectors):
 
 
 def test_too_many_draws_are_bounded_from_above(vectors, monkeypatch):
-    exact = full_distance(vectors, INSTANCES[1:], coupled=False)[0]
+    exact = full_distance(vectors, INSTANCES[1:])[0]
     monkeypatch.setattr(world_distances, "_MOST_MATCHED", 1)
-    bound, is_exact = full_distance(vectors, INSTANCES[1:], coupled=False)
+    bound, is_exact = full_distance(vectors, INSTANCES[1:])
     assert not is_exact
     assert exact <= bound <= worst_case_distance(vectors, INSTANCES[1:])
     # Draws of other numbers have quantiles too.
     uneven = [((0, 1, 2), (3, 4, 5, 6))]
     monkeypatch.undo()
-    exact = full_distance(vectors, uneven, coupled=False)[0]
+    exact = full_distance(vectors, uneven)[0]
     monkeypatch.setattr(world_distances, "_MOST_MATCHED", 1)
-    assert exact <= full_distance(vectors, uneven, coupled=False)[0]
-
-
-def test_draws_of_other_numbers_cannot_be_kept_together(vectors):
-    with pytest.raises(ValueError, match="same number of them"):
-        slice_distances(vectors, [((0, 1), (2, 3, 4))], np.eye(3), coupled=True)
+    assert exact <= full_distance(vectors, uneven)[0]
 
 
 def test_slack_covers_rounding():
@@ -74,5 +65,5 @@ def test_slack_covers_rounding():
             for p, q, r in zip(u, a, b, strict=True)
         )
         stacked = np.stack([a, b])
-        found = slice_distances(stacked, [((0,), (1,))], u[None], coupled=False)[0, 0]
+        found = slice_distances(stacked, [((0,), (1,))], u[None])[0, 0]
         assert abs(exact) <= found + rounding_slack(stacked)

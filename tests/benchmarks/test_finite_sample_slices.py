@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacsklearn.information.finite_sample_slices import (
+from benchmarks.baselines.finite_sample_slices import (
     dkw_margin,
     finite_sample_average_variance,
     finite_sample_joint_variance,
