@@ -15,7 +15,7 @@ _LEAST_BUDGET = 1e-15
 def check_budget(*, budget: object, name: str = "budget") -> float:
     """Return the budget in nats as a float, or raise :class:`BudgetError`.
 
-    Budgets above the entropy of the secret are allowed: they need no noise.
+    Whether it hides anything depends on the secret, and is asked where there is one.
     """
     if isinstance(budget, bool) or not isinstance(budget, Real):
         raise BudgetError(
@@ -29,7 +29,7 @@ def check_budget(*, budget: object, name: str = "budget") -> float:
     if not math.isfinite(value) or value <= 0:
         raise BudgetError(
             f"{name} must be a positive, finite number of nats, got {value!r}; give for instance "
-            f"{name}=1/16, or any value of at least ln(n_subsets) for a release without noise."
+            f"{name}=1/16."
         )
     if value < _LEAST_BUDGET:
         raise BudgetError(

@@ -25,7 +25,8 @@ The tree::
         ├── PluginClashError                  two plugins claim one name
         └── UnknownNameError (ValueError)     no plugin of that name
 
-    PrivacyLeakWarning (UserWarning)          noise that can be predicted; not for release
+    PrivacyLeakWarning (UserWarning)          predictable noise, or a model that ignores its rows
+    DesignWarning (UserWarning)               few candidates differ; the promise is for these
     PluginWarning (UserWarning)               a plugin failed and was left out
 
 No message ever quotes a data value, a fitted number or the secret.
@@ -41,6 +42,7 @@ __all__ = [
     "BudgetExhaustedError",
     "CanonicalizationError",
     "DesignError",
+    "DesignWarning",
     "ForeignProcessError",
     "FunctionError",
     "GaugeError",
@@ -223,7 +225,15 @@ class UnknownNameError(PluginError, ValueError):
 
 
 class PrivacyLeakWarning(UserWarning):
-    """The noise can be predicted (``random_state`` was given): do not release the result."""
+    """A result that may tell more than its guarantee says: do not release it as it is.
+
+    The noise can be predicted (``random_state`` was given), or fits on different rows give one and
+    the same model.
+    """
+
+
+class DesignWarning(UserWarning):
+    """Far fewer candidates differ than were asked for; what is promised is promised for these."""
 
 
 class FewCandidatesWarning(UserWarning):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -16,7 +17,16 @@ from pacsklearn.core.game import Game, Round
 __all__ = ["LiRAAttack"]
 
 Floats = NDArray[np.float64]
-Rule = Callable[[Any], Any]
+
+
+@final
+@dataclass(frozen=True)
+class _Rule:
+    """Members are those whose score lies above an edge."""
+
+    score: Callable[[Any], Any]
+    edge: float
+    words: str
 
 
 @final
@@ -54,6 +64,7 @@ class LiRAAttack(Attack):
     def __init__(self, unit: int | None = None, n_shadow: int = 400) -> None:
         self.unit = unit
         self.n_shadow = n_shadow
+        self._rule = _Rule(np.asarray, np.inf, "")
 
     def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
         count = check_integer(name="n_trials", value=n_trials, minimum=1)
@@ -69,13 +80,13 @@ class LiRAAttack(Attack):
         shown = np.stack([game.confidences(played.released) for played in rounds])
         inside = np.stack([members[list(played.used)].any(axis=0) for played in rounds])
         unit = self._choose(game, members, shown, inside)
-        rule, words = _best_rule(
+        self._rule = _best_rule(
             shown[:, unit], inside[:, unit], float(game.prior @ members[:, unit])
         )
         right = 0
         for _ in range(count):
             played = game.play(trials)
-            said = bool(rule(self.membership_score(game, played, unit)))
+            said = self.membership_score(game, played, unit) > self._rule.edge
             right += said == bool(members[list(played.used), unit].any())
         share = float(game.prior @ members[:, unit])
         blind = max(share, 1 - share)
@@ -86,12 +97,12 @@ class LiRAAttack(Attack):
             right,
             blind,
             game.bound(blind),
-            (("unit", str(unit)), ("rule", words)),
+            (("unit", str(unit)), ("rule", self._rule.words)),
         )
 
     def membership_score(self, game: Any, played: Round, unit: int) -> float:
-        """What the attack judges by: confidence in the unit's rows."""
-        return float(game.confidences(played.released)[unit])
+        """What the attack judges by: larger for members, by the rule that :meth:`run` chose."""
+        return float(self._rule.score(game.confidences(played.released)[unit]))
 
     def _choose(
         self, game: Game, members: NDArray[np.bool_], shown: Floats, inside: NDArray[np.bool_]
@@ -113,14 +124,14 @@ class LiRAAttack(Attack):
         return int(np.argmax(np.where(certain, np.inf, np.where(usable, apart, -1.0))))
 
 
-def _best_rule(shown: Floats, inside: NDArray[np.bool_], prior: float) -> tuple[Rule, str]:
+def _best_rule(shown: Floats, inside: NDArray[np.bool_], prior: float) -> _Rule:
     """Rule that is right most often on the shadow models."""
     rules = [*_thresholds(shown, inside), *_densities(shown, inside, prior)]
-    accuracy = [np.mean(np.asarray(rule(shown), dtype=bool) == inside) for rule, _ in rules]
+    accuracy = [np.mean((rule.score(shown) > rule.edge) == inside) for rule in rules]
     return rules[int(np.argmax(accuracy))]
 
 
-def _thresholds(shown: Floats, inside: NDArray[np.bool_]) -> list[tuple[Rule, str]]:
+def _thresholds(shown: Floats, inside: NDArray[np.bool_]) -> list[_Rule]:
     order = np.argsort(shown, kind="stable")
     values, truth = shown[order], inside[order]
     # Calling a member everything from position i on is right about these many.
@@ -130,12 +141,12 @@ def _thresholds(shown: Floats, inside: NDArray[np.bool_]) -> list[tuple[Rule, st
     edges = np.concatenate([[-np.inf], (values[1:] + values[:-1]) / 2, [np.inf]])
     above, below = edges[int(np.argmax(right))], edges[int(np.argmin(right))]
     return [
-        (lambda score: np.asarray(score) >= above, "confidence above a threshold"),
-        (lambda score: np.asarray(score) < below, "confidence below a threshold"),
+        _Rule(np.asarray, float(np.nextafter(above, -np.inf)), "confidence above a threshold"),
+        _Rule(np.negative, -below, "confidence below a threshold"),
     ]
 
 
-def _densities(shown: Floats, inside: NDArray[np.bool_], prior: float) -> list[tuple[Rule, str]]:
+def _densities(shown: Floats, inside: NDArray[np.bool_], prior: float) -> list[_Rule]:
     sides = [shown[inside], shown[~inside]]
     if min(side.size for side in sides) < 2 or not 0 < prior < 1:
         return []
@@ -143,11 +154,11 @@ def _densities(shown: Floats, inside: NDArray[np.bool_], prior: float) -> list[t
     if min(spreads) <= 0:
         return []
 
-    def rule(score: Any) -> Any:
+    def ratio(score: Any) -> Any:
         logs = [
             -((np.asarray(score) - mean) ** 2) / (2 * spread**2) - np.log(spread)
             for mean, spread in zip(means, spreads, strict=True)
         ]
-        return logs[0] - logs[1] + np.log(prior / (1 - prior)) > 0
+        return logs[0] - logs[1] + np.log(prior / (1 - prior))
 
-    return [(rule, "ratio of two normal densities")]
+    return [_Rule(ratio, 0.0, "ratio of two normal densities")]

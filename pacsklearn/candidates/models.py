@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, final
@@ -26,6 +27,7 @@ from pacsklearn.candidates.subset_fitting import (
     same_behaviour,
     seeded_clone,
     unwrap,
+    warn_of_one_model,
 )
 from pacsklearn.candidates.universe import RowRules
 from pacsklearn.core.batch_predictor import BatchPredictor
@@ -117,15 +119,17 @@ class CandidateModels(AnsweringModels):
         for start in range(0, X.shape[0], step):
             rows = slice(start, min(start + step, X.shape[0]))
             part = safe_indexing(X, rows)
-            if self.stacked is not None and method == "predict":
-                yield rows, self.stacked.predict(part)
+            stacked = self.stacked if method == "predict" else None
+            if stacked is not None:
+                outcomes = [_attempted(stacked, method, part)]
             else:
-                yield (
-                    rows,
-                    Parallel(n_jobs=self.n_jobs)(
-                        delayed(_say)(model, method, part) for model in self.models
-                    ),
+                # In memory: joblib would write large models to files.
+                outcomes = Parallel(n_jobs=self.n_jobs, max_nbytes=None)(
+                    delayed(_attempted)(model, method, part) for model in self.models
                 )
+            answers = [unwrap(each, i, self.models[0]) for i, each in enumerate(outcomes)]
+            _tell_kinds(outcomes, self.models[0])
+            yield rows, answers if stacked is None else answers[0]
 
 
 def candidate_models(candidates: Candidates) -> CandidateModels:
@@ -164,6 +168,11 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
             "its answers would reveal more than the difference between candidates. Give it a "
             "random_state, or make it deterministic."
         )
+    one = attempt(lambda _: all(_agree(first, model, rows, Stage()) for model in models))
+    if unwrap(one, 0, estimator):
+        warn_of_one_model(
+            estimator, template, candidates, lambda model, _: _agree(first, model, rows, Stage())
+        )
     return CandidateModels(models, stack(models), options.n_jobs)
 
 
@@ -186,5 +195,20 @@ def _agree(left: Any, right: Any, rows: Any, _: Stage) -> bool:
     return same_behaviour(getattr(left, method)(rows), getattr(right, method)(rows))
 
 
-def _say(model: Any, method: str, rows: Any) -> Any:
+def _attempted(model: Any, method: str, rows: Any) -> Outcome:
+    return attempt(partial(_asked, model, method, rows))
+
+
+def _asked(model: Any, method: str, rows: Any, stage: Stage) -> Any:
+    stage.name = "predict"
     return getattr(model, method)(rows)
+
+
+def _tell_kinds(outcomes: Iterable[Outcome], model: Any) -> None:
+    for kind in dict.fromkeys(kind for outcome in outcomes for kind in outcome.warnings):
+        warnings.warn(
+            f"{type(model).__name__}: {kind.__name__} while candidates answered (the messages are "
+            "withheld because they may quote rows).",
+            kind,
+            stacklevel=2,
+        )

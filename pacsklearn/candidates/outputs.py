@@ -25,6 +25,7 @@ from pacsklearn.candidates.subset_fitting import (
     same_behaviour,
     seeded_clone,
     unwrap,
+    warn_of_one_model,
 )
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.fit_report import stage
@@ -153,6 +154,13 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
     align = partial(_align, np.stack(vectors), first.layout, template, canonicalizer, rows)
     with stage("canonical form"):
         aligned = unwrap(attempt(align), 0, estimator)
+    if aligned.size and not np.ptp(aligned, axis=0).any():
+
+        def is_the_same(model: Any, own: Any) -> bool:
+            other = canonicalizer.encode(model, own)
+            return not first.layout.differences(other.layout) and _close(other.vector, first.vector)
+
+        warn_of_one_model(estimator, template, candidates, is_the_same)
     return CandidateOutputs(aligned, first.layout, reference, template, canonicalizer, X)
 
 

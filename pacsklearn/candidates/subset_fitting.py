@@ -17,10 +17,16 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.core.fit_report import note_fits
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.withheld import withheld
-from pacsklearn.exceptions import GaugeError, NonDeterministicError, SubsetFitError
+from pacsklearn.exceptions import (
+    GaugeError,
+    NonDeterministicError,
+    PrivacyLeakWarning,
+    SubsetFitError,
+)
 from pacsklearn.plugin import registry
 
 __all__ = [
@@ -34,6 +40,7 @@ __all__ = [
     "fit_subset",
     "joint_models",
     "over_subsets",
+    "warn_of_one_model",
     "same_behaviour",
     "seeded_clone",
     "unwrap",
@@ -43,6 +50,9 @@ _WRONG_PARAMETER = re.compile(
     r"The '(?P<name>\w+)' parameter of (?P<owner>\w+) must be .* Got (?P<given>.*) instead\.$",
     re.DOTALL,
 )
+
+
+_WRONG_WIDTH = re.compile(r"X has \d+ features, but \w+ is expecting \d+ features as input\.?")
 
 
 class StageFailure(Exception):  # noqa: N818 - it never leaves this module's callers
@@ -121,13 +131,16 @@ def over_subsets(
 ) -> list[Any]:
     """Values of ``function(*args, space, index)`` for every candidate, in order.
 
-    With ``each``, one more argument is that candidate's entry.
+    With ``each``, one more argument is that candidate's entry: fitted models, which do not leave
+    the process, because joblib writes large arguments of its workers to files.
 
     Raises
     ------
     SubsetFitError, GaugeError
         For the first failing subset. A warning is given once for all subsets.
     """
+    if each is not None and each[0] is not None:
+        n_jobs = 1
     more: Sequence[Any] = [()] * space.n_subsets if each is None else [(one,) for one in each]
     tasks = (
         delayed(function)(*args, space, index, *more[index]) for index in range(space.n_subsets)
@@ -184,10 +197,11 @@ def _raise(failure: _Failure, index: int, estimator: Any) -> NoReturn:
         "encode": "was fitted but could not be encoded",
         "decode": "was encoded but could not be decoded",
         "align": "was encoded but could not be aligned with the other candidates",
+        "predict": "was fitted but could not answer",
     }[failure.stage]
     reason = (
         failure.message
-        if _quotes_parameters_only(failure, estimator)
+        if _WRONG_WIDTH.fullmatch(failure.message) or _quotes_parameters_only(failure, estimator)
         else "its message is withheld because it may quote rows; fit the estimator yourself on "
         f"SecretSpace.rows({index}) to see it"
     )
@@ -216,19 +230,68 @@ def _cut(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
 
 
 def seeded_clone(estimator: Any, seed: int = 0) -> Any:
-    """Unfitted clone with every ``random_state`` that is not an integer set to ``seed``.
+    """Unfitted clone with every ``random_state`` that is not an integer set to ``seed``, no cache.
 
     The same public seed serves every subset: given the seeds, the model is a function of the
     subset alone.
     """
     fresh = clone(estimator)
-    states = {
+    params = sorted(fresh.get_params(deep=True).items())
+    states: dict[str, Any] = {
         name: seed
-        for name, value in sorted(fresh.get_params(deep=True).items())
-        if (name == "random_state" or name.endswith("__random_state"))
+        for name, value in params
+        if name.split("__")[-1] == "random_state"
         and (isinstance(value, bool) or not isinstance(value, Integral))
     }
+    # A cache on disk would keep what was fitted on the secret's rows, by the name of its content.
+    states |= {
+        name: None
+        for name, value in params
+        if name.split("__")[-1] == "memory" and (isinstance(value, str) or hasattr(value, "cache"))
+    }
     return fresh.set_params(**states) if states else fresh
+
+
+def warn_of_one_model(
+    estimator: Any,
+    template: Any,
+    candidates: Candidates,
+    is_the_same: Callable[[Any, Any], bool],
+) -> None:
+    """Warn of candidates that are one model where rows make no difference to it at all.
+
+    What all candidates agree on is released without noise. They may agree honestly; a model that a
+    fit on quite other rows gives as well depends on no rows, or on those of some fit before.
+
+    Parameters
+    ----------
+    estimator, template : estimators
+        As it was given, and unfitted with its seeds.
+    candidates : Candidates
+    is_the_same : callable
+        Whether a model fitted on some rows, and these, is the one that all candidates are.
+    """
+    X, y = candidates.X, candidates.y
+    rows = candidates.space.rows(0)
+    if y is not None and np.ndim(y) == 1:
+        rows = rows[np.argsort(np.asarray(y)[rows], kind="stable")]
+    rows = np.sort(rows[: -(-3 * rows.size // 5)])
+
+    def work(_: Stage) -> bool:
+        numbers = getattr(getattr(X, "dtype", None), "kind", "O") in "biuf"
+        other = X * 3 if numbers else X
+        model, own = fit_subset(template, other, y, rows, candidates.options.fit_params)
+        return is_the_same(model, own)
+
+    if attempt(work).value:
+        warnings.warn(
+            f"All candidates of {type(estimator).__name__} are one and the same model, and a fit "
+            "on other rows gives it as well: it does not look at its rows, or it keeps something "
+            "from one fit to the next (a cache on its class), which is then published without "
+            "noise. Release it only if it is meant to be the same whatever the rows are.",
+            PrivacyLeakWarning,
+            stacklevel=3,
+        )
 
 
 def same_behaviour(left: Any, right: Any) -> bool:

@@ -127,6 +127,12 @@ def _refuse_fitted_before(estimator: Any) -> None:
     """Refuse parts that keep what they learned elsewhere: every candidate would publish it."""
     parts = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
     for path, part in [("estimator", estimator), *parts.items()]:
+        if getattr(part, "draws_its_own_secret", False) and not isinstance(part, type):
+            raise ValueError(
+                f"{path} is private itself ({type(part).__name__}): fitted on each candidate it "
+                "would draw a secret and spend a budget of its own. Wrap the plain estimator, "
+                "once."
+            )
         frozen = isinstance(part, FrozenEstimator)
         if frozen or (path.split("__")[-1] == "cv" and isinstance(part, str) and part == "prefit"):
             what = "a FrozenEstimator" if frozen else "cv='prefit'"

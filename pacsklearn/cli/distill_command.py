@@ -10,6 +10,7 @@ import typer
 from pacsklearn.cli.console import guarded, note, say
 from pacsklearn.cli.named_estimator import named_estimator
 from pacsklearn.cli.options import (
+    AllowExact,
     Data,
     EstimatorName,
     Groups,
@@ -46,6 +47,7 @@ def distill(
     ] = None,
     alpha: Annotated[float, typer.Option(help="Chance of keeping a wrong label.")] = 0.01,
     subsets: Subsets = 128,
+    allow_exact: AllowExact = False,
     ledger: Annotated[
         str | None, typer.Option(help="Account to charge as well: sqlite:///clinic.db.")
     ] = None,
@@ -73,6 +75,7 @@ def distill(
         ledger=ledger,
         n_subsets=subsets,
         n_jobs=jobs,
+        allow_exact=allow_exact,
         verbose=0 if as_json else 1,
     )
     given = {} if table.groups is None else {"groups": table.groups}

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 __all__ = [
+    "AllowExact",
     "Data",
     "Drop",
     "EstimatorName",
@@ -53,6 +54,10 @@ SchemaFile: TypeAlias = Annotated[
 Subsets: TypeAlias = Annotated[int, typer.Option(help="Candidate subsets.")]
 Rate: TypeAlias = Annotated[float, typer.Option(help="Share of the subsets each row is in.")]
 Jobs: TypeAlias = Annotated[int | None, typer.Option(help="Worker processes.")]
+AllowExact: TypeAlias = Annotated[
+    bool,
+    typer.Option("--allow-exact", help="Allow a budget that hides nothing: no noise is added."),
+]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")
 ]

@@ -29,6 +29,7 @@ def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
             n_subsets=recipe["n_subsets"],
             rate=recipe["rate"],
             subset_seed=recipe["subset_seed"],
+            allow_exact=recipe.get("allow_exact", False),
             **options,
         )
     except KeyError as error:

@@ -9,6 +9,7 @@ import typer
 
 from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.options import (
+    AllowExact,
     Data,
     Drop,
     EstimatorName,
@@ -54,6 +55,7 @@ def release(
     subset_seed: Annotated[
         int | None, typer.Option(help="Public seed of the subsets; secret when not given.")
     ] = None,
+    allow_exact: AllowExact = False,
     ledger: Annotated[
         str | None, typer.Option(help="Account to charge as well: sqlite:///clinic.db.")
     ] = None,
@@ -75,6 +77,7 @@ def release(
         "n_subsets": subsets,
         "rate": rate,
         "subset_seed": subset_seed,
+        "allow_exact": allow_exact,
         "target": target,
         "groups": groups,
         "id": identifier,

@@ -307,6 +307,8 @@ class Guarantee:
         """The promise in one plain sentence."""
         rows = "row" if self.privacy_unit == "row" else "group of rows"
         seen = "this release"
+        if self.n_releases == 0:
+            seen = "all that this session may release"
         if self.n_releases > 1:
             seen = f"all {self.n_releases} releases of this session so far"
         if self._is_other:

@@ -41,11 +41,6 @@ class MembershipCriterion(Criterion):
         space = has_units(space, self.name)
         inclusion = space.inclusion()
         protected = np.flatnonzero((inclusion > 0) & (inclusion < 1))
-        if protected.size == 0:
-            raise ValueError(
-                "criterion='membership' needs units that some candidates contain and others do "
-                "not; in this secret space every membership is public."
-            )
         self._members = space.membership()[protected]
 
     @property

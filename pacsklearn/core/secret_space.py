@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
@@ -10,14 +11,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn._validation import check_integer, check_rate
-from pacsklearn.exceptions import DesignError
+from pacsklearn.core.statement_rendering import percent_up
+from pacsklearn.exceptions import DesignError, DesignWarning
 from pacsklearn.information.balanced_design import (
     balanced_design,
+    distinct_subsets,
     inclusion_counts,
     unpack_subset,
 )
 
 __all__ = ["SecretSpace", "units_of"]
+
+_CHUNK = 16384
+# Share of the entropy asked for below which a design is worth a warning.
+_FEW = 0.75
 
 
 @final
@@ -26,14 +33,15 @@ class SecretSpace:
     """A finite list of candidate subsets of the rows, and how likely each is a priori.
 
     Build one with :meth:`balanced` or :meth:`from_subsets`. Which candidate is the secret is not
-    part of it; everything here is known to the adversary.
+    part of it; everything here is known to the adversary. Candidates that coincide are one, with
+    the sum of their weights: nobody could tell them apart, so there is less to hide.
 
     Parameters
     ----------
     packed : ndarray of uint8, shape (n_units, ceil(m / 8))
         Bit ``i`` of row ``u``: is unit ``u`` in candidate subset ``i``?
     n_subsets : int
-        Number m of candidates.
+        Number m of distinct candidates.
     weights : ndarray of shape (m,)
         Prior probabilities.
     unit_of_row : ndarray of shape (n_rows,) or None
@@ -47,6 +55,25 @@ class SecretSpace:
     weights: NDArray[np.float64] = field(repr=False)
     unit_of_row: NDArray[np.int64] | None = field(default=None, repr=False)
     is_listed: bool = True
+
+    def __post_init__(self) -> None:
+        numbers = distinct_subsets(self.packed, self.n_subsets)
+        m = int(numbers.max()) + 1
+        if m == self.n_subsets:
+            return
+        if m < 2:
+            raise DesignError(
+                "All candidate subsets are the same one, so there is no secret; give subsets that "
+                "differ, or more groups."
+            )
+        _, first = np.unique(numbers, return_index=True)
+        kept = [
+            np.packbits(self.membership(slice(start, start + _CHUNK))[:, first], axis=1)
+            for start in range(0, self.n_units, _CHUNK)
+        ]
+        object.__setattr__(self, "packed", np.concatenate(kept))
+        object.__setattr__(self, "weights", np.bincount(numbers, self.weights))
+        object.__setattr__(self, "n_subsets", m)
 
     @classmethod
     def balanced(
@@ -66,7 +93,8 @@ class SecretSpace:
         n_rows : int
             Rows of the universe.
         n_subsets : int, default=128
-            Number m of candidate subsets; ``rate * n_subsets`` must be a whole number.
+            Number m of candidate subsets; ``rate * n_subsets`` must be a whole number. Where few
+            units leave fewer that differ, there are fewer, and a :class:`DesignWarning`.
         rate : float, default=0.5
             Share of the subsets each unit is in.
         strata : array-like of shape (n_rows,), optional
@@ -115,7 +143,17 @@ class SecretSpace:
                     "it."
                 )
         packed = balanced_design(n_units, n_subsets, included, strata=codes, seed=seed)
-        return cls(packed, n_subsets, np.full(n_subsets, 1.0 / n_subsets), unit_of_row)
+        space = cls(packed, n_subsets, np.full(n_subsets, 1.0 / n_subsets), unit_of_row)
+        if space.entropy < _FEW * np.log(n_subsets):
+            warnings.warn(
+                f"Only {space.n_subsets} of the {n_subsets} candidate subsets are distinct: "
+                f"{n_units} {space.unit}s are few. Naming the secret one blindly succeeds "
+                f"with {percent_up(space.weights.max())} %, and what is promised is "
+                "promised for these. Give more rows, finer groups or a smaller n_subsets.",
+                DesignWarning,
+                stacklevel=2,
+            )
+        return space
 
     @classmethod
     def from_subsets(
@@ -212,9 +250,9 @@ class SecretSpace:
         """Prior probability that each unit is in the secret subset; shape (n_units,)."""
         if np.all(self.weights == self.weights[0]):
             return inclusion_counts(self.packed) / self.n_subsets
-        chunk, parts = 16384, []
-        for start in range(0, self.n_units, chunk):
-            members = self.membership(slice(start, start + chunk))
+        parts = []
+        for start in range(0, self.n_units, _CHUNK):
+            members = self.membership(slice(start, start + _CHUNK))
             # Certainty is decided by counting: sums of weights are one only up to rounding.
             rates = np.clip(members @ self.weights, np.nextafter(0, 1), np.nextafter(1, 0))
             rates[members.all(axis=1)] = 1.0

@@ -60,4 +60,4 @@ def rounded_up(value: float, decimals: int = 3) -> str:
 def _ceil(value: float, decimals: int) -> float:
     scale = 10**decimals
     # Rounding of the products: 50 % computed as 50.000000000000007 must print as 50.00.
-    return float(-(-(value * scale - 1e-10) // 1) / scale)
+    return float(-(-(value * scale - 1e-10) // 1) / scale) + 0.0  # not -0.0

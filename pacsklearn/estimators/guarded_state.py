@@ -21,9 +21,12 @@ class GuardedState:
     ----------
     estimator : estimator
         The wrapped one.
+    draws_its_own_secret : bool
+        Read where candidates are fitted, which must not.
     """
 
     estimator: Any
+    draws_its_own_secret = True
 
     def __getstate__(self) -> dict[str, Any]:
         # The wrapped estimator may have been fitted before, on all rows: a copy forgets that.

@@ -69,7 +69,8 @@ class PACPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimato
         it (a pipeline, ``GridSearchCV``), so that they too see the rows of one subset only.
     budget : float, default=1/16
         Most that everything released may reveal about which rows were used, in nats of mutual
-        information. From ``ln(n_subsets)`` on no noise is needed, and nothing is hidden.
+        information. From ``ln(n_subsets)`` on no noise is needed, and nothing is hidden: such a
+        budget needs ``allow_exact=True``.
     criterion : None, str, Criterion or callable, default=None
         Cap what the best adversary achieves, instead of the mutual information: ``"membership"``
         (telling whether any one row was used), ``"identification"`` (naming the subset),
@@ -128,6 +129,8 @@ class PACPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimato
         squares, ridge, logistic regression, linear support vector machines with a squared loss,
         Poisson and gamma regression, linear discriminants, PCA, Gaussian naive Bayes, nearest
         centroids, standardisation and pipelines of these). False fits one after the other.
+    allow_exact : bool, default=False
+        Allow a budget that hides nothing, of at least the entropy of the secret.
 
     Attributes
     ----------
@@ -209,6 +212,7 @@ SubsetFitError, NonDeterministicError
         n_jobs: int | None = None,
         verbose: int = 0,
         fast_fit: bool = True,
+        allow_exact: bool = False,
     ) -> None:
         self.estimator = estimator
         self.budget = budget
@@ -231,6 +235,7 @@ SubsetFitError, NonDeterministicError
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.fast_fit = fast_fit
+        self.allow_exact = allow_exact
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any) -> PACPrivate:
         """Release a private model of the rows.
@@ -286,6 +291,7 @@ SubsetFitError, NonDeterministicError
                 verbose=self.verbose,
                 criterion=self.criterion,
                 fast_fit=self.fast_fit,
+                allow_exact=self.allow_exact,
             )
             learned: dict[str, Any] = {**vars(features), "_subset_seed": seed}
             if canonicalizer is None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.exceptions import DesignError
 
-__all__ = ["balanced_design", "inclusion_counts", "unpack_subset"]
+__all__ = ["balanced_design", "distinct_subsets", "inclusion_counts", "unpack_subset"]
 
 Bytes = NDArray[np.uint8]
 
@@ -168,6 +168,35 @@ def inclusion_counts(packed: Bytes) -> NDArray[np.int64]:
             part = slice(low, low + _CHUNK_CELLS)
             counts[part] += ones[packed[part, column]].astype(np.int64)
     return counts
+
+
+def distinct_subsets(packed: Bytes, n_subsets: int) -> NDArray[np.int64]:
+    """Which subsets are one and the same.
+
+    Parameters
+    ----------
+    packed : ndarray of uint8, shape (n_units, ceil(n_subsets / 8))
+    n_subsets : int
+
+    Returns
+    -------
+    ndarray of int64, shape (n_subsets,)
+        Number of each subset among the distinct ones, which are numbered as they first appear.
+
+    Examples
+    --------
+    >>> distinct_subsets(np.packbits([[1, 0, 1], [0, 1, 0]], axis=1), 3).tolist()
+    [0, 1, 0]
+    """
+    numbers = np.zeros(n_subsets, dtype=np.int64)
+    for start in range(0, packed.shape[0], _MIN_CHUNK_UNITS):
+        part = np.unpackbits(packed[start : start + _MIN_CHUNK_UNITS], axis=1, count=n_subsets)
+        keys = np.hstack([numbers[:, None].view(np.uint8), np.packbits(part.T, axis=1)])
+        _, first, numbers = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        numbers = np.argsort(np.argsort(first))[numbers.reshape(-1)]
+        if first.size == n_subsets:  # nearly always after the first few units
+            break
+    return numbers
 
 
 def _order_by_stratum(

@@ -54,6 +54,7 @@ class Account:
         self.session = session or uuid.uuid4().hex
         self.n_charged = n_charged
         self._in_flight: Event | None = None
+        self.is_closed = False
         self.home = HomeProcess("The secret behind this session")
 
     @property
@@ -72,8 +73,10 @@ class Account:
             When they do not fit, or nothing remains.
         ForeignProcessError
             In a forked process.
+        RuntimeError
+            When the session is closed.
         """
-        self.home.check()
+        self._check_open()
         amount = self.own.remaining if asked is None else check_budget(budget=asked)
         for ledger in (self.own, self.shared):
             if ledger is not None and (amount == 0 or not ledger.allows(amount)):
@@ -95,6 +98,7 @@ class Account:
         SessionRolledBackError
             When another copy of this session has been charged in the meantime.
         """
+        self._check_open()
         self._settle()
         if not self.own.allows(event.charge):
             raise BudgetExhaustedError(self.own.spent, event.charge, self.own.ceiling)
@@ -109,6 +113,14 @@ class Account:
             When anything was charged for this session since it was saved.
         """
         self._next(bookkeeping_event("resumed", 0.0, self.own.unit, ""), own=False)
+
+    def _check_open(self) -> None:
+        self.home.check()
+        if self.is_closed:
+            raise RuntimeError(
+                "This session is closed: nothing more is released or charged about its secret. "
+                "Release before you leave its with block."
+            )
 
     def _next(self, event: Event, *, own: bool = True) -> Event:
         self.home.check()

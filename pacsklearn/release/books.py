@@ -159,10 +159,10 @@ class Books:
         """Bound that holds whatever was released: the ceiling once steps depend on one another.
 
         What was charged on this transcript is an average's sample, not a bound; for one release it
-        is known before anything is drawn.
+        is known before anything is drawn. Before the first release it is what may be spent.
         """
         events = self.account.own.events
-        if len(events) > 1 or any(event.is_adaptive for event in events):
+        if len(events) != 1 or any(event.is_adaptive for event in events):
             return self.account.own.ceiling
         return self.account.own.spent
 
@@ -170,6 +170,8 @@ class Books:
         """What is promised about everything released so far."""
         own = self.account.own
         spent = self.promised()
+        exact = sum(event.n_noisy == 0 for event in own.events)
+        noised = len(own.events) - exact
         return self._stated(
             budget=own.ceiling,
             spent=spent,
@@ -179,11 +181,14 @@ class Books:
             confidence=self._confidence(),
             noise=", ".join(sorted({event.backend for event in own.events})) or "none yet",
             noiseless=self.criterion is None and spent >= self.space.entropy,
-            released=[f"{len(own.events)} release(s)"],
+            released=[f"{noised} release(s)"] if noised else [],
             public=(
-                ("the released functions",)
-                if isinstance(self.space, CandidateSpace)
-                else ("hyper-parameters", "public seeds", "classes_")
+                *(
+                    ("the released functions",)
+                    if isinstance(self.space, CandidateSpace)
+                    else ("hyper-parameters", "public seeds", "classes_")
+                ),
+                *([f"{exact} release(s), without noise"] if exact else []),
             ),
             provenance=dict.fromkeys(used for event in own.events for used in event.provenance),
         )
@@ -201,6 +206,9 @@ class Books:
         """Guarantee that goes with the release just taken."""
         own = self.account.own
         event = own.events[-1]
+        if noiseless:
+            public = (*public, *(f"{name}, without noise" for name in released))
+            released = ()
         return self._stated(
             details=_directions(event) if isinstance(self.space, SecretSpace) else (),
             budget=asked if len(own.events) == 1 else own.ceiling,
@@ -221,12 +229,17 @@ class Books:
         doubt = sum(1 - event.confidence for event in self.account.own.events)
         return max(1 - doubt, 0.0)
 
+    def _information(self) -> float:
+        """Bound on the mutual information of the one release under a criterion, or of any."""
+        events = self.account.own.events
+        return events[-1].bound if events else self.space.entropy
+
     def _stated(self, **facts: Any) -> Guarantee:
         events = self.account.own.events
         return pac_guarantee(
             self.space,
             criterion=self.criterion,
-            mutual_information=events[-1].bound if self.criterion and events else None,
+            mutual_information=self._information() if self.criterion else None,
             for_release=self.secret.sampler.is_secure,
             only_adds=any(event.backend == ONE_SIDED for event in events),
             ledger_head=ledger_head(self.account.shared),

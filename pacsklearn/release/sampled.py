@@ -151,6 +151,7 @@ def release_sampled(
             n_outputs=values.vectors.shape[1],
             n_noisy=law.dimension,
             provenance=provenance,
+            confidence=law.confidence,
         )
     )
     point = _secret_point(trial, law, values, sampler)

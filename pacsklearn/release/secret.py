@@ -55,16 +55,19 @@ class Secret:
         self._home.check()
         self.log_belief = update_belief(self.log_belief, log_likelihood)
 
-    def use(self, index: int) -> None:
-        """Take a candidate that was drawn elsewhere, before anything is released."""
+    def use(self, index: int, numbers: NDArray[np.int64]) -> None:
+        """Take a candidate that was drawn elsewhere, before anything is released.
+
+        ``numbers`` says which candidate each of the inputs given is.
+        """
         self._home.check()
-        m = self._weights.shape[0]
+        m = numbers.shape[0]
         if isinstance(index, bool) or not isinstance(index, Integral) or not 0 <= index < m:
             raise ValueError(
                 f"secret must be the number of a candidate, an integer from 0 to {m - 1}; what was "
                 "given is withheld."
             )
-        self._index = int(index)
+        self._index = int(numbers[index])
 
     def export(self) -> tuple[int, NDArray[np.float64]]:
         """Drawn candidate and belief, for a session file."""

@@ -41,9 +41,27 @@ def as_criterion(value: Any, space: SecretSpace | CandidateSpace) -> Criterion |
     )
 
 
-def check_cap(criterion: Criterion | None, cap: float, space: SecretSpace | CandidateSpace) -> None:
-    """Refuse a cap that guessing blindly passes, or that caps nothing."""
+def check_cap(
+    criterion: Criterion | None,
+    cap: float,
+    space: SecretSpace | CandidateSpace,
+    *,
+    allow_exact: bool = False,
+) -> None:
+    """Refuse a cap that guessing blindly passes, or that caps nothing.
+
+    Raises
+    ------
+    BudgetError
+    """
     if criterion is None:
+        if cap >= space.entropy and not allow_exact:
+            raise BudgetError(
+                f"budget={cap:.6g} nats covers the whole secret: {space.n_candidates} candidates "
+                f"have an entropy of {space.entropy:.6g} nats, so nothing would be hidden, and "
+                "results published as they are. Give less, for instance budget=1/16, or "
+                "allow_exact=True if that is what you want."
+            )
         return
     blind = float(criterion.prior(space.weights).max())
     if not blind < cap < 1:

@@ -84,6 +84,9 @@ class PrivacySession:
     fast_fit : bool, default=True
         Fit all candidates at once where that gives the same models (least squares, ridge, linear
         discriminants, PCA, naive Bayes, scalers and pipelines). False fits one after the other.
+    allow_exact : bool, default=False
+        Allow a budget of at least the entropy of the secret, ``ln(n_subsets)``: it hides nothing,
+        and what it buys is published without noise.
 
     Attributes
     ----------
@@ -93,7 +96,7 @@ class PrivacySession:
     Raises
     ------
     BudgetError
-        When ``budget`` is not a positive number.
+        When ``budget`` is not a positive number, or hides nothing and ``allow_exact`` is False.
 
     Notes
     -----
@@ -133,6 +136,7 @@ class PrivacySession:
         verbose: int = 0,
         criterion: Any = None,
         fast_fit: bool = True,
+        allow_exact: bool = False,
     ) -> None:
         ceiling = check_budget(budget=budget)
         self._X = X if hasattr(X, "shape") else np.asarray(X)
@@ -140,7 +144,7 @@ class PrivacySession:
         design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed, random_state))
         self._space: SecretSpace | CandidateSpace = space or design.space(self._X.shape[0], self._y)
         capped = as_criterion(criterion, self._space)
-        check_cap(capped, ceiling, self._space)
+        check_cap(capped, ceiling, self._space, allow_exact=allow_exact)
         own = MemoryLedger(ceiling, ledger_unit(capped))
         self._account = Account(own, open_shared(ledger, own.ceiling, own.unit))
         self._secret = Secret(self._space.weights, sampler_for(random_state))
@@ -156,6 +160,7 @@ class PrivacySession:
         secret: int | None = None,
         ledger: str | Ledger | None = None,
         random_state: Any = None,
+        allow_exact: bool = False,
     ) -> PrivacySession:
         """Session whose secret is one of a list of arbitrary inputs, not a subset of rows.
 
@@ -165,7 +170,7 @@ class PrivacySession:
             Inputs of the functions that :meth:`release_function` releases, for instance all keys.
         weights : array-like of shape (m,), optional
             Prior probabilities; uniform when not given.
-        budget, ledger, random_state
+        budget, ledger, random_state, allow_exact
             As for :class:`PrivacySession`.
         secret : int, optional
             Which candidate is in use, when it was drawn elsewhere: once, with these weights, by a
@@ -186,11 +191,12 @@ class PrivacySession:
         own = MemoryLedger(check_budget(budget=budget))
         session = cls.__new__(cls)
         session._X = session._y = None
-        session._space = candidate_space(candidates, weights)
+        session._space = space = candidate_space(candidates, weights)
+        check_cap(None, own.ceiling, space, allow_exact=allow_exact)
         session._account = Account(own, open_shared(ledger, own.ceiling))
-        session._secret = Secret(session._space.weights, sampler_for(random_state))
+        session._secret = Secret(space.weights, sampler_for(random_state))
         if secret is not None:
-            session._secret.use(secret)
+            session._secret.use(secret, space.numbers)
         session._start(n_jobs=None, verbose=0)
         return session
 
@@ -492,7 +498,13 @@ class PrivacySession:
         return session
 
     def close(self) -> None:
-        """Stop drawing noise ahead. What has been released stays valid."""
+        """Release nothing more, and stop drawing noise ahead. What was released stays valid.
+
+        Answers that are stored, or on which all candidates agree, are still given.
+        """
+        if self._account.home.is_here:
+            with self._one_at_a_time:  # whatever is on its way is finished first
+                self._account.is_closed = True
         self._responders.close()
 
     def _candidates(self, estimator: Any, fit_params: Mapping[str, Any] | None) -> Candidates:

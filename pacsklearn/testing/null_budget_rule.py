@@ -33,8 +33,9 @@ def check_null_budget(
 ) -> None:
     """Noise of every size decodes to a model that works; the largest leaves nothing of the data.
 
-    The accuracy of a classifier is held against the share of the most frequent class, over 200
-    draws, with an allowance of four standard errors.
+    Over 200 draws a classifier scores as the same noise around zero does, where nothing was learned
+    at all, and no better than the share of the most frequent class, with an allowance of four
+    standard errors each.
     """
     spread = vectors.std(axis=0)
     varying = spread > 0
@@ -50,16 +51,21 @@ def check_null_budget(
     scores = is_classifier(candidates.unfitted) and "predict" in canonicalizer.methods
     scores = scores and candidates.y is not None and candidates.y.ndim == 1
     truth = canonicalizer.behaviour(candidates.estimators[0], X)
-    accuracies, changed = [], False
+    accuracies: list[float] = []
+    gains: list[float] = []
+    changed = False
     scales = [largest, 1e3 * largest, *[swamping] * (_DRAWS if scores else 10)]
     for scale in scales:
-        noisy = mean + np.where(varying, scale * generator.normal(size=mean.shape), 0.0)
+        noise = np.where(varying, scale * generator.normal(size=mean.shape), 0.0)
+        noisy, around_zero = mean + noise, np.where(varying, noise, mean)
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 released = decoded(canonicalizer, noisy, layout, candidates)
                 behaviour = canonicalizer.behaviour(released, X)
                 predicted = released.predict(X) if scores else None
+                if scores and scale == swamping:
+                    unlearned = decoded(canonicalizer, around_zero, layout, candidates).predict(X)
         except Exception as error:
             raise broken(
                 _RULE,
@@ -70,6 +76,7 @@ def check_null_budget(
         changed = changed or not same_behaviour(behaviour, truth)
         if predicted is not None and scale == swamping:
             accuracies.append(float(np.mean(np.asarray(predicted) == candidates.y[rows])))
+            gains.append(accuracies[-1] - float(np.mean(unlearned == candidates.y[rows])))
     require(
         changed,
         _RULE,
@@ -78,6 +85,15 @@ def check_null_budget(
         "let behaviour return what the model does, and decode take it from the vector.",
     )
     if accuracies:
+        gain, doubt = float(np.mean(gains)), float(np.std(gains) / np.sqrt(len(gains)))
+        require(
+            abs(gain) <= 4 * doubt + 1e-9,
+            _RULE,
+            f"With nothing but noise the accuracy differs by {gain:+.3f} from that of the same "
+            f"noise around zero (standard error {doubt:.3f}): what was learned still tells.",
+            "let decode depend on the vector alone, without rounding or clipping around what was "
+            "learned.",
+        )
         _, counts = np.unique(candidates.y[rows], return_counts=True)
         chance = float(counts.max() / counts.sum())
         deviation = float(np.std(accuracies) / np.sqrt(len(accuracies)))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import norm
+from sklearn.metrics import auc
 
 from pacsklearn.audit.lira_attack import LiRAAttack
+from pacsklearn.audit.roc_curve import RecordingGame, roc_of
 from pacsklearn.core.game import Game, Round
 from pacsklearn.information import posterior_success
 from pacsklearn.testing import AttackGames, check_attack, example_games
@@ -87,3 +89,17 @@ def test_what_cannot_be_played_is_named():
         LiRAAttack(unit=7).run(Confident([0, 0, 0]), 10, 0)
     with pytest.raises(ValueError, match="n_shadow"):
         LiRAAttack(n_shadow=1).run(Confident([0, 0, 0]), 10, 0)
+
+
+@pytest.mark.parametrize("unit", range(3))
+def test_the_curve_is_drawn_in_the_direction_that_the_attack_chose(unit):
+    """Where members are less sure, and where they are only wider spread, it was upside down."""
+    game = RecordingGame(Confident([3, -3, 0], factor=1.0 if unit < 2 else 6.0), 400)
+    attack = LiRAAttack(unit=unit)
+    result = attack.run(game, 400, 3)
+    curve = roc_of(attack, game, unit)
+    area = auc(curve.false_positive_rate, curve.true_positive_rate)
+    assert area > 0.85
+    # The attack's own threshold is a point of the curve: no better point of it is far below.
+    success = (np.array(curve.true_positive_rate) + 1 - np.array(curve.false_positive_rate)) / 2
+    assert success.max() > result.success - 0.05

@@ -393,6 +393,28 @@ def test_a_canonicalizer_that_changes_predictions_is_caught(step: str) -> None:
         run(LinearRegression(), Liar(step))
 
 
+@pytest.mark.parametrize("index", [0, 8])
+def test_decode_is_checked_on_more_than_one_candidate(index: int) -> None:
+    space = SecretSpace.balanced(80, n_subsets=16)
+
+    class LiesAboutOne(Liar):
+        wrong: Any = None
+
+        def encode(self, estimator: Any, X: Any) -> Encoding:
+            encoding = super().encode(estimator, X)
+            if np.array_equal(X, rows):
+                self.wrong = encoding.vector
+            return encoding
+
+        def decode(self, vector: Any, layout: Any, template: Any) -> Any:
+            is_wrong = self.wrong is not None and np.array_equal(vector, self.wrong)
+            return super().decode(vector * (1.01 if is_wrong else 1.0), layout, template)
+
+    rows = X[space.rows(index)]
+    with pytest.raises(GaugeError, match=f"on the rows of subset {index}[.]"):
+        run(LinearRegression(), LiesAboutOne("nothing"), space=space)
+
+
 def test_an_alignment_that_changes_the_other_candidates_is_caught() -> None:
     with pytest.raises(GaugeError):
         run(LinearRegression(), Liar("align others"))

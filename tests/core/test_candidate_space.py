@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import numpy as np
 import pytest
 
-from pacsklearn import CandidateSpace
+from pacsklearn import CandidateSpace, PrivacySession
 from pacsklearn.core.candidate_space import candidate_space
 from pacsklearn.exceptions import DesignError
 
@@ -42,3 +44,55 @@ def test_arguments(candidates, weights, message):
 def test_a_space_is_taken_as_it_is():
     space = CandidateSpace.of([1, 2])
     assert candidate_space(space, None) is space
+
+
+def test_inputs_that_are_the_same_are_one_candidate() -> None:
+    """Blindly naming 'a' succeeds in 75 %; 25 % was stated."""
+    space = CandidateSpace.of(["a", "a", "a", "b"])
+    assert space.candidates == ("a", "b")
+    assert space.weights.tolist() == [0.75, 0.25]
+    assert space.numbers.tolist() == [0, 0, 0, 1]
+    assert space.entropy == pytest.approx(0.75 * np.log(4 / 3) + 0.25 * np.log(4))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "n_distinct"),
+    [
+        ([1, 1.0, True, 1], 3),
+        ([0.0, -0.0, float("nan"), float("nan")], 3),
+        ([np.arange(3), np.arange(3), np.arange(3.0), np.arange(3)[None]], 3),
+        ([(1, [2]), (1, [2]), (1, (2,)), (True, [2])], 3),
+        ([{"x": 1}, {"x": 1}, {"x": 2}], 2),
+        ([{1, 2}, frozenset({1, 2}), {1, 2}], 2),
+        ([lambda: 1, lambda: 1], 2),
+        ([range(3), range(3), range(0, 3, 1), range(4)], 2),
+    ],
+)
+def test_which_inputs_a_function_could_tell_apart(inputs: list[Any], n_distinct: int) -> None:
+    assert CandidateSpace.of(inputs).n_candidates == n_distinct
+
+
+def test_the_same_input_again_and_again_is_no_secret() -> None:
+    with pytest.raises(DesignError, match="2 inputs that differ; all 3 are the same"):
+        CandidateSpace.of(["a"] * 3)
+
+
+def test_what_a_session_over_equal_inputs_states() -> None:
+    with PrivacySession.over(["a", "a", "a", "b"], budget=0.1, secret=2) as session:
+        assert session._secret.index == 0
+        release = session.release_function(ord)
+    guarantee = release.guarantee
+    assert guarantee.prior_identification == 0.75
+    assert guarantee.n_subsets == 2
+    assert "guessing blindly has 75.00 %" in guarantee.promise
+    assert guarantee.posterior_identification > 0.75
+    with pytest.raises(ValueError, match="from 0 to 3"):
+        PrivacySession.over(["a", "a", "a", "b"], budget=0.1, secret=4)
+
+
+def test_a_budget_beyond_what_distinct_inputs_hold_hides_nothing() -> None:
+    entropy = CandidateSpace.of(["a", "a", "a", "b"]).entropy
+    session = PrivacySession.over(["a", "a", "a", "b"], budget=entropy, secret=3)
+    release = session.release_function(ord)
+    assert release.value == pytest.approx(ord("b"))
+    assert release.guarantee.noiseless

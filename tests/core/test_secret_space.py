@@ -12,8 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 from pacsklearn import SecretSpace
+from pacsklearn.core.guess_criterion import identification
 from pacsklearn.core.membership_criterion import MembershipCriterion
-from pacsklearn.exceptions import DesignError
+from pacsklearn.exceptions import DesignError, DesignWarning
+from pacsklearn.information.balanced_design import balanced_design
 
 
 def dense(space: SecretSpace) -> NDArray[np.bool_]:
@@ -215,3 +217,53 @@ def test_certain_membership_is_exactly_certain(seed: int) -> None:
     assert inclusion[3] == 0.0
     assert inclusion[1] == pytest.approx(space.weights[::2].sum())
     assert MembershipCriterion(space).n_targets == 2
+
+
+def test_subsets_that_coincide_are_one_candidate() -> None:
+    """128 candidates were claimed, and 'naming the subset at most 12.96 %', where 2 differ."""
+    with pytest.warns(DesignWarning, match=r"Only 2 of the 128 .* 50\.00 %") as caught:
+        space = SecretSpace.balanced(600, groups=np.arange(600) % 2)
+    assert len(caught) == 1
+    assert space.n_subsets == space.n_candidates == 2
+    assert space.weights.tolist() == [0.5, 0.5]
+    assert space.entropy == pytest.approx(np.log(2))
+    assert np.all(space.inclusion() == 0.5)
+    assert sorted(space.rows(0)[:2].tolist() + space.rows(1)[:2].tolist()) == [0, 1, 2, 3]
+
+
+def test_the_prior_of_explicit_subsets_is_that_of_the_distinct_ones() -> None:
+    subsets = [[0, 1], [2], [1, 0], [0, 2], [2]]
+    space = SecretSpace.from_subsets(subsets, 3, weights=[1, 2, 3, 4, 5])
+    assert space.n_subsets == 3
+    assert np.allclose(space.weights, [4 / 15, 7 / 15, 4 / 15])
+    assert [space.rows(i).tolist() for i in range(3)] == [[0, 1], [2], [0, 2]]
+    assert identification(space).prior(space.weights) == pytest.approx(7 / 15)
+    assert np.allclose(space.inclusion(), [8 / 15, 4 / 15, 11 / 15])
+
+
+def test_one_subset_again_and_again_is_no_secret() -> None:
+    with pytest.raises(DesignError, match="there is no secret"):
+        SecretSpace.from_subsets([[0, 1], [1, 0]], 3)
+
+
+def test_a_space_is_merged_however_it_is_made() -> None:
+    packed = np.packbits([[1, 1, 0, 1], [0, 0, 1, 0]], axis=1)
+    space = SecretSpace(packed, 4, np.full(4, 0.25))
+    assert (space.n_subsets, space.weights.tolist()) == (2, [0.75, 0.25])
+
+
+@pytest.mark.parametrize("n_units", [3, 700, 40_000])
+def test_where_subsets_first_differ_does_not_matter(n_units: int) -> None:
+    members = np.zeros((n_units, 3), dtype=bool)
+    members[0] = True
+    members[-1, 1] = True
+    space = SecretSpace.from_subsets([*members.T, members[:, 1]], n_units)
+    assert space.n_subsets == 3 - 1
+    assert np.array_equal(space.membership(), members[:, :2])
+
+
+def test_designs_that_differ_are_what_they_were() -> None:
+    packed = balanced_design(60, 32, 16, seed=4)
+    space = SecretSpace.balanced(60, n_subsets=32, seed=4)
+    assert np.array_equal(space.packed, packed)
+    assert np.all(space.weights == 1 / 32)

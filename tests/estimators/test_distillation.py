@@ -56,7 +56,12 @@ def test_wrong_labels_are_kept_no_more_often_than_alpha(
 def test_what_is_kept_is_what_passes(rows: Any) -> None:
     X, y = rows
     teacher = PACPrivate(
-        KNeighborsClassifier(3), budget=4.0, query_budget=0.5, n_subsets=M, random_state=0
+        KNeighborsClassifier(3),
+        budget=4.0,
+        query_budget=0.5,
+        allow_exact=True,
+        n_subsets=M,
+        random_state=0,
     ).fit(X[:100], y[:100])
     everything = distill(teacher, GaussianNB(), X[100:200], alpha=None)
     sure = distill(teacher, GaussianNB(), X[100:200], alpha=0.01)

@@ -14,6 +14,7 @@ from sklearn.base import (
     is_regressor,
 )
 from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
@@ -25,6 +26,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 
 from pacsklearn import PACPrivate
+from pacsklearn.exceptions import DesignWarning
 
 METHODS = (
     "predict",
@@ -203,18 +205,35 @@ def test_it_is_a_step_like_any_other(iris: Any) -> None:
     # A private transformer before a public model: targets are passed along and not looked at.
     pipeline = make_pipeline(private(StandardScaler()), private(PCA(2)), LogisticRegression())
     assert pipeline.fit(X, labels).score(X, labels) > 1 / 3
-    scores = cross_val_score(private(LinearSVC(), budget=50.0), X, labels, cv=3)
+    scores = cross_val_score(private(LinearSVC(), budget=50.0, allow_exact=True), X, labels, cv=3)
     assert scores.min() > 0.8
 
 
 def test_budget_and_the_wrapped_parameters_are_searched(iris: Any) -> None:
     X, y = iris
     grid = {"budget": [1e-6, 50.0], "estimator__C": [0.1, 1.0]}
-    search = GridSearchCV(private(LinearSVC()), grid, cv=3).fit(X, y)
+    search = GridSearchCV(private(LinearSVC(), allow_exact=True), grid, cv=3).fit(X, y)
     assert search.best_params_["budget"] == 50.0
     assert search.best_score_ > 0.8
-    inner = make_pipeline(MinMaxScaler(), private(make_pipeline(PCA(2), LinearSVC())))
+    inner = make_pipeline(
+        MinMaxScaler(), private(make_pipeline(PCA(2), LinearSVC()), allow_exact=True)
+    )
     grid = {"pacprivate__budget": [1e-6, 50.0], "pacprivate__estimator__linearsvc__C": [1.0]}
     search = GridSearchCV(inner, grid, cv=3).fit(X, y)
     assert search.best_params_["pacprivate__budget"] == 50.0
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_two_groups_are_two_candidates() -> None:
+    """128 were fitted, and naming one of them was promised to succeed in at most 12.96 %."""
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(DesignWarning, match="Only 2 of the 128"):
+        model = PACPrivate(LinearDiscriminantAnalysis(), budget=1 / 4).fit(
+            X, y, groups=np.arange(len(y)) % 2
+        )
+    guarantee = model.guarantee_
+    assert guarantee.n_subsets == 2
+    assert guarantee.prior_identification == 0.5
+    assert guarantee.secret_entropy == pytest.approx(np.log(2))
+    assert guarantee.posterior_identification == pytest.approx(guarantee.posterior_membership)
+    assert "1 of 2 subsets" in str(guarantee)

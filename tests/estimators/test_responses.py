@@ -179,7 +179,9 @@ STEP = 2.0**-10
 
 def answer_for_ever(X: Any, y: Any, ledger: SQLiteLedger, told: Path, run: int) -> None:
     """Answer batch after batch; note how many rows have been charged-for answers."""
-    session = PrivacySession(X[:100], y[:100], budget=500.0, n_subsets=M, ledger=ledger)
+    session = PrivacySession(
+        X[:100], y[:100], budget=500.0, n_subsets=M, allow_exact=True, ledger=ledger
+    )
     responder = session.responder(KNeighborsClassifier(1), query_budget=STEP)
     with told.open("ab", buffering=0) as file:
         for batch in range(10_000):
@@ -196,7 +198,7 @@ def test_no_answer_leaves_uncharged_when_it_is_killed(rows: Any, tmp_path: Path)
     told.touch()
     generator, fork = random.Random(5), multiprocessing.get_context("fork")
     # Compiled here, so that the children begin at once.
-    session = PrivacySession(X[:100], y[:100], budget=500.0, n_subsets=M)
+    session = PrivacySession(X[:100], y[:100], budget=500.0, n_subsets=M, allow_exact=True)
     session.respond(KNeighborsClassifier(1), X[:5], query_budget=STEP)
     for run in range(10):
         before, size = len(ledger.events), told.stat().st_size

@@ -250,7 +250,7 @@ def test_a_release_holds_nothing_but_what_may_leave(universe: Any) -> None:
 
 def test_a_noiseless_release_is_one_candidates_model_and_says_so(universe: Any) -> None:
     X, y = universe
-    estimator = PACPrivate(LinearSVC(), budget=50.0, n_subsets=M).fit(X, y)
+    estimator = PACPrivate(LinearSVC(), budget=50.0, n_subsets=M, allow_exact=True).fit(X, y)
     vectors = refitted(LinearSVC(), X, y)[1].vectors
     model = estimator.released_estimator_
     released = np.append(model.coef_, model.intercept_)

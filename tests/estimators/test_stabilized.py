@@ -182,12 +182,18 @@ class TestStabilize:
 
     def test_number_of_members(self) -> None:
         fitted = PACPrivate(
-            KNeighborsClassifier(), stabilize=3, n_subsets=4, budget=4.0, max_answers=10
+            KNeighborsClassifier(),
+            stabilize=3,
+            n_subsets=4,
+            budget=4.0,
+            max_answers=10,
+            allow_exact=True,
         ).fit(X, Y)
         same = PACPrivate(
             StabilizedClassifier(KNeighborsClassifier(), n_members=3),
             n_subsets=4,
             budget=4.0,
+            allow_exact=True,
             max_answers=10,
         ).fit(X, Y)
         np.testing.assert_array_equal(fitted.preview(X).n_contested, same.preview(X).n_contested)
@@ -207,6 +213,7 @@ class TestStabilize:
                 value_range=(0, 400),
                 n_subsets=4,
                 budget=9.0,
+                allow_exact=True,
             )
             .fit(features, target)
             .predict(features[:5])

@@ -178,7 +178,7 @@ class TestCandidates:
             PrivacySession.over("ab", budget=0)
 
     def test_the_whole_secret(self):
-        session = PrivacySession.over(range(4), budget=5.0, secret=2)
+        session = PrivacySession.over(range(4), budget=5.0, secret=2, allow_exact=True)
         release = session.release_function(lambda key: key * 10, noise="one_sided")
         assert release.value == 20
         assert "NO NOISE" in release.guarantee.status
@@ -246,7 +246,7 @@ class TestBadFunctions:
         def fail(key):
             raise RuntimeError(f"bad key {key}")
 
-        session = PrivacySession.over([31337, 4711], budget=1.0)
+        session = PrivacySession.over([31337, 4711], budget=0.5)
         with pytest.raises(FunctionError) as caught:
             session.release_function(fail)
         assert "31337" not in str(caught.value)
@@ -257,7 +257,7 @@ class TestBadFunctions:
             warnings.warn(f"key {key}", UserWarning, stacklevel=1)
             return key
 
-        session = PrivacySession.over([31337, 4711], budget=1.0)
+        session = PrivacySession.over([31337, 4711], budget=0.5)
         with pytest.warns(UserWarning, match="2 of 2 candidates") as caught:
             session.release_function(grumble)
         assert all("31337" not in str(item.message) for item in caught)

@@ -140,3 +140,10 @@ def test_bad_functions():
 def test_arguments(options, message):
     with pytest.raises(ValueError, match=message):
         release(**options)
+
+
+def test_the_event_carries_the_confidence_of_its_certificate() -> None:
+    ledger = MemoryLedger(1.0)
+    found = release(gamma=0.01, ledger=ledger)
+    assert found.event.confidence == found.guarantee.confidence == pytest.approx(0.99)
+    assert ledger.events[0].confidence == found.event.confidence

@@ -35,6 +35,7 @@ from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.release.secret import Secret
 from pacsklearn.responses import responder as responder_module
+from pacsklearn.responses.responder import Responder
 
 M = 8
 MODEL = KNeighborsClassifier(1)
@@ -131,7 +132,12 @@ def test_twice_within_a_batch_is_once(rows: Any) -> None:
     X, _ = rows
     session = session_on(rows)
     responder = session.responder(MODEL, query_budget=1 / 100)
-    twice = np.concatenate([X[80:], X[80:], -0.0 * X[80:] + X[80:]])
+    plain = X[80:].copy()
+    plain[:, 0] = 0.0
+    minus = plain.copy()
+    minus[:, 0] = -0.0
+    twice = np.concatenate([plain, plain, minus])
+    assert np.signbit(twice).sum() > np.signbit(plain).sum() * 3, "zeros of both signs are asked"
     preview = responder.preview(twice)
     assert (preview.n_queries, preview.n_stored) == (240, 160)
     told = responder.predict(twice).reshape(3, 80)
@@ -267,7 +273,9 @@ def test_values_stay_in_the_public_range() -> None:
     assert told.shape == (30,)
     assert told.min() == -20.0
     assert told.max() == 30.0
-    two = PrivacySession(X, np.column_stack([y, -y]), budget=10.0, n_subsets=M, stratify=False)
+    two = PrivacySession(
+        X, np.column_stack([y, -y]), budget=10.0, n_subsets=M, allow_exact=True, stratify=False
+    )
     told = two.respond(Ridge(), X[:9], max_answers=10, value_range=(-500, 500))
     assert told.shape == (9, 2)
 
@@ -282,7 +290,7 @@ def test_containers(rows: Any, container: str) -> None:
     held: Any = {"sparse": sparse.csr_matrix, "frame": pd.DataFrame, "strings": np.asarray}[
         container
     ](X)
-    session = PrivacySession(held[:80], names[:80], budget=5.0, n_subsets=M)
+    session = PrivacySession(held[:80], names[:80], budget=5.0, n_subsets=M, allow_exact=True)
     told = session.respond(MODEL, held[80:], query_budget=1 / 20)
     assert set(told) <= set(names)
     spent = session.ledger.spent
@@ -419,3 +427,35 @@ def test_the_same_holds_for_released_parameters(rows: Any) -> None:
         session_on(rows).release(
             LogisticRegression(), budget=1 / 4, fit_params={"sample_weight": np.ones(5)}
         )
+
+
+class Boasting(KNeighborsClassifier):
+    """Gives the class it knows best two to five times its share, and another less than none."""
+
+    def predict_proba(self, X: Any) -> Any:
+        shares = super().predict_proba(X)
+        return shares * (2 + self._fit_X[0, 0] % 3) - 0.1
+
+
+def test_probabilities_are_clipped_before_noise_is_chosen(
+    rows: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a candidate says beyond [0, 1] would be told, and hidden by more noise."""
+    X, y = rows
+    asked: list[Any] = []
+    real = Responder._engine
+
+    def watched(self: Any, said: Any, contested: int) -> Any:
+        asked.append(said)
+        return real(self, said, contested)
+
+    monkeypatch.setattr(Responder, "_engine", watched)
+    session = PrivacySession(X[:80], y[:80], budget=1.0, n_subsets=M)
+    responder = session.responder(Boasting(3), query_budget=1 / 100, answers="probabilities")
+    told = responder.predict(X[80:120])
+    values = np.concatenate(asked)
+    assert values.min() == 0.0
+    assert values.max() == 1.0
+    plain = session.responder(Boasting(3), query_budget=1 / 100, answers="probabilities")._models
+    assert plain.values(X[80:120], "predict_proba", 3, np.unique(y)).max() > 1.5
+    np.testing.assert_allclose(told.sum(axis=1), 1.0)

@@ -87,7 +87,7 @@ def everything(session: PrivacySession) -> dict[str, Callable[[], Any]]:
         "index": lambda: secret.index,
         "export": secret.export,
         "learn": lambda: secret.learn(np.zeros(8)),
-        "use": lambda: secret.use(0),
+        "use": lambda: secret.use(0, np.arange(8)),
         "secure noise": lambda: secret.sampler.noise(1),
         "secure index": lambda: secret.sampler.index(np.ones(2)),
         "seeded noise": lambda: run.noise(1),

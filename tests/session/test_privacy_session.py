@@ -8,16 +8,18 @@ import pickle
 import secrets
 import threading
 import time
+from pathlib import Path
 from typing import Any, ClassVar
 
 import joblib
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import NoiseBackend, SecretSpace
+from pacsklearn import NoiseBackend, PACPrivate, SecretSpace
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, SubsetFitError
 from pacsklearn.noise.logdet import LogdetBackend
@@ -66,7 +68,7 @@ def space(rows: Any) -> SecretSpace:
 
 @pytest.fixture
 def session(rows: Any, space: SecretSpace) -> PrivacySession:
-    return PrivacySession(*rows, space=space, budget=ALL)
+    return PrivacySession(*rows, space=space, budget=ALL, allow_exact=True)
 
 
 def candidate(released: Any, rows: Any, space: SecretSpace) -> int:
@@ -80,7 +82,7 @@ def candidate(released: Any, rows: Any, space: SecretSpace) -> int:
 def test_two_releases_use_one_secret(rows: Any, space: SecretSpace) -> None:
     drawn = []
     for _ in range(20):
-        session = PrivacySession(*rows, space=space, budget=ALL)
+        session = PrivacySession(*rows, space=space, budget=ALL, allow_exact=True)
         first = session.release(Ridge(), budget=3.0)
         second = session.release(LinearRegression())
         drawn.append(candidate(first.value, rows, space))
@@ -231,7 +233,7 @@ def test_the_secret_comes_from_the_operating_system(
         return 3 * n // M  # the first ticket of candidate 3
 
     monkeypatch.setattr(secrets, "randbelow", third)
-    session = PrivacySession(*rows, space=space, budget=ALL)
+    session = PrivacySession(*rows, space=space, budget=ALL, allow_exact=True)
     first = session.release(Ridge(), budget=3.0)
     session.release(LinearRegression())
     assert len(asked) == 1
@@ -293,3 +295,79 @@ def test_any_estimator_may_be_next(rows: Any, space: SecretSpace) -> None:
 def test_rows_and_targets_must_match(rows: Any, y: Any) -> None:
     with pytest.raises(ValueError, match=r"y must have one entry for each of the 60 rows of X"):
         PrivacySession(rows[0], y, budget=1.0, n_subsets=M)
+
+
+@pytest.mark.parametrize("budget", [math.log(8), 8.0, 55.0])
+def test_a_budget_that_hides_nothing_has_to_be_meant(
+    rows: Any, budget: float, tmp_path: Path
+) -> None:
+    """The exact model was published, and nobody had to say so."""
+    founded = tmp_path / "ledger.db"
+    options = {"budget": budget, "ledger": f"sqlite:///{founded}"}
+    with pytest.raises(BudgetError, match=r"2\.07944 nats.*allow_exact=True"):
+        PrivacySession(*rows, n_subsets=8, **options)
+    with pytest.raises(BudgetError, match=r"8 candidates.*allow_exact=True"):
+        PrivacySession.over(range(8), **options)
+    with pytest.raises(BudgetError, match="allow_exact=True"):
+        PACPrivate(Ridge(), n_subsets=8, **options).fit(*rows)
+    assert not founded.exists()
+    exact = PACPrivate(Ridge(), n_subsets=8, budget=budget, allow_exact=True).fit(*rows)
+    guarantee = exact.guarantee_
+    assert guarantee.status.startswith("NO NOISE")
+    assert guarantee.released == ()
+    assert "coef_, without noise" in guarantee.public
+    assert "released with noise    nothing" in str(guarantee)
+    with PrivacySession.over(range(8), budget=budget, allow_exact=True) as session:
+        session.release_function(float)
+        assert session.guarantee_.released == ()
+        assert "1 release(s), without noise" in session.guarantee_.public
+
+
+def test_just_below_the_entropy_there_is_noise(rows: Any) -> None:
+    model = PACPrivate(Ridge(), n_subsets=8, budget=2.0).fit(*rows)
+    assert "coef_" in model.guarantee_.released
+    assert not model.guarantee_.noiseless
+
+
+def test_a_guarantee_before_the_first_release_states_the_ceiling(rows: Any) -> None:
+    """It said 'at most 50.00 %' and '-0.000-DP', of nothing."""
+    session = PrivacySession(*rows, budget=0.25, n_subsets=8)
+    answering = PACPrivate(KNeighborsClassifier(), budget=0.25, n_subsets=8).fit(
+        rows[0], rows[1] > np.median(rows[1])
+    )
+    for guarantee in (session.guarantee_, answering.guarantee_):
+        assert guarantee.spent == 0.25
+        assert guarantee.metered == 0.0
+        assert guarantee.n_releases == 0
+        assert "all that this session may release" in guarantee.promise
+        assert guarantee.posterior_membership == pytest.approx(0.83789, abs=1e-5)
+        assert "-0.000" not in str(guarantee)
+    capped = PrivacySession(*rows, budget=0.6, criterion="membership", n_subsets=8).guarantee_
+    assert capped.spent == capped.posterior_membership == 0.6
+    assert capped.information == pytest.approx(math.log(8))
+
+
+def test_after_its_with_block_a_session_releases_nothing(rows: Any) -> None:
+    with PrivacySession(*rows, budget=0.5, n_subsets=8) as session:
+        session.release(Ridge(), budget=0.1)
+        responder = session.responder(
+            Ridge(), query_budget=0.01, value_range=(-20.0, 20.0), answers="values"
+        )
+        stored = responder.predict(rows[0][:2])
+    spent = session.ledger.spent
+    attempts = [
+        lambda: session.release(Ridge(), budget=0.1),
+        lambda: session.release_function(lambda X, y: y.mean(), budget=0.1),
+        lambda: session.release_function(lambda X, y: len(y), noise="one_sided", budget=0.1),
+        lambda: session.respond(
+            Ridge(alpha=2.0), rows[0][:2], query_budget=0.01, value_range=(-20.0, 20.0)
+        ),
+        lambda: responder.predict(rows[0][2:9]),
+        lambda: session._account.charge(session.ledger.events[0]),
+    ]
+    for attempt in attempts:
+        with pytest.raises(RuntimeError, match="closed"):
+            attempt()
+    assert session.ledger.spent == spent
+    np.testing.assert_array_equal(responder.predict(rows[0][:2]), stored)
+    assert session.guarantee_.metered == spent

@@ -1,0 +1,50 @@
+"""Steps of a run: what each event says of itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from pacsklearn.core.discrepancy_cap import DiscrepancyCap
+from pacsklearn.core.gradient_clipping import GradientClipping
+from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
+from pacsklearn.noise.sampler import SecureSampler
+from pacsklearn.pufferfish.run import PrivateRun
+from pacsklearn.scenarios.differing_rows import DifferingRows
+
+TAIL, FAILURE = 1e-4, 1e-3
+
+
+@pytest.mark.parametrize(
+    ("accounting", "per_step"), [("worst-case", TAIL), ("subsampling-aware", 0.0)]
+)
+def test_the_event_of_a_step_carries_its_confidence(accounting: str, per_step: float) -> None:
+    """A cap that holds with probability 1 - tail in every step was charged as if it always did."""
+    cap = DiscrepancyCap(
+        n_rows=100,
+        batch_size=10,
+        sampling="without-replacement",
+        largest=4,
+        second_moment=6.0,
+        tail=TAIL,
+        failure=FAILURE,
+        source="a test",
+        mean_over_data=True,
+    )
+    accountant = SRPPSGDAccountant(cap, GradientClipping((1.0,), (3,)), 4.0, accounting)
+    price = accountant.cost(10.0)
+    with PrivateRun(
+        accountant,
+        DifferingRows(2),
+        10.0,
+        ceiling=8 * price,
+        sampler=SecureSampler(),
+        steps_per_charge=5,
+    ) as run:
+        for _ in range(6):
+            run.next_batch()
+        assert isinstance(run.account.own, MemoryLedger)
+        told = [event.confidence for event in run.account.own.events]
+    # Five steps are charged together, then the three that still fit.
+    expected = [1 - FAILURE - 5 * per_step, 1 - FAILURE - 3 * per_step]
+    assert told == pytest.approx(expected, abs=1e-12)
