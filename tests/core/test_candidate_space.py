@@ -10,7 +10,7 @@ import pytest
 
 from pacsklearn import CandidateSpace, PrivacySession
 from pacsklearn.core.candidate_space import candidate_space
-from pacsklearn.exceptions import DesignError
+from pacsklearn.exceptions import BudgetError, DesignError
 
 
 def test_uniform_and_weighted():
@@ -92,7 +92,10 @@ def test_what_a_session_over_equal_inputs_states() -> None:
 
 def test_a_budget_beyond_what_distinct_inputs_hold_hides_nothing() -> None:
     entropy = CandidateSpace.of(["a", "a", "a", "b"]).entropy
-    session = PrivacySession.over(["a", "a", "a", "b"], budget=entropy, secret=3)
+    inputs = ["a", "a", "a", "b"]
+    with pytest.raises(BudgetError, match="2 candidates"):
+        PrivacySession.over(inputs, budget=entropy)
+    session = PrivacySession.over(inputs, budget=entropy, secret=3, allow_exact=True)
     release = session.release_function(ord)
     assert release.value == pytest.approx(ord("b"))
     assert release.guarantee.noiseless
