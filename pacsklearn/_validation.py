@@ -10,6 +10,7 @@ from pacsklearn.exceptions import BudgetError
 __all__ = ["check_budget", "check_integer", "check_rate"]
 
 _LEAST_BUDGET = 1e-15
+_LONGEST_SHOWN = 2**64
 
 
 def check_budget(*, budget: object, name: str = "budget") -> float:
@@ -39,15 +40,24 @@ def check_budget(*, budget: object, name: str = "budget") -> float:
     return value
 
 
-def check_integer(*, name: str, value: object, minimum: int) -> int:
-    """Return ``value`` as an int of at least ``minimum``."""
+def check_integer(*, name: str, value: object, minimum: int, maximum: int | None = None) -> int:
+    """Return ``value`` as an int between ``minimum`` and ``maximum``."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
-        raise ValueError(f"{name} must be an integer of at least {minimum}, got {value!r}.")
+        raise ValueError(f"{name} must be an integer of at least {minimum}, got {_short(value)}.")
+    if maximum is not None and value > maximum:
+        raise ValueError(f"{name} must be at most {maximum:,}, got {_short(value)}.")
     return int(value)
 
 
 def check_rate(*, rate: object) -> float:
     """Return the inclusion rate as a float strictly between 0 and 1."""
-    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 < float(rate) < 1:
-        raise ValueError(f"rate must be a number strictly between 0 and 1, got {rate!r}.")
+    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 < rate < 1:
+        raise ValueError(f"rate must be a number strictly between 0 and 1, got {_short(rate)}.")
     return float(rate)
+
+
+def _short(value: object) -> str:
+    """A value as an error shows it; numbers of hundreds of digits by their size."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LONGEST_SHOWN:
+        return f"a number of {value.bit_length()} bits"
+    return repr(value)

@@ -21,7 +21,14 @@ from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.schema.encoder import SchemaEncoder
 from pacsklearn.schema.tables import as_pandas
 
-__all__ = ["RowRules", "check_fit_params", "check_queries", "check_reader", "check_universe"]
+__all__ = [
+    "RowRules",
+    "check_fit_params",
+    "check_names",
+    "check_queries",
+    "check_reader",
+    "check_universe",
+]
 
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
 _QUOTES_NOTHING = (
@@ -219,6 +226,7 @@ class RowRules:
     def check(self, X: Any, *, at_least: int = 1) -> Any:
         """Rows as the estimator takes them; errors quote none of them."""
         X = as_pandas(X)
+        check_names(X)
         if not self._is_numeric(X):
             return X if hasattr(X, "shape") else np.asarray(X)
         checked = _read(
@@ -245,6 +253,18 @@ class RowRules:
         if reads_text and (mixed or getattr(getattr(X, "dtype", None), "kind", "f") in "OSU"):
             return False
         return not (mixed and self.has_parts)
+
+
+def check_names(X: Any) -> None:
+    """Refuse a table in which several columns have one name."""
+    names = getattr(X, "columns", None)
+    if names is None or names.is_unique:
+        return
+    twice = sorted({str(name) for name in names[names.duplicated()]})[:5]
+    raise ValueError(
+        f"X has several columns of one name ({', '.join(twice)}), so nothing tells which is meant; "
+        "give each a name of its own, or pass an array."
+    )
 
 
 def _short_indices(X: Any) -> Any:

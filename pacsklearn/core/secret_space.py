@@ -119,7 +119,7 @@ class SecretSpace:
         Source: pac-private-responses, section 4.2.1; guarantees.md, section 1.
         """
         check_integer(name="n_rows", value=n_rows, minimum=1)
-        check_integer(name="n_subsets", value=n_subsets, minimum=2)
+        check_integer(name="n_subsets", value=n_subsets, minimum=2, maximum=2**20)
         included = _included(check_rate(rate=rate), n_subsets)
         unit_of_row, n_units = units_of(groups, n_rows)
         needed = -(-n_subsets // included)

@@ -17,6 +17,7 @@ from pacsklearn._sklearn_compat import (
 from pacsklearn._validation import check_budget
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.design import Design, subset_seed
+from pacsklearn.candidates.universe import check_names
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.guarantee import Guarantee
@@ -274,6 +275,7 @@ SubsetFitError, NonDeterministicError
             routed = self._routed(fit_params)
             # About the features; kept aside so that a failing fit leaves the last one whole.
             features = BaseEstimator()
+            check_names(X)
             validate_data(features, X, skip_check_array=True)
             options = FitOptions(routed)
             seed = subset_seed(self.subset_seed, self.random_state)

@@ -20,7 +20,7 @@ from pacsklearn.candidates.design import Design
 from pacsklearn.candidates.design import subset_seed as seed_of
 from pacsklearn.candidates.outputs import candidate_outputs, observe
 from pacsklearn.candidates.subset_fitting import cut_params, fit_subset
-from pacsklearn.candidates.universe import check_universe
+from pacsklearn.candidates.universe import check_names, check_universe
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.secret_space import SecretSpace
@@ -155,6 +155,7 @@ def privacy_utility_curve(
     chosen = registry().canonicalizer(canonicalizer, estimator)
     scorer = released_scorer(scoring, estimator, chosen, y)
     owner = PACPrivate(estimator)
+    check_names(X)
     validate_data(owner, X, skip_check_array=True)
     X, y = check_universe(estimator, X, y)  # all rows, before they are split
     params, randomness = dict(fit_params or {}), check_random_state(random_state)

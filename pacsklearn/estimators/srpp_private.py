@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacsklearn._sklearn_compat import routing_enabled
-from pacsklearn.candidates.universe import check_fit_params, check_universe
+from pacsklearn.candidates.universe import check_fit_params, check_names, check_universe
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.renyi_unit import check_secret_name, renyi_unit
 from pacsklearn.estimators.guarded_state import GuardedState
@@ -231,6 +231,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
                     "canonicalizer", canonicalizer if automatic else self.canonicalizer
                 )
             )
+            check_names(X)
             validate_data(features, X, skip_check_array=True)
             X, y = check_universe(self.estimator, X, y)
             check_fit_params(self.estimator, routed, X.shape[0])

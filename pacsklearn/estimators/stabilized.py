@@ -19,12 +19,15 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pacsklearn._validation import check_integer
 from pacsklearn.candidates.universe import check_queries, check_universe
 from pacsklearn.estimators.subspace_members import SubspaceMembers, class_scores, fit_members
 
 __all__ = ["StabilizedClassifier", "StabilizedRegressor", "stabilized"]
 
 _MEMBERS = 20
+# Each is fitted for every candidate: more would only ever be a slip of the pen.
+_MOST_MEMBERS = 10_000
 
 
 class _Stabilized(MetaEstimatorMixin, BaseEstimator):
@@ -226,11 +229,12 @@ def stabilized(estimator: Any, stabilize: Any) -> Any:
     if stabilize is None or stabilize is False:
         return estimator
     n_members = _MEMBERS if stabilize is True else stabilize
-    if not isinstance(n_members, (int, np.integer)) or n_members < 1:
+    try:
+        count = check_integer(name="stabilize", value=n_members, minimum=1, maximum=_MOST_MEMBERS)
+    except ValueError as error:
         raise ValueError(
-            "stabilize must be None, True or a number of members of at least 1, got "
-            f"{stabilize!r}; wrap the estimator in a StabilizedClassifier or StabilizedRegressor "
-            "for more options."
-        )
+            f"stabilize must be None, True or a number of members ({error}) Wrap the estimator in "
+            "a StabilizedClassifier or StabilizedRegressor for more options."
+        ) from None
     kind = StabilizedClassifier if is_classifier(estimator) else StabilizedRegressor
-    return kind(estimator, n_members=int(n_members))
+    return kind(estimator, n_members=count)

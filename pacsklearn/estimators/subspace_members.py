@@ -54,7 +54,7 @@ def fit_members(
     Which columns and which positions a member gets depends on the seed and on the shape of ``X``
     alone, so the members are a function of the rows and public constants.
     """
-    n_members = check_integer(name="n_members", value=n_members, minimum=1)
+    n_members = check_integer(name="n_members", value=n_members, minimum=1, maximum=10_000)
     seed = check_integer(name="random_state", value=random_state, minimum=0)
     n_rows, n_features = X.shape
     width = _count("max_features", max_features, n_features)

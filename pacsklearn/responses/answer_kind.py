@@ -207,7 +207,7 @@ def _range(value_range: Any, name: str) -> tuple[float, float]:
         raise ValueError(f"value_range is missing: {advice}.")
     try:
         low, high = (float(bound) for bound in value_range)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"value_range must be two numbers, got {value_range!r}: {advice}."
         ) from None

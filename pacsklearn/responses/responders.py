@@ -22,6 +22,9 @@ from pacsklearn.responses.statement import responses_guarantee
 __all__ = ["Responders"]
 
 
+_MOST_ANSWERS = 2**62
+
+
 @final
 class Responders:
     """Responders by what they were asked for; estimators that are equal share their candidates.
@@ -114,6 +117,8 @@ class Responders:
             )
         if query_budget is not None:
             return self._account.check(check_budget(budget=query_budget, name="query_budget"))
-        count = check_integer(name="max_answers", value=max_answers, minimum=1)
+        count = check_integer(
+            name="max_answers", value=max_answers, minimum=1, maximum=_MOST_ANSWERS
+        )
         # A hair less, so that rounding cannot refuse the last answer.
         return self._account.check(None) / count * (1 - 1e-12)

@@ -1,0 +1,79 @@
+"""Arguments that no machine could follow: a clear error before anything is fitted."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.svm import SVC
+
+from pacsklearn import PACPrivate, PrivacySession
+from pacsklearn.exceptions import PacsklearnError
+
+X, y = load_iris(return_X_y=True)
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    ("estimator", "options", "words"),
+    [
+        (SVC(), {"stabilize": HUGE}, "stabilize must be None, True or a number of members"),
+        (Ridge(), {"rate": HUGE}, "rate must be a number strictly between 0 and 1"),
+        (Ridge(), {"n_subsets": HUGE}, "n_subsets must be at most 1,048,576"),
+        (Ridge(), {"budget": HUGE}, "budget must be a positive, finite number"),
+        (SVC(), {"max_answers": HUGE}, "max_answers must be at most"),
+        (SVC(), {"query_budget": HUGE}, "query_budget must be a positive, finite number"),
+        (KNeighborsRegressor(), {"value_range": (0, HUGE)}, "value_range must be two numbers"),
+    ],
+)
+def test_numbers_of_four_hundred_digits(estimator, options, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        PACPrivate(estimator, **{"n_subsets": 8, **options}).fit(X, y)
+    assert len(str(caught.value)) < 1500
+
+
+def test_columns_of_one_name():
+    table = pd.DataFrame(X, columns=list("aabc"))
+    with pytest.raises(ValueError, match=r"several columns of one name \(a\)"):
+        PACPrivate(Ridge(), n_subsets=8).fit(table, y)
+
+
+ODD = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**30), 10**30),
+    st.floats(),
+    st.text(max_size=5),
+    st.lists(st.integers(), max_size=2),
+    st.sampled_from([HUGE, -HUGE, object(), b"x", complex(1, 1)]),
+)
+NAMES = (
+    *("budget", "criterion", "noise", "metric", "canonicalizer", "release", "max_answers"),
+    *("query_budget", "answers", "value_range", "stabilize", "ledger", "rate", "stratify"),
+)
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(name=st.sampled_from(NAMES), value=ODD)
+def test_odd_arguments_are_refused_in_words_or_taken(name, value):
+    model = PACPrivate(Ridge(), **{"n_subsets": 8, "subset_seed": 0, name: value})
+    told = ""
+    try:
+        model.fit(X[:40], y[:40])
+    except (PacsklearnError, ValueError, TypeError) as error:  # anything else is a defect
+        told = str(error)
+    assert len(told) < 3000
+
+
+def test_a_session_of_nothing():
+    with pytest.raises(PacsklearnError, match="at least 2 inputs"):
+        PrivacySession.over([], budget=1.0)
