@@ -169,6 +169,11 @@ class Guarantee:
     ledger_head : str
         Where the shared ledger stood after the release, as
         ``pacsklearn ledger verify --against`` reads it: an older copy of it does not hold this.
+    certified_membership : float, optional
+        Bound on the success of the optimal adversary at the worst unit's membership, computed for
+        the law of this release; ``posterior_membership`` is what the information alone implies.
+    certified_confidence : float, optional
+        Probability that it holds.
     """
 
     framework: str
@@ -203,6 +208,8 @@ class Guarantee:
     known_rows: tuple[tuple[float, float], ...] = ()
     is_listed: bool = True
     ledger_head: str = ""
+    certified_membership: float | None = None
+    certified_confidence: float | None = None
 
     def knowing(self, k: int) -> KnownRows:
         """What an adversary achieves who knows whether ``k`` units were used.
@@ -326,6 +333,11 @@ class Guarantee:
             f"most {percent_up(self.posterior_membership)} %; guessing blindly has "
             f"{percent_up(self.prior_membership)} %."
         )
+        if self.certified_membership is not None:
+            text += (
+                f" Certified for this very release: at most "
+                f"{percent_up(self.certified_membership)} %."
+            )
         if self.n_unprotected:
             text += (
                 f" This does not hold for {self.n_unprotected:,} {rows}(s) that all candidate "
@@ -404,9 +416,24 @@ class Guarantee:
                 "secret",
                 f"1 of {self.n_subsets} subsets ({self.secret_entropy:.4g} nats); {inclusion}",
             ),
+            *self._membership_rows(),
             ("naming the subset", f"at most {percent_up(self.posterior_identification)} %"),
             ("list of subsets", _LISTED if self.is_listed else _HIDDEN),
             *(self._known_row(name, i) for i, name in enumerate(_CHOSEN) if self.known_rows),
+        ]
+
+    def _membership_rows(self) -> list[tuple[str, str]]:
+        if self.certified_membership is None:
+            return []
+        return [
+            (
+                "membership",
+                (
+                    f"certified at most {percent_up(self.certified_membership)} % at confidence "
+                    f"{self.certified_confidence:.8g}; implied by the information "
+                    f"{percent_up(self.posterior_membership)} %"
+                ),
+            )
         ]
 
     def _known_row(self, name: str, which: int) -> tuple[str, str]:

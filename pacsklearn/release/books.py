@@ -202,6 +202,7 @@ class Books:
         released: Iterable[str],
         public: Iterable[str],
         provenance: Iterable[Provenance],
+        certified: float | None = None,
     ) -> Guarantee:
         """Guarantee that goes with the release just taken."""
         own = self.account.own
@@ -222,6 +223,7 @@ class Books:
             released=released,
             public=public,
             provenance=provenance,
+            certified=certified if len(own.events) == 1 else None,
         )
 
     def _confidence(self) -> float:

@@ -21,6 +21,7 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
 from pacsklearn.plugin import registry
 from pacsklearn.release.books import Books, chosen_backend
+from pacsklearn.release.certified import certified_membership
 from pacsklearn.release.individual import told_about_units, with_individual
 from pacsklearn.release.statement import public_facts
 
@@ -46,12 +47,16 @@ class ReleaseChoices:
 
 @final
 class TakenStep(NamedTuple):
-    """A step that was charged and drawn: law, event, integers, and the belief before it."""
+    """A step that was charged and drawn: law, event, integers, and the belief before it.
+
+    ``certified`` is the certified success at memberships, where it was asked for.
+    """
 
     law: NoiseLaw
     event: Event
     observed: NDArray[np.int64]
     belief: NDArray[np.float64]
+    certified: float | None = None
 
 
 @final
@@ -108,13 +113,20 @@ class ParameterPlan:
                 self._first[name] = law
         return law
 
-    def take(self, books: Books) -> TakenStep:
+    def take(self, books: Books, *, certify: bool = False) -> TakenStep:
         """Calibrate, charge and draw."""
         beliefs = []
+        certified: list[float | None] = []
 
         def calibrate(belief: NDArray[np.float64]) -> NoiseLaw:
             beliefs.append(belief)
-            return self.calibrate(belief)
+            law = self.calibrate(belief)
+            # The law of the first release alone is fixed before the session begins, and so is its
+            # figure: later ones depend on what came out, and would tell it.
+            if certify and not books.account.own.events:
+                with stage("certificate"):
+                    certified.append(certified_membership(law, self.space, belief))
+            return law
 
         law, event, observed = books.take(
             calibrate,
@@ -127,7 +139,8 @@ class ParameterPlan:
             ),
             lambda law: observe(law, books.secret.index, books.secret.sampler),
         )
-        return TakenStep(law, event, observed, beliefs[0])
+        figure = certified[-1] if certified else None
+        return TakenStep(law, event, observed, beliefs[0], figure)
 
 
 def release_parameters(
@@ -138,6 +151,7 @@ def release_parameters(
     budget: float | None,
     choices: ReleaseChoices,
     individual: bool = False,
+    certify: bool = True,
 ) -> Release:
     """One step of a session; the arguments are those of ``PrivacySession.release``.
 
@@ -147,7 +161,7 @@ def release_parameters(
     plan = ParameterPlan.of(estimator, prepare, target, choices)
     outputs = plan.outputs
     books.warn_of_few(outputs.layout.size)
-    law, event, observed, before = plan.take(books)
+    law, event, observed, before, certified = plan.take(books, certify=certify)
     guarantee = books.guarantee_of(
         target.budget,
         law,
@@ -155,6 +169,7 @@ def release_parameters(
         released=outputs.canonicalizer.noised,
         public=public_facts(outputs.layout),
         provenance=plan.provenance,
+        certified=certified,
     )
     told = told_about_units(law, plan.space, before) if individual else None
     if told is not None:

@@ -16,6 +16,7 @@ from pacsklearn.core.guarantee import CANDIDATE, Guarantee
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.known_rows import known_rows_success
+from pacsklearn.noise.certified import GAMMA
 from pacsklearn.release.session_criterion import ledger_unit
 
 __all__ = ["membership_prior", "pac_guarantee", "public_facts"]
@@ -84,6 +85,7 @@ def pac_guarantee(
     mutual_information: float | None = None,
     details: tuple[tuple[str, str], ...] = (),
     ledger_head: str = "",
+    certified: float | None = None,
 ) -> Guarantee:
     """Guarantee of mutual information between the secret candidate and what was released."""
     padding = (_RULED_OUT,) if only_adds else ()
@@ -150,6 +152,8 @@ def pac_guarantee(
         n_releases=n_releases,
         metered=metered,
         details=details,
+        certified_membership=certified,
+        certified_confidence=None if certified is None else 1 - GAMMA,
         **about,
     )
 

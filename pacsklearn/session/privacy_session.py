@@ -242,6 +242,7 @@ class PrivacySession:
         canonicalizer: Any = "auto",
         fit_params: Mapping[str, Any] | None = None,
         individual: bool = False,
+        certify: bool = True,
     ) -> Release:
         """Release a private model: fitted on the secret subset, canonical, noised.
 
@@ -261,6 +262,10 @@ class PrivacySession:
             Also compute what the release tells about each row by itself
             (pac-private-algorithms, section 6.3): ``individual`` of the result, and a line of its
             guarantee.
+        certify : bool, default=True
+            State what the optimal adversary achieves at the worst row under this release's noise,
+            at confidence 1 - 1e-6, beside what the information implies. For the first release of
+            a session: later noise depends on what came out, and so would the figure.
 
         Returns
         -------
@@ -281,6 +286,7 @@ class PrivacySession:
             budget=budget,
             choices=ReleaseChoices(noise, metric, canonicalizer),
             individual=individual,
+            certify=certify,
         )
 
     def release_function(

@@ -1,0 +1,119 @@
+"""The certified figure beside the implied one, against the optimal attack."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.naive_bayes import GaussianNB
+
+from pacsklearn import PACPrivate, PrivacySession, SecretSpace
+from pacsklearn.candidates.outputs import observe
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.metric import IdentityMetric
+from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.support import Support
+from pacsklearn.core.target import Target
+from pacsklearn.information import posterior_success
+from pacsklearn.noise.logdet import LogdetBackend
+from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.release.certified import certified_membership
+
+X, Y = load_iris(return_X_y=True)
+SPACE = SecretSpace.balanced(60, n_subsets=16)
+
+
+def law_of(budget: float) -> NoiseLaw:
+    rows = np.random.default_rng(0).standard_normal((60, 3)) ** 3
+    support = Support(SPACE.membership().T @ rows)
+    return LogdetBackend().calibrate(support, Target(budget), IdentityMetric())
+
+
+@pytest.mark.parametrize("budget", [1 / 64, 1 / 4, 1.0])
+def test_the_optimal_attack_on_50000_fresh_releases(budget: float) -> None:
+    """The released integers, the law's own likelihood, the unit that is told best."""
+    law, generator = law_of(budget), np.random.default_rng(7)
+    figure = certified_membership(law, SPACE, SPACE.weights)
+    assert figure is not None
+    members, n = SPACE.membership(), 50_000
+    secrets = generator.integers(16, size=n)
+    noise = np.rint(generator.normal(0, law.scale, (n, law.dimension))).astype(np.int64)
+    released = law.centres[secrets] + noise
+    logs = -0.5 * sum(
+        ((released[:, [axis]] - law.centres[:, axis]) / law.scale) ** 2
+        for axis in range(law.dimension)
+    )
+    belief = np.exp(logs - logs.max(axis=1, keepdims=True))
+    belief /= belief.sum(axis=1, keepdims=True)
+    right = ((belief @ members.T > 0.5) == members[:, secrets].T).mean(axis=0)
+    error = 4 * 0.5 / np.sqrt(n)
+    assert right.max() - error <= figure <= right.max() + error + 0.01
+    assert figure < posterior_success(law.bound, 0.5)
+
+
+def test_the_law_s_own_draws_are_the_ones_certified() -> None:
+    """Likelihoods and noise of a release itself, not of a copy of its formula."""
+    law, sampler = law_of(1.0), SeededSampler(np.random.default_rng(1))
+    members, right = SPACE.membership(), 0
+    for _ in range(400):
+        secret = sampler.index(SPACE.weights)
+        logs = law.log_likelihood(observe(law, secret, sampler))
+        belief = np.exp(logs - logs.max())
+        right += (members @ (belief / belief.sum()) > 0.5) == members[:, secret]
+    figure = certified_membership(law, SPACE, SPACE.weights)
+    assert figure is not None
+    assert right.max() / 400 <= figure + 4 * 0.5 / np.sqrt(400)
+
+
+def test_every_fit_states_it_in_words_html_and_json() -> None:
+    guarantee = PACPrivate(GaussianNB(), budget=1 / 4, n_subsets=16).fit(X, Y).guarantee_
+    figure = guarantee.certified_membership
+    assert figure is not None
+    assert 0.5 < figure < guarantee.posterior_membership - 0.1
+    assert guarantee.certified_confidence == 1 - 1e-6
+    text = " ".join(str(guarantee).split())
+    assert "Certified for this very release: at most" in text
+    assert "at confidence 0.999999; implied by the information 83.79 %" in text
+    assert "certified at most" in guarantee._repr_html_()
+    assert Guarantee.from_json(guarantee.to_json()) == guarantee
+    assert guarantee.to_dict()["certified_membership"] == figure
+
+
+def test_left_out_where_asked_for_and_where_there_is_nothing_to_certify() -> None:
+    model = PACPrivate(GaussianNB(), budget=1 / 4, n_subsets=16, certify=False).fit(X, Y)
+    assert model.guarantee_.certified_membership is None
+    assert "certified" not in str(model.guarantee_).lower()
+    exact = law_of(10.0)
+    assert exact.is_noiseless
+    assert certified_membership(exact, SPACE, SPACE.weights) is None
+    public = SecretSpace.from_subsets([[0, 1], [0, 1]], n_rows=2)
+    law = LogdetBackend().calibrate(
+        Support(np.array([[0.0], [1.0]])), Target(0.1), IdentityMetric()
+    )
+    assert certified_membership(law, public, public.weights) is None
+
+
+def test_the_figure_is_the_same_whichever_candidate_is_true() -> None:
+    """Rule 10: it is computed from the law and the list, before anything is drawn."""
+    figures = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(6):
+            model = PACPrivate(
+                LinearDiscriminantAnalysis(), n_subsets=8, subset_seed=0, random_state=seed
+            ).fit(X, Y)
+            figures.add(model.guarantee_.certified_membership)
+    assert len(figures) == 1
+
+
+def test_later_releases_of_a_session_state_none() -> None:
+    """Their noise depends on what came out before, and so would a figure about it."""
+    with PrivacySession(X, Y, budget=1.0, n_subsets=16) as session:
+        first = session.release(GaussianNB(), budget=0.25)
+        second = session.release(GaussianNB(), budget=0.25)
+    assert first.guarantee.certified_membership is not None
+    assert second.guarantee.certified_membership is None
+    assert session.guarantee_.certified_membership is None
