@@ -167,3 +167,22 @@ class PipelineFitter(MomentFitter):
             if position < len(self.steps) - 1:
                 moments = fitter.transform_moments(part, moments)
         return True
+
+    def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool | None:
+        last = self.steps[-1]
+        assert last is not None
+        if type(last).agrees is SubsetFitter.agrees:
+            return None
+        mine = X
+        for fitter, (_, one), (_, other) in zip(
+            self.steps[:-1], joint.steps, ordinary.steps, strict=False
+        ):
+            if fitter is not None:
+                mine, X = one.transform(mine), other.transform(X)
+        if not np.allclose(mine, X, rtol=1e-8, atol=1e-8 * np.max(np.abs(X))):
+            return False
+        return last.agrees(joint.steps[-1][1], ordinary.steps[-1][1], X, y)
+
+    def is_unfinished(self, ordinary: Any) -> bool:
+        last = self.steps[-1]
+        return last is not None and last.is_unfinished(ordinary.steps[-1][1])

@@ -206,6 +206,12 @@ def pacsklearn_subset_fitters() -> Iterator[SubsetFitterRecord]:
         "Lloyd's iterations from scikit-learn's starts, without distances that cannot matter",
     )
     yield SubsetFitterRecord(
+        "elastic_net",
+        "pacsklearn.fitting.elastic_net:ElasticNetFitter",
+        ("sklearn.linear_model.Lasso", "sklearn.linear_model.ElasticNet"),
+        "coordinate descent on the sums of products of all subsets",
+    )
+    yield SubsetFitterRecord(
         "pca",
         "pacsklearn.fitting.pca:PCAFitter",
         ("sklearn.decomposition.PCA",),

@@ -167,7 +167,7 @@ def test_groups() -> None:
 @pytest.mark.parametrize(
     "estimator",
     [
-        Lasso(),
+        Lasso(warm_start=True),
         LinearRegression(positive=True),
         Ridge(solver="svd"),
         Ridge(alpha=np.array([1.0, 2.0])),
@@ -182,7 +182,7 @@ def test_groups() -> None:
         NearestCentroid(shrink_threshold=0.1),
         make_pipeline(StandardScaler(), MinMaxScaler(), Ridge()),
         make_pipeline(StandardScaler(), PCA(2), GaussianNB()),
-        make_pipeline(StandardScaler(), Lasso()),
+        make_pipeline(StandardScaler(), Lasso(warm_start=True)),
         make_pipeline(StandardScaler().set_output(transform="pandas"), Ridge()),
         Pipeline([("a", StandardScaler()), ("b", Ridge())], memory="/nowhere"),
     ],
