@@ -128,8 +128,9 @@ class PACPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimato
     fast_fit : bool, default=True
         Fit all candidates at once where that gives the same models, to solver tolerance (least
         squares, ridge, logistic regression, linear support vector machines with a squared loss,
-        Poisson and gamma regression, lasso, elastic net, K-Means, linear discriminants, PCA, Gaussian naive Bayes, nearest
-        centroids, standardisation and pipelines of these). False fits one after the other.
+        Poisson and gamma regression, lasso, elastic net, K-Means, linear discriminants, PCA,
+        Gaussian naive Bayes, nearest centroids, standardisation and pipelines of these). False
+        fits one after the other.
     allow_exact : bool, default=False
         Allow a budget that hides nothing, of at least the entropy of the secret.
     certify : bool, default=True
