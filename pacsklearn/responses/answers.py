@@ -41,8 +41,6 @@ class Stop(IntEnum):
     FINISHED = 0
     NOISE = 1
     """The next row needs more noise than was left: call again with more."""
-    CEILING = 2
-    """The charge of the next row would pass the ceiling."""
 
 
 @final
@@ -55,15 +53,14 @@ class LabelAnswers:
     answers : ndarray of shape (k,)
         Label codes, k rows in the order asked.
     charges : ndarray of shape (k,)
-        Nats each row costs: 0 where all candidates agree.
+        Nats each row costs, by the law that was used: 0 where all candidates agree. A session
+        charges the worst case beforehand; this is what tests hold against the step budget.
     margins : ndarray of shape (k,)
         Smallest statistic T_j of Proposition 5.1 over the other labels: the answer may be kept
         at level alpha when it is at least ``Phi^-1(1 - alpha)``. ``inf`` where the answer is exact,
         ``-inf`` where some label cannot be told from the answer.
     log_belief : ndarray of shape (m,)
         Normalised log-weights after these rows.
-    spent : float
-        Sum of the charges as it was compared with the ceiling: what to charge to the ledger.
     noise_used : int
         Noise integers consumed, from the front.
     stop : Stop
@@ -74,7 +71,6 @@ class LabelAnswers:
     charges: Floats = field(repr=False)
     margins: Floats = field(repr=False)
     log_belief: Floats = field(repr=False)
-    spent: float
     noise_used: int
     stop: Stop
 
@@ -90,17 +86,13 @@ class ValueAnswers:
         Noisy values; not clipped.
     charges : ndarray of shape (k,)
         Nats each row costs.
-    noise_std : ndarray of shape (k, d)
-        Standard deviation of the noise on each answer, 0.0 where it is exact. Public.
-    log_belief, spent, noise_used, stop
+    log_belief, noise_used, stop
         As for :class:`LabelAnswers`.
     """
 
     answers: Floats = field(repr=False)
     charges: Floats = field(repr=False)
-    noise_std: Floats = field(repr=False)
     log_belief: Floats = field(repr=False)
-    spent: float
     noise_used: int
     stop: Stop
 
@@ -118,7 +110,6 @@ class Step:
     log_belief: Floats
     secret: int
     budget: float
-    ceiling: float
     noise: Integers
     scale: int
 
@@ -130,7 +121,6 @@ class Step:
         log_belief: ArrayLike,
         budget: float,
         noise: ArrayLike,
-        ceiling: float = np.inf,
         scale: int = LATTICE_SCALE,
     ) -> Step:
         """Copy of the belief and the other arguments, or an error that tells nothing of them."""
@@ -139,17 +129,13 @@ class Step:
             raise ValueError("secret must be the index of a candidate of positive weight.")
         if not float(budget) >= _LEAST_BUDGET:
             raise ValueError(f"step_budget must be at least {_LEAST_BUDGET} nats, got {budget!r}.")
-        if not float(ceiling) >= 0.0:
-            raise ValueError(f"ceiling must not be negative or NaN, got {ceiling!r}.")
         buffer = np.asarray(noise)
         if buffer.dtype != np.int64 or buffer.ndim != 1:
             raise TypeError(
                 "noise must be a vector of int64 as drawn by a sampler, got shape "
                 f"{buffer.shape} and dtype {buffer.dtype}."
             )
-        return cls(
-            belief, int(secret), float(budget), float(ceiling), np.ascontiguousarray(buffer), scale
-        )
+        return cls(belief, int(secret), float(budget), np.ascontiguousarray(buffer), scale)
 
 
 def check_belief(log_belief: ArrayLike, candidates: int) -> Floats:

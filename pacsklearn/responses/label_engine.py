@@ -23,10 +23,9 @@ def answer_labels(
     step_budget: float,
     noise: ArrayLike,
     *,
-    ceiling: float = np.inf,
     scale: int = LATTICE_SCALE,
 ) -> LabelAnswers:
-    """Answer label queries, one session step a row, until rows, noise or ceiling run out.
+    """Answer label queries, one session step a row, until rows or noise run out.
 
     Parameters
     ----------
@@ -41,15 +40,13 @@ def answer_labels(
     noise : ndarray of int64, shape (k,)
         Fresh independent discrete Gaussians of parameter ``scale``, consumed from the front. What
         has been consumed must never be used again.
-    ceiling : float, default=inf
-        Most nats these rows may cost together.
     scale : int, default=LATTICE_SCALE
         Parameter of the noise; anything else is for tests, where small integers can be summed over.
 
     Returns
     -------
     LabelAnswers
-        The rows answered, in order. Charge ``spent`` to the ledger before any answer leaves.
+        The rows answered, in order; their worst case is charged before.
 
     Raises
     ------
@@ -83,18 +80,17 @@ def answer_labels(
     """
     table = _as_codes(codes)
     n, m = table.shape
-    step = Step.checked(m, secret, log_belief, step_budget, noise, ceiling, scale)
+    step = Step.checked(m, secret, log_belief, step_budget, noise, scale)
     answers = np.empty(n, dtype=table.dtype)
     charges, margins = np.empty(n), np.empty(n)
     # numba is imported, and its cache read, by the first session that answers.
     from pacsklearn.responses import label_kernel
 
-    rows, used, spent, stop = label_kernel.answer_rows(
+    rows, used, stop = label_kernel.answer_rows(
         table,
         step.secret,
         step.log_belief,
         step.budget,
-        step.ceiling,
         step.noise,
         scale,
         _places(table),
@@ -107,7 +103,6 @@ def answer_labels(
         charges=charges[:rows],
         margins=margins[:rows],
         log_belief=step.log_belief,
-        spent=spent,
         noise_used=used,
         stop=Stop(stop),
     )

@@ -37,16 +37,14 @@ def contested(codes, belief, result):
 
 
 @compiled
-def answer_rows(
-    codes, secret, belief, budget, ceiling, noise, scale, table, answers, charges, margins
-):
-    """Fill the outputs, update ``belief``; return rows, noise used, nats spent, reason to stop."""
+def answer_rows(codes, secret, belief, budget, noise, scale, table, answers, charges, margins):
+    """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
     n, m = codes.shape
     slots, labels, terms = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
     centres, observed = np.empty(m, np.int64), np.empty(m, np.int64)
     logs, units, work = np.empty(m), np.empty(m), np.empty(m)
     first = first_alive(belief)
-    used, spent = 0, 0.0
+    used = 0
     for row in range(n):
         if _agree(codes[row], belief, first):
             answers[row] = codes[row, first]
@@ -56,11 +54,8 @@ def answer_rows(
         count = _collect(codes[row], belief, table, labels, slots)
         best, log_total = masses_of(belief, slots, count, logs, work)
         width, charge = _calibrate(logs[:count], best, budget, scale, centres, units, work)
-        if spent + charge > ceiling:
-            return row, used, spent, 2
         if used + width > noise.shape[0]:
-            return row, used, spent, 1
-        spent += charge
+            return row, used, 1
         answer, margin = slots[secret], math.inf
         if width == 0:
             _gains_exact(answer, logs[:count], log_total, work)
@@ -76,7 +71,7 @@ def answer_rows(
         answers[row] = labels[answer]
         charges[row] = charge
         margins[row] = margin
-    return n, used, spent, 0
+    return n, used, 0
 
 
 @compiled

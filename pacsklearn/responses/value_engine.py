@@ -21,10 +21,9 @@ def answer_values(
     step_budget: float,
     noise: ArrayLike,
     *,
-    ceiling: float = np.inf,
     scale: int = LATTICE_SCALE,
 ) -> ValueAnswers:
-    """Answer real-valued queries, one session step a row, until rows, noise or ceiling run out.
+    """Answer real-valued queries, one session step a row, until rows or noise run out.
 
     Parameters
     ----------
@@ -40,15 +39,13 @@ def answer_values(
         Fresh independent discrete Gaussians of parameter ``scale``, consumed from the front: one
         for each coordinate on which candidates differ. What has been consumed must never be used
         again.
-    ceiling : float, default=inf
-        Most nats these rows may cost together.
     scale : int, default=LATTICE_SCALE
         Parameter of the noise; anything else is for tests.
 
     Returns
     -------
     ValueAnswers
-        The rows answered, in order. Charge ``spent`` to the ledger before any answer leaves.
+        The rows answered, in order; their worst case is charged before.
 
     Raises
     ------
@@ -70,34 +67,30 @@ def answer_values(
     >>> from pacsklearn.responses.value_engine import answer_values
     >>> values = np.array([[[1.0, 0.25], [1.0, 0.75]]])
     >>> told = answer_values(values, 1, uniform_belief(2), 1 / 8, np.array([0]))
-    >>> told.answers.round(4), told.noise_std.round(4), told.charges.round(4)
-    (array([[1.  , 0.75]]), array([[0. , 0.5]]), array([0.125]))
+    >>> told.answers.round(4), told.charges.round(4)
+    (array([[1.  , 0.75]]), array([0.125]))
     """
     table = _as_values(values)
     n, m, width = table.shape
-    step = Step.checked(m, secret, log_belief, step_budget, noise, ceiling, scale)
-    answers, charges, stds = np.empty((n, width)), np.empty(n), np.empty((n, width))
+    step = Step.checked(m, secret, log_belief, step_budget, noise, scale)
+    answers, charges = np.empty((n, width)), np.empty(n)
     # numba is imported, and its cache read, by the first session that answers.
     from pacsklearn.responses import value_kernel
 
-    rows, used, spent, stop = value_kernel.answer_rows(
+    rows, used, stop = value_kernel.answer_rows(
         table,
         step.secret,
         step.log_belief,
         step.budget,
-        step.ceiling,
         step.noise,
         scale,
         answers,
         charges,
-        stds,
     )
     return ValueAnswers(
         answers=answers[:rows],
         charges=charges[:rows],
-        noise_std=stds[:rows],
         log_belief=step.log_belief,
-        spent=spent,
         noise_used=used,
         stop=Stop(stop),
     )

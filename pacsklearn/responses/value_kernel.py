@@ -25,13 +25,13 @@ def contested(values, belief, result):
 
 
 @compiled
-def answer_rows(values, secret, belief, budget, ceiling, noise, scale, answers, charges, stds):
-    """Fill the outputs, update ``belief``; return rows, noise used, nats spent, reason to stop."""
+def answer_rows(values, secret, belief, budget, noise, scale, answers, charges):
+    """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
     n, m, width = values.shape
     slots, heads, noisy = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(width, np.int64)
     logs, work, weights = np.empty(m), np.empty(m), np.empty(m)
     means, steps, centres = np.empty(width), np.empty(width), np.empty((m, width))
-    used, spent = 0, 0.0
+    used = 0
     for row in range(n):
         rows = values[row]
         groups = _group(rows, belief, slots, heads)
@@ -45,24 +45,19 @@ def answer_rows(values, secret, belief, budget, ceiling, noise, scale, answers, 
             charge = _calibrate(
                 rows, belief, weights, budget, scale, noisy[:count], means, steps, centres
             )
-        if spent + charge > ceiling:
-            return row, used, spent, 2
         if used + count > noise.shape[0]:
-            return row, used, spent, 1
-        spent += charge
+            return row, used, 1
         charges[row] = charge
         answers[row] = rows[heads[slots[secret]]] + 0.0
-        stds[row] = 0.0
         if count > 0:
             observed = centres[secret, :count] + noise[used : used + count]
             used += count
             for k in range(count):
                 answers[row, noisy[k]] = means[k] + observed[k] * steps[k]
-                stds[row, noisy[k]] = steps[k] * scale
             _learn(belief, observed, centres, scale)
         elif groups > 1:
             _learn_exact(belief, slots, slots[secret])
-    return n, used, spent, 0
+    return n, used, 0
 
 
 @compiled

@@ -223,27 +223,22 @@ def answer_labels(
     step_budget: float,
     noise: ArrayLike,
     *,
-    ceiling: float = INF,
     scale: int = LATTICE_SCALE,
 ) -> LabelAnswers:
     """Reference for :func:`pacsklearn.responses.label_engine.answer_labels`."""
     table = np.asarray(codes)
-    step = Step.checked(table.shape[1], secret, log_belief, step_budget, noise, ceiling, scale)
+    step = Step.checked(table.shape[1], secret, log_belief, step_budget, noise, scale)
     belief, draws = step.log_belief.tolist(), step.noise.tolist()
     answers: list[int] = []
     charges: list[float] = []
     margins: list[float] = []
-    used, spent, stop = 0, 0.0, Stop.FINISHED
+    used, stop = 0, Stop.FINISHED
     for row in table.tolist():
         law = label_law(row, belief, step.budget, scale)
         count = len(law.centres)
-        if spent + law.charge > step.ceiling:
-            stop = Stop.CEILING
-            break
         if used + count > len(draws):
             stop = Stop.NOISE
             break
-        spent += law.charge
         answer, margin = row[step.secret], INF
         if count:
             centre = law.centre(answer)
@@ -267,7 +262,6 @@ def answer_labels(
         charges=np.array(charges),
         margins=np.array(margins),
         log_belief=np.array(belief),
-        spent=spent,
         noise_used=used,
         stop=stop,
     )

@@ -171,36 +171,28 @@ def answer_values(
     step_budget: float,
     noise: ArrayLike,
     *,
-    ceiling: float = INF,
     scale: int = LATTICE_SCALE,
 ) -> ValueAnswers:
     """Reference for :func:`pacsklearn.responses.value_engine.answer_values`."""
     table = np.asarray(values, dtype=np.float64)
-    step = Step.checked(table.shape[1], secret, log_belief, step_budget, noise, ceiling, scale)
+    step = Step.checked(table.shape[1], secret, log_belief, step_budget, noise, scale)
     belief, draws = step.log_belief.tolist(), step.noise.tolist()
     answers: list[list[float]] = []
     charges: list[float] = []
-    stds: list[list[float]] = []
-    used, spent, stop = 0, 0.0, Stop.FINISHED
+    used, stop = 0, Stop.FINISHED
     for rows in table.tolist():
         law = value_law(rows, belief, step.budget, scale)
         count = len(law.noisy)
-        if spent + law.charge > step.ceiling:
-            stop = Stop.CEILING
-            break
         if used + count > len(draws):
             stop = Stop.NOISE
             break
-        spent += law.charge
         # The first candidate with this answer speaks for all: -0.0 must not tell them apart.
         answer = [x + 0.0 for x in rows[law.groups.index(law.groups[step.secret])]]
-        std = [0.0] * len(answer)
         own = zip(law.centres[step.secret], draws[used : used + count], strict=True)
         observed = [z + x for z, x in own]
         used += count
         for j, w, mean, size in zip(law.noisy, observed, law.means, law.steps, strict=True):
             answer[j] = mean + w * size
-            std[j] = size * scale
         if count:
             belief = _normalised(belief, law.log_likelihoods(observed))
         elif max(law.groups) > 0:
@@ -209,13 +201,10 @@ def answer_values(
             belief = _normalised(belief, gains)
         answers.append(answer)
         charges.append(law.charge)
-        stds.append(std)
     return ValueAnswers(
         answers=np.array(answers).reshape(-1, table.shape[2]),
         charges=np.array(charges),
-        noise_std=np.array(stds).reshape(-1, table.shape[2]),
         log_belief=np.array(belief),
-        spent=spent,
         noise_used=used,
         stop=stop,
     )
