@@ -53,6 +53,21 @@ _CHOICES = (
 )
 
 
+_LISTED_SOURCES = (
+    "Gaussian sliced Wasserstein mechanism: srpp, Lemma 4.1 and section 4.3",
+    "order of the three views: srpp, Proposition B.1",
+    "(epsilon, delta): srpp, Lemma B.1 at the best order",
+    "sums on a ledger: srpp, Theorem 5.8 (joint: each release along its own slice)",
+    "shifts of discrete Gaussians: at most the continuous divergence",
+)
+_DRAWN_SOURCES = (
+    "Renyi moment of coupled draws: srpp, Lemma 4.1, by joint convexity",
+    "its confidence bound: Waudby-Smith and Ramdas, by betting, 2024",
+    "order of the three views: srpp, Proposition B.1",
+    "shifts of discrete Gaussians: at most the continuous divergence",
+)
+
+
 class _Found(Protocol):
     """What a statement is made from: a calibrated scenario."""
 
@@ -118,13 +133,7 @@ def pufferfish_guarantee(
         released=tuple(released),
         public=tuple(public),
         not_covered=(*limits, _MEMBERSHIP, _WORLDS, _CHOICES),
-        sources=(
-            "Gaussian sliced Wasserstein mechanism: srpp, Lemma 4.1 and section 4.3",
-            "order of the three views: srpp, Proposition B.1",
-            "(epsilon, delta): srpp, Lemma B.1 at the best order",
-            "sums on a ledger: srpp, Theorem 5.8 (joint: each release along its own slice)",
-            "shifts of discrete Gaussians: at most the continuous divergence",
-        ),
+        sources=_LISTED_SOURCES if scenario.redrawn else _DRAWN_SOURCES,
         for_release=for_release,
         provenance=tuple(provenance),
     )

@@ -146,11 +146,14 @@ class SharesOfReference:
         """The draw-th table of a share; all shares use the same random numbers."""
         generator = np.random.default_rng([self._seed, draw])
         tickets = generator.random((2, self._size))
+        # Rows with the value stand anywhere in a table, as they do in the real one.
+        places = generator.permutation(self._size)
         having = np.flatnonzero(self._codes == share.code)
         lacking = np.flatnonzero(self._codes != share.code)
         count = min(max(round(share.share * self._size), 1), self._size - 1)
         rows = lacking[(tickets[1] * lacking.size).astype(np.int64)]
-        rows[:count] = having[(tickets[0, :count] * having.size).astype(np.int64)]
+        entering = places[:count]
+        rows[entering] = having[(tickets[0, entering] * having.size).astype(np.int64)]
         return RowWorld(rows)
 
 

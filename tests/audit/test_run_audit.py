@@ -13,7 +13,13 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import GroupScenario, PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn import (
+    GroupScenario,
+    PACPrivate,
+    PrevalenceScenario,
+    PrivacySession,
+    SRPPPrivate,
+)
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.audit.canary_attack import CanaryAttack
 from pacsklearn.audit.identification_attack import IdentificationAttack
@@ -233,6 +239,14 @@ def test_a_sliced_release_is_replayed(scenario):
         run_audit(model, X[:, :3] + y[:, None], X[:, 3] * y, secret=y, n_trials=10)
     with pytest.raises(NotFittedError, match="call fit"):
         run_audit(SRPPPrivate(Ridge()), X, y)
+
+
+def test_a_release_of_one_table_is_replayed_on_the_draws():
+    scenario = PrevalenceScenario(reference=(X[:, :3], X[:, 3], y), n_draws=100)
+    model = SRPPPrivate(Ridge(), scenario=scenario).fit(X[::2, :3], X[::2, 3])
+    audit = run_audit(model, X[::2, :3], X[::2, 3], n_trials=150)
+    assert [result.attack for result in audit.results] == ["figures", "identification", "map"]
+    assert audit.passed
 
 
 def test_groups_are_replayed():

@@ -171,6 +171,38 @@ class TestReleases:
         assert model.predict(X).shape == (120,)
         assert "training set" not in model.guarantee_.protects
 
+    def test_a_table_without_a_model_is_released_as_the_centre_and_shows_nothing(self, data):
+        """Its computation fails, or warns: what leaves and what is charged look the same."""
+        X, y, group = data
+        scenario = PrevalenceScenario(reference=(X, y, group == "a"), n_draws=100)
+
+        def delicate(X: Any, y: Any) -> Any:
+            if X[0, 0] == 7.0:
+                raise ValueError("a row tells")
+            if X[0, 0] == 8.0:
+                warnings.warn("a row tells", UserWarning, stacklevel=1)
+                return np.full(5, np.inf)
+            return moments(X, y)
+
+        centres = []
+        for first in (7.0, 8.0):
+            table = X.copy()
+            table[0, 0] = first
+            model = SRPPPrivate(delicate, scenario=scenario, epsilon=1e9)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                centres.append(model.fit(table, y).released_value_)
+            assert model.guarantee_.n_releases == 1
+        np.testing.assert_allclose(*centres, atol=1e-3)
+        np.testing.assert_allclose(centres[0], moments(X, y), atol=0.2)
+
+    def test_a_table_far_from_the_reference_is_clipped(self, data):
+        X, y, group = data
+        scenario = PrevalenceScenario(reference=(X, y, group == "a"), n_draws=100)
+        model = SRPPPrivate(moments, scenario=scenario, epsilon=1e9)
+        far = model.fit(X + 1e6, y).released_value_
+        np.testing.assert_allclose(far, moments(X, y), atol=1.0)
+
     def test_the_headline_says_whose_share_is_hidden(self, data):
         X, y, group = data
         guarantee = SRPPPrivate(moments).fit(X, y, secret=group).guarantee_
