@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,8 +18,10 @@ from pacsklearn.information.lattice_smoothing import smoothing_excess
 from pacsklearn.information.renyi_conversion import (
     approximate_epsilon,
     concentrated_epsilon,
+    epsilon_at_order,
     gaussian_epsilon,
 )
+from pacsklearn.information.transport_moment import transport_divergence, transport_variance
 from pacsklearn.information.world_distances import (
     full_distance,
     rounding_slack,
@@ -31,6 +35,7 @@ __all__ = ["sliced_law", "unit_directions"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Members = list[tuple[tuple[int, ...], tuple[int, ...]]]
+Sides = list[tuple[Floats, Floats]]
 
 _LARGEST_CENTRE = 2.0**60
 _EXACT_STEPS = 2.0**51
@@ -40,7 +45,8 @@ _PROOFS = {
     "average": "distances along every slice, for each pair and prior (srpp, Lemma 4.1 and "
     "Corollary 4.1)",
     "joint": "log-moment of the divergences along the slices (srpp, Lemma 4.1 and Corollary 4.1)",
-    "full": "distance of the whole vectors (general Wasserstein mechanism)",
+    "full": "moment of the distances of the whole vectors under the best coupling "
+    "(distribution-aware general Wasserstein mechanism; srpp, appendix A.3)",
 }
 
 
@@ -88,7 +94,9 @@ def sliced_law(
     published = _published_power(support.deviations, instances, target)
     if target.worst_case:
         farthest = worst_case_distance(coordinates, instances)
-    variances, turn = _shape(distances, farthest, slices, target)
+    variances, turn = _shape(
+        distances, farthest, slices, target, matched_sides(coordinates, instances)
+    )
     if turn is not None:
         coordinates, axes, slices = coordinates @ turn.T, turn @ axes, slices @ turn.T
     enlarged, hair = 1.0, 1e-12
@@ -125,6 +133,22 @@ def sliced_law(
     )
 
 
+def matched_sides(coordinates: Floats, instances: Members) -> Sides | None:
+    """Outputs of both sides of each pair, as many; None where their numbers do not match."""
+    found = []
+    for left, right in instances:
+        n = max(len(left), len(right))
+        if n % len(left) or n % len(right):
+            return None
+        found.append(
+            (
+                coordinates[list(left * (n // len(left)))],
+                coordinates[list(right * (n // len(right)))],
+            )
+        )
+    return found
+
+
 def unit_directions(directions: Floats, axes: Floats) -> Floats:
     """Slices of the outputs as unit directions of the coordinates; zero where none differ."""
     turned = directions @ axes.T
@@ -133,13 +157,20 @@ def unit_directions(directions: Floats, axes: Floats) -> Floats:
 
 
 def _shape(
-    distances: Floats, farthest: float, slices: Floats, target: SlicedTarget
+    distances: Floats,
+    farthest: float,
+    slices: Floats,
+    target: SlicedTarget,
+    sides: Sides | None,
 ) -> tuple[Floats, Floats | None]:
     """Variances, and the turn of the coordinates along which they are; None for as they are."""
     profile, order, epsilon = target.profile, target.order, target.epsilon
     k = slices.shape[1]
     if target.worst_case or target.aggregation == "full":
-        return np.full(k, renyi.full_variance(farthest, order, epsilon)), None
+        variance = renyi.full_variance(farthest, order, epsilon)
+        if sides is not None and not target.worst_case:
+            variance = transport_variance(sides, order, epsilon, variance)
+        return np.full(k, variance), None
     joint = target.aggregation == "joint"
     if not target.anisotropic:
         calibrate = renyi.joint_variance if joint else renyi.average_variance
@@ -196,16 +227,29 @@ def _costs(
     excess = smoothing_excess(d, order)
     average = renyi.average_cost(distances, weights, order, 1.0) * _OUTWARD + excess
     full = renyi.full_cost(farthest, order, 1.0) * _OUTWARD
+    full_epsilon = gaussian_epsilon(full / order, target.delta) * _OUTWARD
+    whole = target.aggregation == "full" and not target.worst_case
+    sides = matched_sides(scaled, instances) if whole else None
+    if sides is not None:
+        moment = max(transport_divergence(*each, order) for each in sides) * _OUTWARD
+        if moment < full:
+            full = moment
+            full_epsilon = min(full_epsilon, epsilon_at_order(full, order, target.delta))
+    worst = renyi.worst_slice_cost(distances, weights, order, 1.0) * _OUTWARD + excess
+    average_epsilon = concentrated_epsilon(average / order, target.delta) * _OUTWARD
+    joint_epsilon = approximate_epsilon(joint, target.delta) * _OUTWARD
+    # A slice tells no more than the whole, whose price may be the lower one here.
+    most, most_epsilon = (full, full_epsilon) if whole else (math.inf, math.inf)
     return RenyiCosts(
         order=order,
-        average=average,
-        joint=joint(order),
-        worst_slice=renyi.worst_slice_cost(distances, weights, order, 1.0) * _OUTWARD + excess,
+        average=min(average, most),
+        joint=min(joint(order), most),
+        worst_slice=min(worst, most),
         full=full,
         delta=target.delta,
-        average_epsilon=concentrated_epsilon(average / order, target.delta) * _OUTWARD,
-        joint_epsilon=approximate_epsilon(joint, target.delta) * _OUTWARD,
-        full_epsilon=gaussian_epsilon(full / order, target.delta) * _OUTWARD,
+        average_epsilon=min(average_epsilon, most_epsilon),
+        joint_epsilon=min(joint_epsilon, most_epsilon),
+        full_epsilon=full_epsilon,
         full_is_exact=exact,
     )
 
