@@ -104,7 +104,7 @@ def measure(
 
 def bare_sqlite(folder: str) -> Callable[[str], None]:
     """One durable INSERT and COMMIT of a row of a ledger, by the driver alone."""
-    raw = sqlite3.connect(f"{folder}/bare.db", isolation_level=None)
+    raw = sqlite3.connect(f"{folder}/bare.db", isolation_level=None, check_same_thread=False)
     raw.execute("PRAGMA journal_mode = WAL")
     raw.execute("PRAGMA synchronous = FULL")
     raw.execute(BARE.format(kind="INTEGER PRIMARY KEY"))

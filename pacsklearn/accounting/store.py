@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
@@ -23,10 +23,12 @@ __all__ = ["SQLStore"]
 
 _MOST_TOGETHER: Final = 256
 _MOST_CHAINS: Final = 64
+_LOST_LEADER: Final = 0.5
+"""Seconds after which those who wait look whether anybody still charges for them."""
 
 # What this process has verified, by database and founding; used under the databases' lock only.
 _CHAINS: dict[SQLStore, Chain] = {}
-_WAITING: dict[SQLStore, list[_Charge]] = {}
+_QUEUES: dict[SQLStore, _Queue] = {}
 _MUTEX = threading.Lock()
 
 
@@ -107,25 +109,15 @@ class SQLStore(Store):
             _remember(self, chain)
 
     def charge(self, posting: Posting) -> bool:
-        from pacsklearn.accounting.database import LOCK
-
-        charge = _Charge(posting)
-        with _MUTEX:
-            waiting = _WAITING.setdefault(self, [])
-            waiting.append(charge)
-        try:
-            while not charge.done:
-                with LOCK:
-                    if charge.done:
-                        break
-                    with _MUTEX:
-                        together = waiting[:_MOST_TOGETHER]
-                        del waiting[:_MOST_TOGETHER]
-                    self._charge(together, waiting)
-        finally:
-            if not charge.done:
-                with _MUTEX, suppress(ValueError):
-                    waiting.remove(charge)
+        charge, queue = _Charge(posting), _queue_of(self)
+        while not charge.done:
+            together = queue.join(charge)
+            if together:
+                try:
+                    self._charge(together)
+                finally:
+                    # Where this caller was interrupted, the others try again by themselves.
+                    queue.leave([each for each in together if not each.done and each is not charge])
         return charge.outcome()
 
     def verified(self) -> Position | None:
@@ -140,7 +132,7 @@ class SQLStore(Store):
         with LOCK:
             _CHAINS.pop(self, None)
 
-    def _charge(self, together: list[_Charge], waiting: list[_Charge]) -> None:
+    def _charge(self, together: list[_Charge]) -> None:
         """One transaction for everybody who waits: one synchronisation of the disk."""
         from pacsklearn.accounting import database
 
@@ -160,20 +152,85 @@ class SQLStore(Store):
         except PacsklearnError as error:
             for each in together:
                 each.error = type(error)(*error.args)
-        except BaseException:
-            # This caller was interrupted; the others try again by themselves.
-            with _MUTEX:
-                waiting[:0] = together
-            raise
         for each in together:
             each.done = True
+
+
+@final
+class _Queue:
+    """Callers of one process who wait for one ledger; one of them at a time charges for all."""
+
+    def __init__(self) -> None:
+        lock = threading.Lock()
+        self._freed, self._joined = threading.Condition(lock), threading.Condition(lock)
+        self._waiting: list[_Charge] = []
+        self._is_led = False
+        self._together, self._began, self._seconds = 1, 0.0, 0.0
+
+    def join(self, charge: _Charge) -> list[_Charge]:
+        """Wait until somebody has charged for this caller, or until it leads: then for whom."""
+        leads = False
+        with self._freed:
+            if charge not in self._waiting:
+                self._waiting.append(charge)
+            self._joined.notify()
+            try:
+                while self._is_led and not charge.done:
+                    if not self._freed.wait(_LOST_LEADER) and _nobody_charges():
+                        break
+                if charge.done:
+                    return []
+                leads = self._is_led = True
+                self._gather()
+            except BaseException:
+                if leads:
+                    self._is_led = False
+                if charge in self._waiting:
+                    self._waiting.remove(charge)
+                self._freed.notify_all()
+                raise
+            together = self._waiting[:_MOST_TOGETHER]
+            del self._waiting[:_MOST_TOGETHER]
+            self._together, self._began = len(together), time.monotonic()
+            return together
+
+    def leave(self, unfinished: list[_Charge]) -> None:
+        """Let the next one lead."""
+        with self._freed:
+            self._waiting[:0] = unfinished
+            self._seconds = time.monotonic() - self._began
+            self._is_led = False
+            self._freed.notify_all()
+
+    def _gather(self) -> None:
+        # Those who shared the last transaction are on their way back; a part of its time is worth
+        # waiting for them, and one who is alone waits for nobody.
+        if self._together > 1:
+            self._joined.wait_for(
+                lambda: len(self._waiting) >= self._together, timeout=self._seconds / 3
+            )
+
+
+def _nobody_charges() -> bool:
+    """Whether a leader was interrupted on its way; two leaders would only be slower."""
+    from pacsklearn.accounting.database import LOCK
+
+    if not LOCK.acquire(blocking=False):
+        return False
+    LOCK.release()
+    return True
+
+
+def _queue_of(store: SQLStore) -> _Queue:
+    with _MUTEX:
+        return _QUEUES.setdefault(store, _Queue())
 
 
 def _start_anew() -> None:
     # Those who waited wait in the parent process; here they would be charged a second time.
     global _MUTEX  # noqa: PLW0603 - it may have been held when the process was forked
     _MUTEX = threading.Lock()
-    _WAITING.clear()
+    _QUEUES.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -13,7 +13,9 @@ from threading import Barrier
 import pytest
 from joblib import Parallel, delayed
 
+from pacsklearn.accounting import store
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+from pacsklearn.core.accounts import Posting
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
@@ -155,3 +157,48 @@ def test_a_database_that_stays_busy(uri: str, monkeypatch: pytest.MonkeyPatch) -
         assert ledger.spent == 0  # readers do not wait for writers
         other.execute("ROLLBACK")
     assert spend(ledger, 0, 1) == ["own 0 0"]
+
+
+def test_a_leader_that_was_interrupted_keeps_nobody_waiting(uri: str) -> None:
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
+    queue = store._queue_of(ledger._store)
+    interrupted = store._Charge(Posting("", event_of(1 / 64, "interrupted")))
+    assert queue.join(interrupted) == [interrupted]  # and then Ctrl-C, before anything else
+    with ThreadPoolExecutor(4) as pool:
+        granted = list(pool.map(lambda i: spend(ledger, 2 * i, 3), range(4)))
+    assert sum(map(len, granted)) == 12
+    assert ledger.verify().sequence == 12
+
+
+def test_an_interrupted_transaction_is_tried_again_by_the_others(
+    uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
+    queue = store._queue_of(ledger._store)
+    attempt = store._Charge.attempt
+    barrier = Barrier(3)
+
+    interrupts = iter([KeyboardInterrupt])
+
+    def interrupt(self: store._Charge, book: object) -> None:
+        for error in interrupts:
+            raise error
+        attempt(self, book)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(store._Charge, "attempt", interrupt)
+    monkeypatch.setattr(queue, "_together", 3)
+    monkeypatch.setattr(queue, "_seconds", 3.0)  # the leader waits for the others
+
+    def charge(key: str) -> str:
+        barrier.wait()
+        try:
+            assert ledger.charge(event_of(1 / 64, key))
+        except KeyboardInterrupt:
+            return ""
+        return key
+
+    with ThreadPoolExecutor(3) as pool:
+        charged = list(filter(None, pool.map(charge, ("one", "two", "three"))))
+    assert len(charged) == 2
+    assert sorted(event.key for event in ledger.events) == sorted(charged)
+    ledger.verify()
