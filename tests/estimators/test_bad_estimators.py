@@ -151,7 +151,9 @@ def test_budgets_that_are_no_number(budget: Any) -> None:
 
 @pytest.mark.parametrize("budget", [math.log(8), np.float32(3), 100])
 def test_budgets_above_the_entropy_need_no_noise_and_say_so(budget: float) -> None:
-    guarantee = PACPrivate(LinearSVC(), n_subsets=8, budget=budget, allow_exact=True).fit(X, Y).guarantee_
+    guarantee = (
+        PACPrivate(LinearSVC(), n_subsets=8, budget=budget, allow_exact=True).fit(X, Y).guarantee_
+    )
     assert guarantee.noiseless
     assert guarantee.spent == pytest.approx(math.log(8))
     assert guarantee.posterior_membership == guarantee.posterior_identification == 1.0

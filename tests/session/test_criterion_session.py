@@ -66,8 +66,8 @@ def test_a_capped_session_is_saved_with_its_criterion(tmp_path: Path) -> None:
     )
     with session(ledger=ledger.uri) as capped:
         capped.release(LDA, noise=QUICK)
-        capped.save(tmp_path / "session")
-    again = PrivacySession.load(tmp_path / "session", trusted=True)
+        capped.save(tmp_path / "session", key="a long passphrase of tests")
+    again = PrivacySession.load(tmp_path / "session", key="a long passphrase of tests")
     assert again.guarantee_.criterion == "membership"
     with pytest.raises(BudgetExhaustedError):
         again.release(LDA, noise=QUICK)
