@@ -12,6 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn import PACPrivate, PrivacySession, SecretSpace
 from pacsklearn.candidates.outputs import observe
+from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.noise_law import NoiseLaw
@@ -89,11 +90,11 @@ def test_left_out_where_asked_for_and_where_there_is_nothing_to_certify() -> Non
     exact = law_of(10.0)
     assert exact.is_noiseless
     assert certified_membership(exact, SPACE, SPACE.weights) is None
-    public = SecretSpace.from_subsets([[0, 1], [0, 1]], n_rows=2)
+    candidates = CandidateSpace.of(["a", "b"])
     law = LogdetBackend().calibrate(
         Support(np.array([[0.0], [1.0]])), Target(0.1), IdentityMetric()
     )
-    assert certified_membership(law, public, public.weights) is None
+    assert certified_membership(law, candidates, candidates.weights) is None
 
 
 def test_the_figure_is_the_same_whichever_candidate_is_true() -> None:
