@@ -15,8 +15,9 @@ demo bench: export PACSKLEARN_DATA := $(or $(PACSKLEARN_DATA),$(abspath $(wildca
 
 TORCH ?= torch
 SOAK ?= full
+SAMPLE ?= 40
 
-.PHONY: help demo test soak test-torch test-range docs bench lint clean
+.PHONY: help demo test soak mutants test-torch test-range docs bench lint clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
@@ -24,6 +25,7 @@ help:
 	@echo "make demo        private models on real data, beside the non-private ones"
 	@echo "make test        lint, then all tests"
 	@echo "make soak        kills, interrupts, load and fuzz at full length"
+	@echo "make mutants     the share of small faults that the tests notice"
 	@echo "make test-torch  the tests of plugins/pacsklearn-torch, with TORCH=torch==2.13.0"
 	@echo "make test-range  all tests on the oldest and the newest supported scikit-learn"
 	@echo "make docs        docs/_build/html"
@@ -50,6 +52,11 @@ lint: $(VENV)/.test
 # Kills, interrupts, load and fuzz at full length; SOAK=sample, as CI does, runs a part of each.
 soak: $(VENV)/.test
 	$(ONE_THREAD) PACSKLEARN_SOAK=$(SOAK) $(PY) -m pytest -n $(WORKERS) -m soak --timeout 3600 tests
+
+# Small faults in the rooms that carry the proofs, a sample of each; SAMPLE=0 for all (days).
+mutants: $(VENV)/.test
+	$(PIP) "cosmic-ray>=8.3"
+	$(PY) scripts/mutants.py --sample $(SAMPLE)
 
 # Not part of `make test`: torch alone weighs more than everything else together.
 test-torch: $(VENV)/.test
