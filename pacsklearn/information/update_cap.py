@@ -6,10 +6,14 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
 
 __all__ = [
     "layered_update_caps",
     "linear_update_lipschitz",
+    "matrix_cap_divergence",
+    "matrix_cap_noise",
+    "matrix_update_cap",
     "published_noise_scale",
     "update_cap",
 ]
@@ -136,3 +140,95 @@ def published_noise_scale(
     else:
         steps = squared if squared.ndim == 1 else squared.max(axis=1)
     return math.sqrt(order / (2 * epsilon) * float(np.sum(steps)))
+
+
+def matrix_update_cap(
+    square_count: float, clip: float, batch_size: float, preconditioner: ArrayLike
+) -> Floats:
+    """Cap on an update's displacement in every direction at once, as a positive matrix.
+
+    Parameters
+    ----------
+    square_count, clip, batch_size : float
+        As in :func:`update_cap`.
+    preconditioner : array-like of shape (d, d)
+        ``A`` of the update ``parameters - A gradient``.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        ``H``: the squared displacement along ``u`` is ``u' H u`` at most, for every ``u``.
+
+    Notes
+    -----
+    The averaged gradient moves by a vector of length ``2 k C / B`` at most, and the update by ``A``
+    times that. Source: srpp, section 5.1, the matrix form of Definition 5.1.
+
+    Examples
+    --------
+    >>> matrix_update_cap(4, 1.0, 2.0, [[1.0, 0.0], [0.0, 0.5]]).tolist()
+    [[4.0, 0.0], [0.0, 1.0]]
+    """
+    matrix = np.asarray(preconditioner, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"preconditioner must be a square matrix, got shape {matrix.shape}.")
+    return np.asarray(update_cap(square_count, clip, batch_size) * (matrix @ matrix.T))
+
+
+def matrix_cap_divergence(
+    order: float, cap: ArrayLike, covariance: ArrayLike, directions: ArrayLike | None = None
+) -> float | Floats:
+    """Renyi divergence of a step under a matrix cap, in nats: of the whole, or along slices.
+
+    Parameters
+    ----------
+    order : float
+    cap : array-like of shape (d, d)
+    covariance : array-like of shape (d, d)
+        Of the Gaussian noise on the update; positive definite.
+    directions : array-like of shape (n_slices, d), optional
+        Slices; the whole update when not given.
+
+    Returns
+    -------
+    float, or ndarray of shape (n_slices,)
+
+    Notes
+    -----
+    ``order / 2 * u' H u / u' S u`` along ``u`` (srpp, Lemma 5.1); its largest value over all ``u``
+    bounds the divergence of the whole, because the cap holds along the direction in which, in units
+    of the noise, the displacement points.
+    """
+    height, noise = (np.asarray(each, dtype=np.float64) for each in (cap, covariance))
+    if directions is None:
+        return order / 2 * max(float(eigh(height, noise, eigvals_only=True)[-1]), 0.0)
+    along = np.asarray(directions, dtype=np.float64)
+    moved = np.einsum("ij,jk,ik->i", along, height, along)
+    return np.asarray(order / 2 * moved / np.einsum("ij,jk,ik->i", along, noise, along))
+
+
+def matrix_cap_noise(caps: ArrayLike, order: float, epsilon: float) -> Floats:
+    """Covariance of noise, the same at every step, for matrix caps and the whole updates.
+
+    Parameters
+    ----------
+    caps : array-like of shape (n_steps, d, d)
+        Positive definite in their mean.
+    order, epsilon : float
+        Renyi order, and what all steps together may cost in nats.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        A multiple of the caps' mean: where all caps are equal no other covariance of so small a
+        trace suffices.
+
+    Examples
+    --------
+    >>> matrix_cap_noise([[[4.0, 0.0], [0.0, 1.0]]] * 10, order=4.0, epsilon=2.0).tolist()
+    [[40.0, 0.0], [0.0, 10.0]]
+    """
+    heights = np.asarray(caps, dtype=np.float64)
+    shape = heights.mean(axis=0)
+    each = [matrix_cap_divergence(order, height, shape) for height in heights]
+    return np.asarray(shape * (np.sum(each) / epsilon))

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from pacsklearn.information import update_cap as caps_of
 from pacsklearn.information.discrepancy import second_moment
 from pacsklearn.information.update_cap import (
     layered_update_caps,
@@ -128,3 +129,56 @@ def test_average_and_joint():
     average = published_noise_scale(caps, 4, 2, weights=[0.75, 0.25], aggregation="average")
     assert average == pytest.approx(math.sqrt(1.75 + 2))
     assert published_noise_scale(caps, 4, 2) == pytest.approx(math.sqrt(4 + 2))
+
+
+def test_a_matrix_cap_bounds_every_direction():
+    generator = np.random.default_rng(0)
+    A = generator.normal(size=(4, 4))
+    cap = caps_of.matrix_update_cap(9.0, 0.5, 8.0, A)
+    directions = generator.normal(size=(50, 4))
+    reached = np.zeros(50)
+    for _ in range(2000):
+        gradient = generator.normal(size=4)
+        gradient *= 2 * 3 * 0.5 / 8 / np.linalg.norm(gradient)
+        reached = np.maximum(reached, (directions @ (A @ gradient)) ** 2)
+    bound = np.einsum("ij,jk,ik->i", directions, cap, directions)
+    assert np.all(reached <= bound * (1 + 1e-12))
+    assert np.all(reached >= 0.5 * bound)
+    # A multiple of the identity is the scalar cap.
+    np.testing.assert_allclose(
+        caps_of.matrix_update_cap(9.0, 0.5, 8.0, 0.3 * np.eye(4)),
+        caps_of.update_cap(9.0, 0.5, 8.0, 0.3) * np.eye(4),
+    )
+
+
+def test_the_price_of_a_matrix_cap():
+    generator = np.random.default_rng(1)
+    cap = caps_of.matrix_update_cap(4.0, 1.0, 10.0, generator.normal(size=(3, 3)))
+    root = generator.normal(size=(3, 3))
+    noise = root @ root.T + 0.1 * np.eye(3)
+    whole = caps_of.matrix_cap_divergence(6.0, cap, noise)
+    directions = generator.normal(size=(20_000, 3))
+    along = caps_of.matrix_cap_divergence(6.0, cap, noise, directions)
+    assert along.max() <= whole * (1 + 1e-12)
+    assert along.max() == pytest.approx(whole, rel=1e-2)
+    # The displacement of the ellipsoid that costs most, by Gaussians themselves: order/2 v'S^-1 v.
+    values, vectors = np.linalg.eigh(cap)
+    sphere = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    moved = (sphere * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    costs = 3.0 * np.einsum("ij,ij->i", moved, np.linalg.solve(noise, moved.T).T)
+    assert costs.max() == pytest.approx(whole, rel=1e-2)
+
+
+def test_noise_for_matrix_caps_costs_what_it_may():
+    generator = np.random.default_rng(2)
+    roots = generator.normal(size=(7, 3, 3))
+    caps = [caps_of.matrix_update_cap(1.0, 1.0, 4.0, root) for root in roots]
+    noise = caps_of.matrix_cap_noise(caps, 4.0, 0.7)
+    assert sum(caps_of.matrix_cap_divergence(4.0, cap, noise) for cap in caps) == pytest.approx(0.7)
+    same = caps_of.matrix_cap_noise([caps[0]] * 5, 4.0, 0.7)
+    white = caps_of.published_noise_scale(
+        [np.linalg.eigvalsh(caps[0]).max()] * 5, order=4.0, epsilon=0.7
+    )
+    assert np.trace(same) < 3 * white**2
+    with pytest.raises(ValueError, match="square matrix"):
+        caps_of.matrix_update_cap(1.0, 1.0, 1.0, np.zeros((2, 3)))
