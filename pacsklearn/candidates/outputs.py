@@ -24,6 +24,7 @@ from pacsklearn.candidates.subset_fitting import (
     over_subsets,
     same_behaviour,
     seeded_clone,
+    unfitted_copy,
     unwrap,
     warn_of_one_model,
 )
@@ -131,7 +132,10 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
             estimator=estimator,
             n_jobs=options.n_jobs,
             verbose=options.verbose,
-            each=list(zip(models, encoded, strict=True)),
+            each=[
+                None if model is None else (model, encoding)
+                for model, encoding in zip(models, encoded, strict=True)
+            ],
         )
     for index, encoding in enumerate(encodings):
         differences = first.layout.differences(encoding.layout)
@@ -189,12 +193,12 @@ def _fit_and_encode(
     params: Mapping[str, Any],
     space: SecretSpace,
     index: int,
-    known: tuple[Any, Encoding | None] = (None, None),
+    known: tuple[Any, Encoding | None] | None = None,
 ) -> Outcome:
     is_checked = canonicalizer.is_searched or index % _CHECKED_SUBSETS == 0
 
     def work(stage: Stage) -> tuple[Any, Encoding]:
-        model, encoding = known
+        model, encoding = known or (None, None)
         own: Any = None
         if model is None:
             model, own = fit_subset(template, X, y, space.rows(index), params)
@@ -219,7 +223,7 @@ def _fit_and_encode(
 def _decodes(
     encoding: Encoding, model: Any, template: Any, canonicalizer: Canonicalizer, rows: Any
 ) -> bool:
-    decoded = canonicalizer.decode(encoding.vector, encoding.layout, clone(template))
+    decoded = canonicalizer.decode(encoding.vector, encoding.layout, unfitted_copy(template))
     return same_behaviour(
         canonicalizer.behaviour(model, rows), canonicalizer.behaviour(decoded, rows)
     )
@@ -241,7 +245,7 @@ def _align(
     for before, after in zip(vectors, aligned, strict=True):
         if np.array_equal(before, after):
             continue
-        model = canonicalizer.decode(before, layout, clone(template))
+        model = canonicalizer.decode(before, layout, unfitted_copy(template))
         if not _decodes(Encoding(after, layout), model, template, canonicalizer, rows):
             raise StageFailure("gauge")
     return aligned

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, NoReturn, final
@@ -43,6 +44,7 @@ __all__ = [
     "warn_of_one_model",
     "same_behaviour",
     "seeded_clone",
+    "unfitted_copy",
     "unwrap",
 ]
 
@@ -139,7 +141,7 @@ def over_subsets(
     SubsetFitError, GaugeError
         For the first failing subset. A warning is given once for all subsets.
     """
-    if each is not None and each[0] is not None:
+    if each is not None and any(one is not None for one in each):
         n_jobs = 1
     more: Sequence[Any] = [()] * space.n_subsets if each is None else [(one,) for one in each]
     tasks = (
@@ -292,6 +294,13 @@ def warn_of_one_model(
             PrivacyLeakWarning,
             stacklevel=3,
         )
+
+
+def unfitted_copy(template: Any) -> Any:
+    """Clone of an unfitted estimator; one whose parameters are plain values need not be read."""
+    values = vars(template).values()
+    plain = all(value is None or isinstance(value, (bool, int, float, str)) for value in values)
+    return copy(template) if plain else clone(template)
 
 
 def same_behaviour(left: Any, right: Any) -> bool:

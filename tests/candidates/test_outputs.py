@@ -27,6 +27,7 @@ from sklearn.svm import LinearSVC
 from pacsklearn import Canonicalizer, Encoding, SecretSpace
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs
+from pacsklearn.candidates.subset_fitting import unfitted_copy
 from pacsklearn.canonical.linear_regressor import LinearRegressorCanonicalizer
 from pacsklearn.canonical.pca import PCACanonicalizer
 from pacsklearn.exceptions import (
@@ -455,3 +456,14 @@ def test_progress_is_shown_on_demand(capsys: pytest.CaptureFixture[str]) -> None
     assert "fitting candidate subsets" in capsys.readouterr().out
     assert np.array_equal(outputs.vectors, run(clone(Ridge())).vectors)
     assert capsys.readouterr().out == ""
+
+
+def test_an_unfitted_copy_shares_nothing_that_decoding_writes() -> None:
+    for estimator in (Ridge(), make_pipeline(StandardScaler(), Ridge())):
+        one = unfitted_copy(estimator)
+        one.set_params(**{name: 3.0 for name in one.get_params() if name.endswith("alpha")})
+        one.fit(X, Y)
+        assert repr(estimator) == repr(clone(estimator))
+        assert [name for name in vars(estimator) if name.endswith("_")] == []
+        last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+        assert not hasattr(last, "coef_")
