@@ -70,6 +70,8 @@ class PufferfishGuarantee:
         What the bound is a mean over, when it is one.
     facts : tuple of (str, str)
         Further facts, by name: how a run of many steps was accounted for, say.
+    holds_for : str
+        Which tables the promise is for, where it is for tables drawn from stated laws.
     ledger_head : str
         As in :class:`~pacsklearn.core.guarantee.Guarantee`.
     """
@@ -103,6 +105,7 @@ class PufferfishGuarantee:
     provenance: tuple[Provenance, ...] = ()
     averaged_over: str = ""
     facts: tuple[tuple[str, str], ...] = ()
+    holds_for: str = ""
     ledger_head: str = ""
 
     framework = "Sliced Renyi Pufferfish"
@@ -117,10 +120,8 @@ class PufferfishGuarantee:
         sliced = "" if self.aggregation == "full" else ", sliced, not full"
         mean = f", a mean over {self.averaged_over}" if self.averaged_over else ""
         if self.confidence < 1:
-            return (
-                f"holds with confidence {self.confidence:.8g} for tables drawn from the stated "
-                f"laws{sliced}{mean}"
-            )
+            tables = f" for {self.holds_for}" if self.holds_for else ""
+            return f"holds with confidence {self.confidence:.8g}{tables}{sliced}{mean}"
         return f"proved for the scenario's data sets{sliced}{mean}"
 
     @property
@@ -148,8 +149,8 @@ class PufferfishGuarantee:
         )
         if self.averaged_over:
             text += f" This is a mean over {self.averaged_over}: single draws can tell more."
-        if self.confidence < 1:
-            text += " This is about tables that are drawn from the stated laws."
+        if self.holds_for:
+            text += f" This is for {self.holds_for}; nothing is promised about others."
         if self.aggregation != "full":
             epsilon, delta = rounded_up(self.costs.full_epsilon, 2), f"{self.costs.delta:g}"
             text += (
@@ -161,12 +162,12 @@ class PufferfishGuarantee:
 
     def _rows(self) -> list[tuple[str, str]]:
         costs = self.costs
-        exact = costs.full_is_exact or self.confidence < 1
+        exact = costs.full_is_exact or self.holds_for
         upper = "" if exact else " (distance bounded from above)"
 
         def both(view: str) -> str:
             cost, epsilon = costs.of(view), float(getattr(costs, f"{view}_epsilon"))
-            best = "" if self.confidence < 1 else " at the best order"
+            best = "" if self.holds_for else " at the best order"
             return (
                 f"({costs.order:g}, {rounded_up(cost, 4)}); "
                 f"({rounded_up(epsilon, 3)}, {costs.delta:g}){best}"

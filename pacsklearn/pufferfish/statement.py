@@ -136,6 +136,7 @@ def pufferfish_guarantee(
         sources=_LISTED_SOURCES if scenario.redrawn else _DRAWN_SOURCES,
         for_release=for_release,
         provenance=tuple(provenance),
+        holds_for="" if scenario.redrawn else "tables drawn from the stated laws",
     )
 
 
