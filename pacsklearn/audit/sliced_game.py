@@ -13,6 +13,7 @@ from pacsklearn.core.game import Game, Round
 from pacsklearn.core.scenario import all_pairs
 from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.information import posterior_success
+from pacsklearn.information.world_distances import full_distance
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.pufferfish.release import CalibratedWorlds, published_figures
 
@@ -65,11 +66,11 @@ class SlicedGame(Game):
     The noise is a rounded Gaussian of the lattice's scale from the round's generator. Where the
     release is made on a table, the scenario's draws stand for it.
 
-    The guarantee bounds Renyi divergences; those of the full view, ``rate * order`` at every
-    order, also bound the mutual information between the secret and the release by ``rate`` times
-    the chance that two secrets drawn from the prior differ, and with it the success of any guess.
-    Where not all pairs of secrets are protected, or the full view is certified at one order only,
-    the divergence at that order bounds the information.
+    The guarantee bounds Renyi divergences. They grow with the order, so the full view's also bounds
+    the mutual information between the secret and the release, by the divergence times the chance
+    that two secrets drawn from the prior differ; of listed data sets half the squared distance
+    under the best coupling bounds it as well. With it the success of any guess is bounded. Where
+    not all pairs of secrets are protected nothing is promised.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class SlicedGame(Game):
             for each, rows in zip(self._found, self._members, strict=True)
         ]
         self._figures = _all_figures(self._found)
+        self._rate = _information(first)
         self._protected = {tuple(sorted(pair)) for pair in worlds.pairs}
         self._prior.flags.writeable = False
 
@@ -127,11 +129,7 @@ class SlicedGame(Game):
         n_secrets = len(self._found)
         if not self._protected >= set(all_pairs(n_secrets)):
             return None
-        costs = self._found[0].law.costs
-        # Renyi divergences grow with the order, so the one at the order bounds the information.
-        exact = self._found[0].law.confidence == 1
-        rate = costs.full / costs.order if exact else costs.full
-        information = rate * (1 - float(self._prior @ self._prior))
+        information = self._rate * (1 - float(self._prior @ self._prior))
         return posterior_success(information, blind)
 
     def play(self, generator: np.random.Generator) -> Round:
@@ -150,6 +148,16 @@ class SlicedGame(Game):
         fits = [each == figures for each in self._figures]
         joint = self._prior * [likelihood[rows].mean() for rows in self._members] * fits
         return np.asarray(joint / joint.sum())
+
+
+def _information(found: CalibratedWorlds) -> float:
+    """Bound on the relative entropy between what any protected pair of secrets releases."""
+    law = found.law
+    if not found.scenario.redrawn or law.is_noiseless:
+        return law.costs.full
+    members = [(left.members, right.members) for left, right in found.worlds.instances()]
+    farthest, _ = full_distance(law.centres / law.scale, members)
+    return min(law.costs.full, farthest**2 / 2)
 
 
 def _all_figures(found: Sequence[CalibratedWorlds]) -> list[str]:
