@@ -82,24 +82,38 @@ class BudgetExhaustedError(PacsklearnError):
     ----------
     spent, asked, ceiling : float
         Nats already charged, nats this release would charge, and the ledger's ceiling.
-    owner : str, default=""
-        User or project whose ceiling it is; empty for the account itself.
+    rows, rows_left : int, optional
+        For answers: how many rows of the batch would be charged, and how many rows the budget
+        still lasts for.
     """
 
-    def __init__(self, spent: float, asked: float, ceiling: float, owner: str = "") -> None:
-        super().__init__(spent, asked, ceiling, owner)
+    def __init__(
+        self,
+        spent: float,
+        asked: float,
+        ceiling: float,
+        rows: int | None = None,
+        rows_left: int | None = None,
+    ) -> None:
+        super().__init__(spent, asked, ceiling, rows, rows_left)
         self.spent = spent
         self.asked = asked
         self.ceiling = ceiling
-        self.owner = owner
+        self.rows = rows
+        self.rows_left = rows_left
 
     def __str__(self) -> str:
-        of_whom = f" of {self.owner}" if self.owner else ""
-        left = max(self.ceiling - self.spent, 0.0)
+        said = (
+            f"The budget is exhausted: {self.spent:.6g} nats are spent, this release asks for "
+            f"{self.asked:.6g}, and the ceiling is {self.ceiling:.6g}. Nothing was released and "
+            "nothing was charged."
+        )
+        if self.rows is None:
+            return f"{said} Ask for at most {max(self.ceiling - self.spent, 0.0):.6g} nats."
         return (
-            f"The budget{of_whom} is exhausted: {self.spent:.6g} nats are spent, this release "
-            f"asks for {self.asked:.6g}, and the ceiling is {self.ceiling:.6g}. Nothing was "
-            f"released and nothing was charged. Ask for at most {left:.6g} nats."
+            f"{said} In rows: {self.rows} of the rows asked about are contested, and the budget "
+            f"lasts for {self.rows_left} more of them. Ask about fewer rows (preview(X) counts the "
+            "contested ones; the others are free), or fit with a larger max_answers and budget."
         )
 
 
@@ -128,7 +142,15 @@ class GaugeError(CanonicalizationError):
 
 
 class SubsetFitError(PacsklearnError, ValueError):
-    """The estimator failed on one of the candidate subsets."""
+    """The estimator failed on one of the candidate subsets.
+
+    Attributes
+    ----------
+    subset : int or None
+        The first candidate it failed on.
+    """
+
+    subset: int | None = None
 
 
 class FunctionError(PacsklearnError, ValueError):

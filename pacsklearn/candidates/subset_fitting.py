@@ -190,9 +190,10 @@ def _raise(failure: _Failure, index: int, estimator: Any) -> NoReturn:
             "pacsklearn.testing.check_canonicalizer."
         )
     if failure.stage == "finite":
-        raise SubsetFitError(
+        raise _failed(
             f"{name} fitted on subset {index} has nan or infinite parameters, which cannot be "
-            "noised. Regularise it, scale the features, or collect more rows."
+            "noised. Regularise it, scale the features, or collect more rows.",
+            index,
         )
     what = {
         "fit": "could not be fitted",
@@ -204,10 +205,16 @@ def _raise(failure: _Failure, index: int, estimator: Any) -> NoReturn:
     reason = (
         failure.message
         if _WRONG_WIDTH.fullmatch(failure.message) or _quotes_parameters_only(failure, estimator)
-        else "its message is withheld because it may quote rows; fit the estimator yourself on "
-        f"SecretSpace.rows({index}) to see it"
+        else "its message is withheld because it may quote rows; PACPrivate(..., debug=True) shows "
+        f"it in your terminal, as does fitting the estimator yourself on SecretSpace.rows({index})"
     )
-    raise SubsetFitError(f"{name} {what} on subset {index}: {failure.error} ({reason}).")
+    raise _failed(f"{name} {what} on subset {index}: {failure.error} ({reason}).", index)
+
+
+def _failed(text: str, index: int) -> SubsetFitError:
+    error = SubsetFitError(text)
+    error.subset = index
+    return error
 
 
 def _quotes_parameters_only(failure: _Failure, estimator: Any) -> bool:

@@ -32,10 +32,16 @@ class ImputerCanonicalizer(Canonicalizer):
         cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
     ) -> ImputerCanonicalizer:
         name = type(estimator).__name__
-        if estimator.strategy not in ("mean", "median"):
+        # The constant is public, like every other parameter.
+        if estimator.strategy not in ("mean", "median", "constant"):
             raise NoCanonicalizerError(
                 f"{name}(strategy={estimator.strategy!r}) releases values as they stand in the "
-                "rows, or of any type; use strategy='mean' or 'median'."
+                "rows, or of any type; use strategy='mean' or 'median', or 'constant'."
+            )
+        if isinstance(estimator.fill_value, str):
+            raise NoCanonicalizerError(
+                f"{name} that fills in a text has no numbers for the step after it; use a Schema, "
+                "in which a missing category has a feature of its own."
             )
         if estimator.add_indicator:
             raise NoCanonicalizerError(
@@ -45,13 +51,17 @@ class ImputerCanonicalizer(Canonicalizer):
         return cls()
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
+        if estimator.strategy == "constant":
+            layout = Layout.of({}, statistics_=estimator.statistics_, **feature_facts(estimator))
+            return Encoding(layout.pack({}), layout)
         arrays = {"statistics": estimator.statistics_}
         layout = Layout.of(arrays, **feature_facts(estimator))
         return Encoding(layout.pack(arrays), layout)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         template.fit(zero_rows(layout))
-        template.statistics_ = layout.unpack(vector)["statistics"]
+        if template.strategy != "constant":
+            template.statistics_ = layout.unpack(vector)["statistics"]
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:

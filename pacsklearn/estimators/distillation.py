@@ -14,6 +14,7 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.responses.responder import Responder
+from pacsklearn.schema.tables import as_pandas
 from pacsklearn.session.privacy_session import PrivacySession
 
 __all__ = ["DistilledModel", "distill"]
@@ -113,7 +114,9 @@ def distill(
     if alpha is not None and (not isinstance(alpha, Real) or not 0 < float(alpha) < 1):
         raise ValueError(f"alpha must be a number strictly between 0 and 1 or None, got {alpha!r}.")
     responder = _responder(source, estimator, respond_params)
+    X_public = as_pandas(X_public)
     X_public = X_public if hasattr(X_public, "shape") else np.asarray(X_public)
+    _check_columns(responder.feature_names, X_public)
     told = responder.answer(X_public)
     kept = np.arange(X_public.shape[0])
     if alpha is not None and responder.kind.answers == "labels":
@@ -131,6 +134,20 @@ def distill(
     return DistilledModel(
         fitted, responder.guarantee_, int(X_public.shape[0]), int(kept.size), alpha
     )
+
+
+def _check_columns(names: tuple[str, ...] | None, X_public: Any) -> None:
+    """Refuse public rows without a column that the candidates' models need."""
+    if names is None or not hasattr(X_public, "columns"):
+        return
+    absent = [name for name in names if name not in X_public.columns]
+    more = [str(name) for name in X_public.columns if name not in names]
+    if absent or more:
+        what = "lacks the columns" if absent else "has the columns"
+        raise ValueError(
+            f"X_public {what} {', '.join(absent or more)}, which the private rows "
+            f"{'have' if absent else 'do not have'}; give the public rows the same columns."
+        )
 
 
 def _responder(source: Any, estimator: Any, params: dict[str, Any]) -> Responder:

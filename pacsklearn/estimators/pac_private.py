@@ -17,7 +17,8 @@ from pacsklearn._sklearn_compat import (
 from pacsklearn._validation import check_budget
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.design import Design, subset_seed
-from pacsklearn.candidates.universe import check_names
+from pacsklearn.candidates.one_candidate import explained
+from pacsklearn.candidates.universe import check_names, check_reader
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.guarantee import Guarantee
@@ -137,6 +138,10 @@ class PACPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimato
         With a released model: state in ``guarantee_`` what the optimal adversary achieves at the
         worst row under this very noise, at confidence 1 - 1e-6, beside what the information
         implies; usually a fraction of a second.
+    debug : bool, default=False
+        When a candidate cannot be fitted, fit it once more in a separate process, which can
+        release nothing, and write its error in full to standard error. The words may quote rows:
+        for the curator's terminal, never for a service.
 
     Attributes
     ----------
@@ -220,6 +225,7 @@ SubsetFitError, NonDeterministicError
         fast_fit: bool = True,
         allow_exact: bool = False,
         certify: bool = True,
+        debug: bool = False,
     ) -> None:
         self.estimator = estimator
         self.budget = budget
@@ -244,6 +250,7 @@ SubsetFitError, NonDeterministicError
         self.fast_fit = fast_fit
         self.allow_exact = allow_exact
         self.certify = certify
+        self.debug = debug
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any) -> PACPrivate:
         """Release a private model of the rows.
@@ -265,7 +272,7 @@ SubsetFitError, NonDeterministicError
         PACPrivate
             Fitted.
         """
-        with recorded() as report:
+        with recorded() as report, explained(debug=self.debug) as watched:
             self._check_parameters()
             budget = check_budget(budget=self.budget)
             plugins = registry()
@@ -289,6 +296,7 @@ SubsetFitError, NonDeterministicError
             candidates = Candidates.prepare(
                 self.estimator, X, y, Design.of(self, groups, seed), options
             )
+            watched.append(candidates)
             session = PrivacySession(
                 candidates.X,
                 candidates.y,
@@ -393,6 +401,9 @@ SubsetFitError, NonDeterministicError
         tags.requires_fit = own.requires_fit
         tags.array_api_support = False
         tags.non_deterministic = self.random_state is None
+        for kind in (tags.classifier_tags, tags.regressor_tags):
+            if kind is not None:  # how good a model is depends on the budget
+                kind.poor_score = True
         if not hasattr(self, "transform"):
             tags.transformer_tags = None
         if tags.classifier_tags is not None and self._is_black_box():
@@ -436,6 +447,7 @@ SubsetFitError, NonDeterministicError
             raise TypeError(
                 f"estimator must be a scikit-learn estimator, with fit and get_params, got {given}."
             )
+        check_reader(self.estimator)
         if self.release not in ("auto", "parameters", "responses"):
             raise ValueError(
                 f"release must be 'auto', 'parameters' or 'responses', got {self.release!r}."
@@ -447,10 +459,12 @@ SubsetFitError, NonDeterministicError
             return None
         try:
             return registry().canonicalizer(self.canonicalizer, self.estimator)
-        except NoCanonicalizerError:
-            if self.release == "auto" and _answers_queries(self.estimator):
+        except NoCanonicalizerError as error:
+            if not _answers_queries(self.estimator):
+                raise
+            if self.release == "auto":
                 return None
-            raise
+            raise NoCanonicalizerError(f"{error} Or let it answer: release='responses'.") from None
 
     def _is_black_box(self) -> bool:
         if self.__sklearn_is_fitted__():

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from pacsklearn._validation import check_budget
 from pacsklearn.accounting.open_ledger import open_ledger
 from pacsklearn.core.ledger import Ledger, MemoryLedger, Reservation
+from pacsklearn.exceptions import BudgetError
 
 __all__ = ["PrivateGridSearchCV"]
 
@@ -151,6 +152,13 @@ class PrivateGridSearchCV(GridSearchCV):
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         total = self._cost(cv, X, y, params.get("groups"))
         if self.ledger is None:
+            if self.budget is None:
+                raise BudgetError(
+                    "PrivateGridSearchCV needs budget=, the nats that all fits of the search may "
+                    f"reveal together, or a ledger=. This search would reserve {total:g} nats "
+                    "(every fit is a release of its own); choosing among options inside one "
+                    "release, PACPrivate(GridSearchCV(...)), costs the budget of one."
+                )
             check_budget(budget=self.budget)
         ledger = open_ledger(self.ledger, ceiling=self.budget)
         reservation = ledger.reserve(total, note="PrivateGridSearchCV")

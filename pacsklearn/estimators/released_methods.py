@@ -11,6 +11,8 @@ from pacsklearn._sklearn_compat import output_config, set_output_config
 
 __all__ = ["ReleasedMethods"]
 
+_ABOUT_A_MODEL = ("released_estimator_", "transform", "inverse_transform", "score_samples")
+
 
 def _can(method: str) -> Any:
     """Available when what was released has the method, or will have it once fitted."""
@@ -43,6 +45,25 @@ class ReleasedMethods(ABC):
     @abstractmethod
     def _released(self) -> Any:
         """Return what was released; NotFittedError when nothing was."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Say why something is not there; called when it is nowhere else."""
+        plain = f"This {type(self).__name__!r} has no attribute {name!r}"
+        if name.startswith("__") or "_answering" not in vars(self):
+            raise AttributeError(plain)
+        if name in ("predict_proba", "predict_log_proba", "decision_function"):
+            raise AttributeError(
+                f"{plain}: labels are answered, one by one. Class probabilities are with "
+                "PACPrivate(..., answers='probabilities')."
+            )
+        if name in _ABOUT_A_MODEL or name.endswith("_"):
+            raise AttributeError(
+                f"{plain}: private answers are released and no model, since no canonicalizer "
+                "supports the estimator or release='responses' was given. Ask predict, publish a "
+                "student of the answers (distill), or wrap an estimator whose parameters can be "
+                "released (release='parameters' says why this one's cannot)."
+            )
+        raise AttributeError(plain)
 
     @_can("predict")
     def predict(self, X: Any) -> Any:

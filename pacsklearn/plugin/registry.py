@@ -166,8 +166,7 @@ class Registry:
             raise NoCanonicalizerError(
                 f"No canonicalizer supports {kind.__module__}.{kind.__qualname__}, so its "
                 f"parameters cannot be released privately{because}.{hint} Give canonicalizer="
-                "MyCanonicalizer(), or register one for the class with pacsklearn.register(...); "
-                "black boxes release private responses instead (release='responses')."
+                "MyCanonicalizer(), or register one for the class with pacsklearn.register(...)."
                 + describe_failures(self._failures)
             )
         return self._canonicalizer(registration, estimator)

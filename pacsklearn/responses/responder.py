@@ -15,6 +15,7 @@ from pacsklearn.candidates.models import AnsweringModels
 from pacsklearn.core.event import Event
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.mechanism import QueryAnswers
+from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.information import belief_entropy
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.release.account import Account
@@ -170,6 +171,12 @@ class Responder:
         return self._guarantee(self)
 
     @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the columns that queries need; None when the rows had none."""
+        names = getattr(self._models.models[0], "feature_names_in_", None)
+        return None if names is None else tuple(names)
+
+    @property
     def remaining_budget(self) -> float:
         """Nats that may still be charged."""
         return self._account.remaining
@@ -263,7 +270,13 @@ class Responder:
                 "agree, can still be given. Ask before you leave the session's with block."
             )
         asked = self._bound(contested)
-        self._account.check(asked)
+        try:
+            self._account.check(asked)
+        except BudgetExhaustedError as error:
+            left = max(int((error.ceiling - error.spent) / self.step_budget), 0)
+            raise BudgetExhaustedError(
+                error.spent, error.asked, error.ceiling, contested, left
+            ) from None
         self._account.charge(
             Event(
                 kind="responses",

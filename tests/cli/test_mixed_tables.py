@@ -33,7 +33,7 @@ def test_from_a_draft_to_a_release_and_its_audit(call, folder, patients):
     assert json.loads(found.stdout) == {"schema": "book.json", "columns": 2, "open": 2}
     release = (
         "release", *words, "--schema", "book.json", "--estimator", "LogisticRegression",
-        "--subsets", 16, "--budget", 3, "--output", "model.joblib",
+        "--subsets", 16, "--budget", 2, "--output", "model.joblib",
     )  # fmt: skip
     refused = call(*release, code=2)
     assert "looked up in private rows" in refused.output

@@ -302,7 +302,7 @@ class TestWhatCouldGoUncharged:
             search_for(ledger, grid={"budget": [0.125, budget]}).fit(X, Y)
 
     def test_an_account_without_a_ceiling(self) -> None:
-        with pytest.raises(BudgetError, match="budget must be a positive number"):
+        with pytest.raises(BudgetError, match="needs budget=, the nats that all fits"):
             search_for(None).fit(X, Y)
 
 

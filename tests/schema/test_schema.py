@@ -229,7 +229,7 @@ def test_supplied_parts_release_parameters(sizes):
         ("bins", KBinsDiscretizer(4, encode="onehot-dense"), ["width"]),
     ]
     asked = make_pipeline(ColumnTransformer(parts), LogisticRegression())
-    private = PACPrivate(sizes.supply(asked), budget=4.0, n_subsets=16, allow_exact=True).fit(
+    private = PACPrivate(sizes.supply(asked), budget=2.5, n_subsets=16, allow_exact=True).fit(
         frame, y
     )
     assert "released_estimator_" in vars(private)
