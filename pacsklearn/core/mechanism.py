@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, final
 
 from pacsklearn.exceptions import LedgerMismatchError
@@ -128,7 +128,7 @@ def mechanism_to_dict(mechanism: Mechanism) -> dict[str, Any]:
     (name,) = (name for name, kind in _NAMES.items() if isinstance(mechanism, kind))
     facts = {
         key: list(value) if isinstance(value, tuple) else value
-        for key, value in asdict(mechanism).items()
+        for key, value in vars(mechanism).items()
     }
     _check(facts)
     return {"type": name} | facts

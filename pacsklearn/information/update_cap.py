@@ -230,5 +230,5 @@ def matrix_cap_noise(caps: ArrayLike, order: float, epsilon: float) -> Floats:
     """
     heights = np.asarray(caps, dtype=np.float64)
     shape = heights.mean(axis=0)
-    each = [matrix_cap_divergence(order, height, shape) for height in heights]
-    return np.asarray(shape * (np.sum(each) / epsilon))
+    each = [float(matrix_cap_divergence(order, height, shape)) for height in heights]
+    return np.asarray(shape * (sum(each) / epsilon))
