@@ -92,6 +92,18 @@ class Rows:
         ).fetchall()
         return rows
 
+    def after_or_with_keys(self, sequence: int, keys: list[str]) -> list[Entry]:
+        """As both of these, for few rows, in one round trip."""
+        marks = ", ".join([self._mark] * len(keys))
+        rows = self._run(
+            f"SELECT * FROM entries WHERE dataset = {self._mark} AND (sequence > {self._mark} "
+            f"OR key IN ({marks})) ORDER BY sequence LIMIT {_AT_ONCE + len(keys)}",
+            self._dataset,
+            sequence,
+            *keys,
+        ).fetchall()
+        return [Entry(*row) for row in rows]
+
     def with_keys(self, keys: Iterable[str]) -> Iterator[Entry]:
         """Rows with any of the idempotency keys."""
         wanted = list(keys)
@@ -163,6 +175,8 @@ class Book(OpenBook):
         Lock the data set.
     where : str
         Name of the database, for messages.
+    keys : list of str
+        Idempotency keys that will be looked up.
 
     Raises
     ------
@@ -173,7 +187,14 @@ class Book(OpenBook):
     """
 
     def __init__(
-        self, connection: Connection, founding: Founding, chain: Chain, *, write: bool, where: str
+        self,
+        connection: Connection,
+        founding: Founding,
+        chain: Chain,
+        *,
+        write: bool,
+        where: str,
+        keys: list[str] | None = None,
     ) -> None:
         self._rows = Rows(connection, founding.name)
         self._dataset = founding.name
@@ -197,7 +218,7 @@ class Book(OpenBook):
                     "`pacsklearn ledger migrate` on it."
                 )
             migrate(connection)
-        self._verify_the_rest()
+        self._verify_the_rest(keys or [])
         self.is_dirty = False
 
     @property
@@ -268,9 +289,16 @@ class Book(OpenBook):
     def events(self, account: str, after: int = 0) -> Iterator[Event]:
         return (event_from_text(entry.event) for entry in self._rows.after(after, account))
 
-    def _verify_the_rest(self) -> None:
+    def _verify_the_rest(self, keys: list[str]) -> None:
         position = self._chain.position
-        rows = self._rows.after(max(position.sequence - 1, 0))
+        first = max(position.sequence - 1, 0)
+        rows = self._rows.after(first)
+        if keys and position.sequence:
+            some = self._rows.after_or_with_keys(first, keys)
+            if len(some) < _AT_ONCE:  # that is all of them
+                self._known = dict.fromkeys(keys)
+                self._known |= {entry.key: entry for entry in some if entry.key in self._known}
+                rows = iter([entry for entry in some if entry.sequence > first])
         if position.sequence:
             head = next(rows, None)
             if head is None or head.sequence != position.sequence:

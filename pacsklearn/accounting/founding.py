@@ -18,7 +18,7 @@ from pacsklearn.core.accounts import Terms
 from pacsklearn.core.booked_ledger import time_text
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
 
-__all__ = ["expected", "found", "foundings", "stored_founding"]
+__all__ = ["expected", "found", "foundings", "stored_founding", "upgrade"]
 
 
 def found(address: str, dataset: str, terms: Terms) -> Founding:
@@ -49,6 +49,30 @@ def found(address: str, dataset: str, terms: Terms) -> Founding:
         _insert(connection, founding, without_password(address))
     close(address)  # a server's connection is older than the writers' role
     return founding
+
+
+def upgrade(address: str) -> int:
+    """Bring a database of ledgers to this version's schema; as its owner.
+
+    Returns
+    -------
+    int
+        Version of the schema it had.
+
+    Raises
+    ------
+    LedgerError
+        When there is no ledger in it.
+    """
+    with transaction(address, write=True) as connection:
+        if not address.startswith(SQLITE):
+            connection.exec_driver_sql("SET LOCAL ROLE NONE")
+        before = schema_version(connection)
+        if before == 0:
+            raise LedgerError(f"There is no ledger at {without_password(address)}.")
+        migrate(connection)
+    close(address)
+    return before
 
 
 def stored_founding(address: str, dataset: str) -> Founding:

@@ -8,7 +8,7 @@ from pacsklearn.accounting.entry import without_password
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.exceptions import LedgerError
 
-__all__ = ["found_ledger", "open_ledger"]
+__all__ = ["database_address", "found_ledger", "open_ledger"]
 
 _POSTGRES: Final = ("postgresql:", "postgresql+psycopg:")
 
@@ -81,6 +81,22 @@ def found_ledger(
         address, ceiling, dataset=dataset, unit=unit, per_user=per_user, per_project=per_project
     )
     return found
+
+
+def database_address(address: str) -> str:
+    """Address of a database as its connections are kept by.
+
+    Raises
+    ------
+    LedgerError
+        When it is none.
+    """
+    if str(address).startswith("sqlite:"):
+        from pacsklearn.accounting.sqlite_ledger import ledger_path
+
+        return f"sqlite:///{ledger_path(address)}"
+    _kind(address)
+    return "postgresql://" + address.partition("://")[2]
 
 
 def _kind(address: object) -> Any:

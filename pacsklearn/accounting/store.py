@@ -82,7 +82,7 @@ class SQLStore(Store):
         return self.founding.terms
 
     @contextmanager
-    def opened(self, *, write: bool) -> Iterator[Book]:
+    def opened(self, *, write: bool, keys: list[str] | None = None) -> Iterator[Book]:
         from pacsklearn.accounting.book import Book
         from pacsklearn.accounting.chain import Chain
         from pacsklearn.accounting.database import LOCK, transaction
@@ -99,6 +99,7 @@ class SQLStore(Store):
                         chain,
                         write=write,
                         where=without_password(self.address),
+                        keys=keys,
                     )
                     yield book
                 except BaseException:
@@ -140,8 +141,8 @@ class SQLStore(Store):
         try:
             while True:
                 try:
-                    with self.opened(write=True) as book:
-                        book.look_up(each.posting.event.key for each in together)
+                    keys = list({each.posting.event.key for each in together})
+                    with self.opened(write=True, keys=keys) as book:
                         for each in together:
                             each.attempt(book)
                     break

@@ -171,6 +171,19 @@ def repair(
 
 @ledger_app.command()
 @guarded
+def migrate(address: Address, *, as_json: Json = False) -> None:
+    """Bring a database to this version's schema; on a server this takes the owner's login."""
+    from pacsklearn.accounting.founding import upgrade
+    from pacsklearn.accounting.open_ledger import database_address
+    from pacsklearn.accounting.schema import VERSION
+
+    before = upgrade(database_address(_uri(address)))
+    text = f"version {before} of the schema" + ("" if before == VERSION else f", now {VERSION}")
+    say({"before": before, "version": VERSION}, text, as_json=as_json)
+
+
+@ledger_app.command()
+@guarded
 def backup(
     address: Address,
     *,
