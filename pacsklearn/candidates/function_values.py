@@ -11,14 +11,13 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.candidates.canonical_form import equal_but_for_rounding
 from pacsklearn.candidates.subset_fitting import Outcome, Stage, attempt
 from pacsklearn.exceptions import FunctionError, NonDeterministicError
 
 __all__ = ["FunctionValues", "function_name", "function_value", "function_values"]
 
 Floats = NDArray[np.float64]
-
-_ROUNDING = 1e-8
 
 
 @final
@@ -67,7 +66,7 @@ def function_values(
                 "0. The shape cannot be noised, so it must be the same for every candidate."
             )
     vectors = np.stack([value.reshape(-1) for value in values])
-    if not _close(vectors[0], vectors[-1]):
+    if not equal_but_for_rounding(vectors[0], vectors[-1]):
         raise NonDeterministicError(
             f"Two calls of {name} on the same candidate differ, so noise calibrated on the "
             "candidates would not cover its own randomness. Fix its seed inside, and let it keep "
@@ -114,8 +113,3 @@ def _unwrap(outcome: Outcome, index: int, name: str) -> Any:
             "array of numbers for every candidate."
         )
     return outcome.value
-
-
-def _close(left: Floats, right: Floats) -> bool:
-    size = float(np.max(np.abs(right), initial=0.0))
-    return bool(np.all(np.abs(left - right) <= _ROUNDING * size))

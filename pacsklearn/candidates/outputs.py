@@ -9,22 +9,23 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.canonical_form import (
+    CHECKED_ROWS,
+    CanonicalForm,
+    equal_but_for_rounding,
+)
 from pacsklearn.candidates.subset_fitting import (
     Outcome,
     Stage,
-    StageFailure,
     attempt,
     differs_from_ordinary,
     fit_subset,
     joint_models,
     over_subsets,
-    same_behaviour,
     seeded_clone,
-    unfitted_copy,
     unwrap,
     warn_of_one_model,
 )
@@ -46,10 +47,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-# Enough rows to see a decode that predicts something else, few enough to cost nothing.
-_CHECKED_ROWS = 32
 _CHECKED_SUBSETS = 8
-_ROUNDING = 1e-8
 
 
 @final
@@ -90,7 +88,7 @@ class CandidateOutputs:
 
     def decode(self, vector: Floats) -> Any:
         """Fresh fitted estimator that holds the numbers of ``vector`` only."""
-        return self.canonicalizer.decode(vector, self.layout, clone(self.template))
+        return CanonicalForm(self.template, self.canonicalizer).decode(vector, self.layout)
 
 
 def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> CandidateOutputs:
@@ -146,7 +144,7 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
                 "be the same for every subset: fix it by a parameter, or collect more rows."
             )
         vectors.append(encoding.vector)
-    if not joint.is_judged and not _close(vectors[0], first.vector):
+    if not joint.is_judged and not equal_but_for_rounding(vectors[0], first.vector):
         if models[0] is not None:
             raise differs_from_ordinary(estimator)
         raise NonDeterministicError(
@@ -154,15 +152,18 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
             "calibrated on the candidates would not cover its own randomness. Give it a "
             "random_state, or make it deterministic."
         )
-    rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
-    align = partial(_align, np.stack(vectors), first.layout, template, canonicalizer, rows)
+    rows = safe_indexing(X, np.arange(min(CHECKED_ROWS, X.shape[0])))
+    form = CanonicalForm(template, canonicalizer)
+    align = partial(_align, form, np.stack(vectors), first.layout, rows)
     with stage("canonical form"):
         aligned = unwrap(attempt(align), 0, estimator)
     if aligned.size and not np.ptp(aligned, axis=0).any():
 
         def is_the_same(model: Any, own: Any) -> bool:
             other = canonicalizer.encode(model, own)
-            return not first.layout.differences(other.layout) and _close(other.vector, first.vector)
+            return not first.layout.differences(other.layout) and equal_but_for_rounding(
+                other.vector, first.vector
+            )
 
         warn_of_one_model(estimator, template, candidates, is_the_same)
     return CandidateOutputs(aligned, first.layout, reference, template, canonicalizer, X)
@@ -204,58 +205,23 @@ def _fit_and_encode(
             model, own = fit_subset(template, X, y, space.rows(index), params)
         elif encoding is None or is_checked:
             rows = space.rows(index)
-            own = safe_indexing(X, rows if encoding is None else rows[:_CHECKED_ROWS])
+            own = safe_indexing(X, rows if encoding is None else rows[:CHECKED_ROWS])
         if encoding is None:
             stage.name = "encode"
             encoding = canonicalizer.encode(model, own)
-        if not np.all(np.isfinite(encoding.vector)):
-            raise StageFailure("finite")
+        form = CanonicalForm(template, canonicalizer)
+        form.check_finite(encoding)
         stage.name = "decode"
-        if is_checked and not _decodes(
-            encoding, model, template, canonicalizer, own[:_CHECKED_ROWS]
-        ):
-            raise StageFailure("gauge")
+        if is_checked:
+            form.check_behaviour(encoding, model, own[:CHECKED_ROWS])
         return model, encoding
 
     return attempt(work)
 
 
-def _decodes(
-    encoding: Encoding, model: Any, template: Any, canonicalizer: Canonicalizer, rows: Any
-) -> bool:
-    decoded = canonicalizer.decode(encoding.vector, encoding.layout, unfitted_copy(template))
-    return same_behaviour(
-        canonicalizer.behaviour(model, rows), canonicalizer.behaviour(decoded, rows)
-    )
-
-
-def _align(
-    vectors: Floats,
-    layout: Layout,
-    template: Any,
-    canonicalizer: Canonicalizer,
-    rows: Any,
-    stage: Stage,
-) -> Floats:
-    """Aligned vectors; each that was changed must decode into what behaves as before."""
+def _align(form: CanonicalForm, vectors: Floats, layout: Layout, rows: Any, stage: Stage) -> Floats:
     stage.name = "align"
-    aligned = np.asarray(canonicalizer.align(vectors.copy(), layout), dtype=np.float64)
-    if aligned.shape != vectors.shape or not np.all(np.isfinite(aligned)):
-        raise StageFailure("gauge")
-    for before, after in zip(vectors, aligned, strict=True):
-        if np.array_equal(before, after):
-            continue
-        model = canonicalizer.decode(before, layout, unfitted_copy(template))
-        if not _decodes(Encoding(after, layout), model, template, canonicalizer, rows):
-            raise StageFailure("gauge")
-    return aligned
-
-
-def _close(left: Floats, right: Floats) -> bool:
-    if left.shape != right.shape:
-        return False
-    size = float(np.max(np.abs(right), initial=0.0))
-    return bool(np.all(np.abs(left - right) <= _ROUNDING * size))
+    return form.align(vectors, layout, rows)
 
 
 def observe(law: NoiseLaw, index: int, sampler: Sampler) -> NDArray[np.int64]:

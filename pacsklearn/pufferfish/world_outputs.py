@@ -17,13 +17,17 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.candidates.canonical_form import (
+    CHECKED_ROWS,
+    CanonicalForm,
+    equal_but_for_rounding,
+)
 from pacsklearn.candidates.subset_fitting import (
     Outcome,
     Stage,
     StageFailure,
     attempt,
     cut_params,
-    same_behaviour,
     seeded_clone,
 )
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
@@ -42,9 +46,7 @@ __all__ = ["FunctionQuery", "ModelQuery", "Query", "WorldOutputs", "own_output",
 
 Floats = NDArray[np.float64]
 
-_CHECKED_ROWS = 32
 _ANCHORS = 8
-_ROUNDING = 1e-8
 
 
 class Query(ABC):
@@ -92,45 +94,30 @@ class ModelQuery(Query):
     def __init__(self, estimator: Any, canonicalizer: Canonicalizer) -> None:
         self.name = type(estimator).__name__
         self.released = canonicalizer.noised
-        self._template, self._canonicalizer = seeded_clone(estimator), canonicalizer
+        self._form = CanonicalForm(seeded_clone(estimator), canonicalizer)
 
     def fit(self, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
-        model = clone(self._template)
+        model = clone(self._form.template)
         return model.fit(X, **params) if y is None else model.fit(X, y, **params)
 
     def encode(self, fitted: Any, X: Any, stage: Stage) -> Encoding:
-        encoding = self._canonicalizer.encode(fitted, X)
-        if not np.all(np.isfinite(encoding.vector)):
-            raise StageFailure("finite")
+        encoding = self._form.canonicalizer.encode(fitted, X)
+        self._form.check_finite(encoding)
         stage.name = "decode"
-        if not self._behaves(encoding, fitted, X[:_CHECKED_ROWS]):
-            raise StageFailure("gauge")
+        self._form.check_behaviour(encoding, fitted, X[:CHECKED_ROWS])
         return encoding
 
     def metric(self, fitted: Any, layout: Layout, X: Any, vectors: Floats) -> Metric:
-        return self._canonicalizer.metric(layout, fitted, X, vectors)
+        return self._form.canonicalizer.metric(layout, fitted, X, vectors)
 
     def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
-        aligned = np.asarray(self._canonicalizer.align(vectors.copy(), layout), dtype=np.float64)
-        if aligned.shape != vectors.shape or not np.all(np.isfinite(aligned)):
-            raise StageFailure("gauge")
-        for before, after in zip(vectors, aligned, strict=True):
-            if np.array_equal(before, after):
-                continue
-            if not self._behaves(Encoding(after, layout), self.decode(before, layout), rows):
-                raise StageFailure("gauge")
-        return aligned
+        return self._form.align(vectors, layout, rows)
 
     def decode(self, vector: Floats, layout: Layout) -> Any:
-        return self._canonicalizer.decode(vector, layout, clone(self._template))
+        return self._form.decode(vector, layout)
 
     def public(self, layout: Layout) -> tuple[str, ...]:
         return public_facts(layout)
-
-    def _behaves(self, encoding: Encoding, model: Any, rows: Any) -> bool:
-        behaviour = self._canonicalizer.behaviour
-        decoded = self.decode(encoding.vector, encoding.layout)
-        return same_behaviour(behaviour(model, rows), behaviour(decoded, rows))
 
 
 @final
@@ -235,12 +222,12 @@ def world_outputs(
     if first.vector.size == 0:
         raise SubsetFitError(f"{query.name} has no numbers to release.")
     own, _ = worlds.worlds[0].data(X, y)
-    rows = safe_indexing(own, np.arange(min(_CHECKED_ROWS, own.shape[0])))
+    rows = safe_indexing(own, np.arange(min(CHECKED_ROWS, own.shape[0])))
     tasks = (delayed(_encoded)(query, world, X, y, params) for world in worlds.worlds)
     with warnings.catch_warnings():  # workers that are threads put filters back in any order
         outcomes = list(Parallel(n_jobs=n_jobs)(tasks))
     _warn(outcomes, query.name)
-    if not _close(_unwrap(outcomes[0], query.name).vector, first.vector):
+    if not equal_but_for_rounding(_unwrap(outcomes[0], query.name).vector, first.vector):
         raise NonDeterministicError(
             f"{query.name} gives two results on the same data set, so noise calibrated on the "
             "data sets would not cover its own randomness. Give it a random_state, or make it "
@@ -377,10 +364,3 @@ def _takes_two(function: Callable[..., Any]) -> bool:
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     required = [p for p in parameters if p.kind in kinds and p.default is p.empty]
     return len(required) >= 2 or any(p.kind is p.VAR_POSITIONAL for p in parameters)
-
-
-def _close(left: Floats, right: Floats) -> bool:
-    if left.shape != right.shape:
-        return False
-    size = float(np.max(np.abs(right), initial=0.0))
-    return bool(np.all(np.abs(left - right) <= _ROUNDING * size))

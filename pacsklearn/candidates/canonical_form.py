@@ -1,0 +1,73 @@
+"""From fitted models to vectors and back, checked: for candidate subsets and for worlds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.candidates.subset_fitting import StageFailure, same_behaviour, unfitted_copy
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+
+__all__ = ["CHECKED_ROWS", "CanonicalForm", "equal_but_for_rounding"]
+
+Floats = NDArray[np.float64]
+
+CHECKED_ROWS = 32
+"""Enough rows to see a decode that predicts something else, few enough to cost nothing."""
+
+_ROUNDING = 1e-8
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CanonicalForm:
+    """A canonicalizer for the clones of one estimator; a part that finds a fault raises it.
+
+    Parameters
+    ----------
+    template : estimator
+        Unfitted clone with its public seeds, to decode into.
+    canonicalizer : Canonicalizer
+    """
+
+    template: Any
+    canonicalizer: Canonicalizer
+
+    def decode(self, vector: Floats, layout: Layout) -> Any:
+        """Fresh fitted estimator that holds the numbers of ``vector`` only."""
+        return self.canonicalizer.decode(vector, layout, unfitted_copy(self.template))
+
+    def check_finite(self, encoding: Encoding) -> None:
+        """Refuse what cannot be noised."""
+        if not np.all(np.isfinite(encoding.vector)):
+            raise StageFailure("finite")
+
+    def check_behaviour(self, encoding: Encoding, model: Any, rows: Any) -> None:
+        """Refuse an encoding that decodes into what behaves unlike ``model``."""
+        behaviour = self.canonicalizer.behaviour
+        decoded = self.decode(encoding.vector, encoding.layout)
+        if not same_behaviour(behaviour(model, rows), behaviour(decoded, rows)):
+            raise StageFailure("gauge")
+
+    def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
+        """Aligned vectors; each that was changed must decode into what behaves as before."""
+        aligned = np.asarray(self.canonicalizer.align(vectors.copy(), layout), dtype=np.float64)
+        if aligned.shape != vectors.shape or not np.all(np.isfinite(aligned)):
+            raise StageFailure("gauge")
+        for before, after in zip(vectors, aligned, strict=True):
+            if not np.array_equal(before, after):
+                model = self.decode(before, layout)
+                self.check_behaviour(Encoding(after, layout), model, rows)
+        return aligned
+
+
+def equal_but_for_rounding(left: Floats, right: Floats) -> bool:
+    """Whether two computations of one vector gave the same."""
+    if left.shape != right.shape:
+        return False
+    size = float(np.max(np.abs(right), initial=0.0))
+    return bool(np.all(np.abs(left - right) <= _ROUNDING * size))
