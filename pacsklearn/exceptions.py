@@ -82,6 +82,8 @@ class BudgetExhaustedError(PacsklearnError):
     ----------
     spent, asked, ceiling : float
         Nats already charged, nats this release would charge, and the ledger's ceiling.
+    owner : str, default=""
+        User or project whose ceiling it is; empty for the account itself.
     rows, rows_left : int, optional
         For answers: how many rows of the batch would be charged, and how many rows the budget
         still lasts for.
@@ -92,21 +94,25 @@ class BudgetExhaustedError(PacsklearnError):
         spent: float,
         asked: float,
         ceiling: float,
+        owner: str = "",
+        *,
         rows: int | None = None,
         rows_left: int | None = None,
     ) -> None:
-        super().__init__(spent, asked, ceiling, rows, rows_left)
+        super().__init__(spent, asked, ceiling, owner)
         self.spent = spent
         self.asked = asked
         self.ceiling = ceiling
-        self.rows = rows
+        self.owner = owner
+        self.rows = rows  # pickled with the other attributes
         self.rows_left = rows_left
 
     def __str__(self) -> str:
+        of_whom = f" of {self.owner}" if self.owner else ""
         said = (
-            f"The budget is exhausted: {self.spent:.6g} nats are spent, this release asks for "
-            f"{self.asked:.6g}, and the ceiling is {self.ceiling:.6g}. Nothing was released and "
-            "nothing was charged."
+            f"The budget{of_whom} is exhausted: {self.spent:.6g} nats are spent, this release "
+            f"asks for {self.asked:.6g}, and the ceiling is {self.ceiling:.6g}. Nothing was "
+            "released and nothing was charged."
         )
         if self.rows is None:
             return f"{said} Ask for at most {max(self.ceiling - self.spent, 0.0):.6g} nats."

@@ -50,6 +50,11 @@ class AnsweringModels(ABC):
     def n_models(self) -> int:
         """Number m of candidates."""
 
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the columns that queries need; None when there are none."""
+        return None
+
     @abstractmethod
     def checked(self, X: Any) -> Any:
         """Queries as the models take them; errors quote none of them."""
@@ -87,6 +92,11 @@ class CandidateModels(AnsweringModels):
     @cached_property
     def _rules(self) -> RowRules:
         return RowRules.of(self.models[0])
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        names = getattr(self.models[0], "feature_names_in_", None)
+        return None if names is None else tuple(names)
 
     def checked(self, X: Any) -> Any:
         return self._rules.check(X)

@@ -257,7 +257,8 @@ class RowRules:
 
 def check_names(X: Any) -> None:
     """Refuse a table in which several columns have one name."""
-    names = getattr(X, "columns", None)
+    # Tables of other libraries have no two columns of one name.
+    names = X.columns if hasattr(X, "iloc") else None
     if names is None or names.is_unique:
         return
     twice = sorted({str(name) for name in names[names.duplicated()]})[:5]

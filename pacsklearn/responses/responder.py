@@ -173,8 +173,7 @@ class Responder:
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the columns that queries need; None when the rows had none."""
-        names = getattr(self._models.models[0], "feature_names_in_", None)
-        return None if names is None else tuple(names)
+        return self._models.feature_names
 
     @property
     def remaining_budget(self) -> float:
@@ -275,7 +274,12 @@ class Responder:
         except BudgetExhaustedError as error:
             left = max(int((error.ceiling - error.spent) / self.step_budget), 0)
             raise BudgetExhaustedError(
-                error.spent, error.asked, error.ceiling, contested, left
+                error.spent,
+                error.asked,
+                error.ceiling,
+                error.owner,
+                rows=contested,
+                rows_left=left,
             ) from None
         self._account.charge(
             Event(
