@@ -42,18 +42,21 @@ def check_budget(*, budget: object, name: str = "budget") -> float:
 
 def check_integer(*, name: str, value: object, minimum: int, maximum: int | None = None) -> int:
     """Return ``value`` as an int between ``minimum`` and ``maximum``."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or int(value) < minimum:  # type: ignore[call-overload]  # it is whole
         raise ValueError(f"{name} must be an integer of at least {minimum}, got {_short(value)}.")
-    if maximum is not None and value > maximum:
+    number = int(value)  # type: ignore[call-overload]  # it is whole
+    if maximum is not None and number > maximum:
         raise ValueError(f"{name} must be at most {maximum:,}, got {_short(value)}.")
-    return int(value)
+    return number
 
 
 def check_rate(*, rate: object) -> float:
     """Return the inclusion rate as a float strictly between 0 and 1."""
-    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 < rate < 1:
+    number = isinstance(rate, Real) and not isinstance(rate, bool)
+    if not number or not 0 < rate < 1:  # type: ignore[operator]  # it is a number
         raise ValueError(f"rate must be a number strictly between 0 and 1, got {_short(rate)}.")
-    return float(rate)
+    return float(rate)  # type: ignore[arg-type]  # it is a number
 
 
 def _short(value: object) -> str:
