@@ -23,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Private scikit-learn models with a provable guarantee. Information is in nats.",
     epilog="Exit codes: 0 fine, 1 a violated audit or an altered ledger, 2 bad usage or a refused "
-    "request, 3 a defect.",
+    "request, 3 a defect, 130 interrupted.",
 )
 for command in (release, curve, audit, report, budget, plugins, distill, schema):
     app.command()(command)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pacsklearn.audit.run_audit import run_audit
 from pacsklearn.cli.console import VIOLATED, guarded, say
 from pacsklearn.cli.options import Data, Jobs, Json, checked_output
-from pacsklearn.cli.recipe import model_of, read_statement, stated_guarantee, table_of
-from pacsklearn.core.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from pacsklearn.core.guarantee import Guarantee
 
 __all__ = ["audit"]
 
@@ -38,6 +38,9 @@ def audit(
 
     A model is fitted anew, with a secret of its own that is thrown away; nothing is charged.
     """
+    from pacsklearn.audit.run_audit import run_audit
+    from pacsklearn.cli.recipe import model_of, read_statement, stated_guarantee, table_of
+
     for path in (output, plot):
         if path is not None:
             checked_output(path, force=force)

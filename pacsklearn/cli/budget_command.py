@@ -9,13 +9,6 @@ import typer
 
 from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.options import Json, number
-from pacsklearn.information import (
-    answers_until,
-    dp_epsilon,
-    dp_success,
-    mutual_information_for_success,
-    posterior_success,
-)
 
 __all__ = ["budget"]
 
@@ -41,6 +34,14 @@ def budget(
     as_json: Json = False,
 ) -> None:
     """Convert between nats, success, an equivalent epsilon and a number of answers."""
+    from pacsklearn.information import (
+        answers_until,
+        dp_epsilon,
+        dp_success,
+        mutual_information_for_success,
+        posterior_success,
+    )
+
     given = {"nats": nats, "success": success, "epsilon": epsilon}
     stated = [name for name, value in given.items() if value is not None]
     if len(stated) != 1:

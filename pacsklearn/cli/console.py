@@ -7,10 +7,11 @@ import json
 import os
 import warnings
 from collections.abc import Callable
-from typing import Any, ParamSpec
+from typing import Any, NoReturn, ParamSpec
 
 import typer
 
+from pacsklearn.cli import INTERRUPTED, missing_extra
 from pacsklearn.exceptions import (
     AuditViolationError,
     LedgerCorruptedError,
@@ -60,6 +61,9 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
             _fail(error, str(error), BAD_USAGE, as_json=as_json)
         except (TypeError, ValueError, OSError, ImportError) as error:
             _fail(error, _own_words(error), BAD_USAGE, as_json=as_json)
+        except KeyboardInterrupt as error:
+            text = "Interrupted. What a ledger was charged before stays charged."
+            _end(error, text, INTERRUPTED, as_json=as_json)
         except (typer.Exit, typer.Abort):
             raise
         except Exception as error:
@@ -76,12 +80,16 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
     return run
 
 
-def _fail(error: BaseException, text: str, code: int, *, as_json: bool) -> None:
+def _fail(error: BaseException, text: str, code: int, *, as_json: bool) -> NoReturn:
     if os.environ.get(_TRACEBACK):
         raise error
+    _end(error, text, code, as_json=as_json)
+
+
+def _end(error: BaseException, text: str, code: int, *, as_json: bool) -> NoReturn:
     if as_json:
         typer.echo(json.dumps({"error": type(error).__name__, "message": text, "exit_code": code}))
-    note(f"Error: {text}")
+    note(text if code == INTERRUPTED else f"Error: {text}")
     raise typer.Exit(code) from None
 
 
@@ -89,6 +97,8 @@ def _own_words(error: BaseException) -> str:
     """The message, if it was raised by pacsklearn itself."""
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.strerror}: {error.filename}"
+    if isinstance(error, ImportError) and (text := missing_extra(error)):
+        return text
     trace, module = error.__traceback__, ""
     while trace is not None:
         module = str(trace.tb_frame.f_globals.get("__name__", ""))

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from pacsklearn.cli.console import guarded, say
-from pacsklearn.cli.named_estimator import named_estimator
 from pacsklearn.cli.options import (
     Data,
     Drop,
@@ -26,9 +25,6 @@ from pacsklearn.cli.options import (
     listed,
     number,
 )
-from pacsklearn.cli.table import read_table
-from pacsklearn.estimators.privacy_curve import privacy_utility_curve
-from pacsklearn.schema.schema import Schema
 
 __all__ = ["curve"]
 
@@ -57,6 +53,11 @@ def curve(
     as_json: Json = False,
 ) -> None:
     """Utility of released models at several budgets; for the curator's eyes."""
+    from pacsklearn.cli.named_estimator import named_estimator
+    from pacsklearn.cli.table import read_table
+    from pacsklearn.estimators.privacy_curve import privacy_utility_curve
+    from pacsklearn.schema.schema import Schema
+
     for path in (output, plot):
         if path is not None:
             checked_output(path, force=force)

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from pacsklearn.cli.console import guarded, note, say
-from pacsklearn.cli.named_estimator import named_estimator
 from pacsklearn.cli.options import (
     AllowExact,
     Data,
@@ -21,10 +20,6 @@ from pacsklearn.cli.options import (
     number,
 )
 from pacsklearn.cli.publication import publication
-from pacsklearn.cli.table import read_table
-from pacsklearn.display.privacy_report import privacy_report
-from pacsklearn.estimators.distillation import distill as distilled
-from pacsklearn.estimators.pac_private import PACPrivate
 
 __all__ = ["distill"]
 
@@ -59,6 +54,12 @@ def distill(
     as_json: Json = False,
 ) -> None:
     """Label public rows privately with a black box, and publish a model that learnt the labels."""
+    from pacsklearn.cli.named_estimator import named_estimator
+    from pacsklearn.cli.table import read_table
+    from pacsklearn.display.privacy_report import privacy_report
+    from pacsklearn.estimators.distillation import distill as distilled
+    from pacsklearn.estimators.pac_private import PACPrivate
+
     teacher = named_estimator(estimator, params)
     learner = named_estimator(student, student_params)
     table, asked = read_table(data, target, groups), read_table(public)

@@ -9,8 +9,6 @@ from typing import Any
 from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.options import Json
 from pacsklearn.exceptions import PluginWarning
-from pacsklearn.plugin import registry
-from pacsklearn.plugin.records import KINDS
 
 __all__ = ["plugins"]
 
@@ -18,6 +16,9 @@ __all__ = ["plugins"]
 @guarded
 def plugins(*, as_json: Json = False) -> None:
     """List what is registered, by kind; and the plugins that failed."""
+    from pacsklearn.plugin import registry
+    from pacsklearn.plugin.records import KINDS
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PluginWarning)  # they are listed below
         known = registry()

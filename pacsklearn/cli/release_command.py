@@ -26,9 +26,6 @@ from pacsklearn.cli.options import (
     number,
 )
 from pacsklearn.cli.publication import publication
-from pacsklearn.cli.recipe import model_of, table_of
-from pacsklearn.display.privacy_report import privacy_report
-from pacsklearn.schema.schema import Schema
 
 __all__ = ["release"]
 
@@ -67,6 +64,10 @@ def release(
     as_json: Json = False,
 ) -> None:
     """Release a private model: fit on a secret half of the rows, add noise, write it down."""
+    from pacsklearn.cli.recipe import model_of, table_of
+    from pacsklearn.display.privacy_report import privacy_report
+    from pacsklearn.schema.schema import Schema
+
     recipe = {
         "estimator": estimator,
         "params": params,

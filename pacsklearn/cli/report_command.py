@@ -8,12 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pacsklearn.audit.audit_record import Audit
 from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.options import Json, checked_output
-from pacsklearn.cli.recipe import read_statement, stated_guarantee
-from pacsklearn.display.privacy_report import privacy_report
-from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
 
 __all__ = ["report"]
 
@@ -32,6 +28,11 @@ def report(
     as_json: Json = False,
 ) -> None:
     """One self-contained page about a release: what, how private, against whom, how good."""
+    from pacsklearn.audit.audit_record import Audit
+    from pacsklearn.cli.recipe import read_statement, stated_guarantee
+    from pacsklearn.display.privacy_report import privacy_report
+    from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
+
     checked_output(output, force=force)
     document = read_statement(statement)
     made = privacy_report(

@@ -9,8 +9,6 @@ import typer
 
 from pacsklearn.cli.console import guarded, note, say
 from pacsklearn.cli.options import Data, Drop, Identifier, Json, Target, checked_output, listed
-from pacsklearn.cli.table import read_table
-from pacsklearn.schema.schema import Schema
 
 __all__ = ["schema"]
 
@@ -27,6 +25,9 @@ def schema(
     as_json: Json = False,
 ) -> None:
     """Draft a codebook of the columns. What was looked up in the rows is marked, and private."""
+    from pacsklearn.cli.table import read_table
+    from pacsklearn.schema.schema import Schema
+
     checked_output(output, force=force)
     table = read_table(data, target, drop=listed(drop), identifier=identifier)
     draft = Schema.template(table.X)

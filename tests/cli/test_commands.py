@@ -7,8 +7,8 @@ import joblib
 import pytest
 
 from pacsklearn import __version__
+from pacsklearn.audit import run_audit
 from pacsklearn.audit.audit_record import Audit
-from pacsklearn.cli import audit_command
 from pacsklearn.core.attack import AttackResult
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
 from pacsklearn.plugin import AttackRecord, register, unregister
@@ -44,7 +44,7 @@ def test_an_audit_of_a_sound_release_passes(call, released, folder):
 def test_a_violated_audit_exits_with_one(call, released, monkeypatch):
     leaky = AttackResult("lira", "membership of one unit", 1000, 990, 0.5, 0.7)
     found = Audit("a broken model", (leaky,), 0.999, 0.1, 16, 150, 0)
-    monkeypatch.setattr(audit_command, "run_audit", lambda *_, **__: found)
+    monkeypatch.setattr(run_audit, "run_audit", lambda *_, **__: found)
     result = call("audit", "rows.csv", "model.statement.json", code=1)
     assert "GUARANTEE REFUTED" in result.stdout
     result = call("audit", "rows.csv", "model.statement.json", "--json", code=1)
@@ -175,12 +175,12 @@ def test_a_student_is_published(call, folder):
 
 
 def test_a_defect_is_one_line(call, monkeypatch):
-    from pacsklearn.cli import budget_command
+    from pacsklearn import information
 
     def broken(*_):
         raise RuntimeError("a row: 1, 2, 3")
 
-    monkeypatch.setattr(budget_command, "posterior_success", broken)
+    monkeypatch.setattr(information, "posterior_success", broken)
     result = call("budget", "--nats", "1", code=3)
     assert "a row" not in result.output
     assert "RuntimeError" in result.stderr

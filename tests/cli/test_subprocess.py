@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -68,3 +70,66 @@ def test_without_typer_the_extra_is_named(folder):
     prelude = "import sys; sys.modules['typer'] = None"
     done = run("plugins", cwd=folder, code=2, prelude=prelude)
     assert 'pip install "pacsklearn[cli]"' in done.stderr
+
+
+# Tables and models: a second and more of processor time before the first word is printed.
+HEAVY = {"sklearn", "pandas", "joblib", "matplotlib", "numba", "opendp", "sqlalchemy", "pluggy"}
+
+
+@pytest.mark.parametrize(
+    ("words", "heavy"),
+    [
+        (["--help"], HEAVY | {"numpy", "scipy"}),
+        (["release", "--help"], HEAVY | {"numpy", "scipy"}),
+        (["--version"], HEAVY | {"numpy", "scipy"}),
+        (["budget", "--nats", "1/16", "--json"], HEAVY),
+    ],
+)
+def test_what_needs_no_model_loads_none(words, heavy, tmp_path):
+    prelude = (
+        "import atexit, sys\n"
+        "from pathlib import Path\n"
+        "atexit.register(lambda: Path('loaded').write_text('\\n'.join(sys.modules)))"
+    )
+    assert run(*words, cwd=tmp_path, prelude=prelude).stdout
+    loaded = set((tmp_path / "loaded").read_text().splitlines())
+    assert "typer" in loaded
+    assert not loaded & heavy
+
+
+def test_without_pandas_the_extra_is_named(folder):
+    prelude = "import sys; sys.modules['pandas'] = None"
+    release = ("release", "rows.csv", "--estimator", "Ridge", "--output", "m.joblib")
+    done = run(*release, cwd=folder, code=2, prelude=prelude)
+    assert 'pip install "pacsklearn[cli]"' in done.stderr
+
+
+SIGNAL = "import os, signal, sys\ndef interrupt(*_): os.kill(os.getpid(), signal.SIGINT)\n"
+
+
+def test_ctrl_c_in_a_command_is_one_line(tmp_path, monkeypatch):
+    prelude = f"{SIGNAL}import pacsklearn.information as room; room.posterior_success = interrupt"
+    asked = ("budget", "--nats", "1/16")
+    done = run(*asked, cwd=tmp_path, code=130, prelude=prelude)
+    assert done.stderr.startswith("Interrupted.")
+    assert len(done.stderr.splitlines()) == 1
+    monkeypatch.setenv("PACSKLEARN_TRACEBACK", "1")
+    done = run(*asked, "--json", cwd=tmp_path, code=130, prelude=prelude)
+    assert json.loads(done.stdout)["exit_code"] == 130
+
+
+def test_ctrl_c_while_modules_are_loaded_is_one_line(tmp_path):
+    prelude = (
+        f"{SIGNAL}class Slow:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer': interrupt()\n"
+        "sys.meta_path.insert(0, Slow())"
+    )
+    done = run("--help", cwd=tmp_path, code=130, prelude=prelude)
+    assert done.stderr == "Interrupted.\n"
+
+
+def test_ctrl_c_while_the_interpreter_ends_prints_nothing(tmp_path):
+    prelude = f"{SIGNAL}import atexit; atexit.register(interrupt)"
+    done = run("--version", cwd=tmp_path, code=-2, prelude=prelude)
+    assert done.stderr == ""
