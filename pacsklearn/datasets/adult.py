@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any
-
-from sklearn.utils import Bunch
-
 from pacsklearn.datasets.archive import read_member
-from pacsklearn.datasets.bunch import load
 from pacsklearn.datasets.dataset import Dataset, Row
+from pacsklearn.datasets.loader import loader
 
 __all__ = ["load_adult", "rows_from_archive", "rows_from_data"]
 
@@ -181,75 +176,23 @@ ADULT = Dataset(
     description=DESCRIPTION,
 )
 
-
-def load_adult(
-    *,
-    return_X_y: bool = False,
-    as_frame: bool = True,
-    data_home: str | os.PathLike[str] | None = None,
-    download: bool = True,
-) -> Bunch | tuple[Any, Any]:
-    """Load the Adult census data set (binary classification, mixed features).
-
-    =================   ===========================
-    Classes                                       2
-    Samples per class                [37155, 11687]
-    Samples total                             48842
-    Dimensionality                               14
-    Features             6 numeric, 8 nominal; gaps
-    =================   ===========================
-
-    Needs pandas.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a bunch.
-    as_frame : bool, default=True
-        Return `data` as a DataFrame with nominal features as pandas categoricals, and
-        `target` as a Series. If false, `data` is an array of objects.
-    data_home : str or path-like, default=None
-        Folder to look in first and to write a download to. After it come the folder
-        named by the environment variable ``PACSKLEARN_DATA`` and
-        ``~/pacsklearn_data``. Accepted there are ``adult.csv.gz``, ``adult.csv`` and the
-        original archive.
-    download : bool, default=True
-        Fetch the original from the UCI repository when no folder has it.
-
-    Returns
-    -------
-    data : :class:`~sklearn.utils.Bunch` or tuple
-        With `return_X_y` the pair ``(data, target)``, else a bunch with
-
-        - ``data``, DataFrame or ndarray of shape (48842, 14): Numeric features in
-          float64; missing values are NaN. Categories come from the public codebook, so
-          they do not depend on the rows.
-        - ``target``, Series or ndarray of shape (48842,): 1 for an income above 50000
-          dollars, else 0.
-        - ``frame``, DataFrame of shape (48842, 15) or None: Both together, with
-          ``as_frame=True``.
-        - ``feature_names``, list of str.
-        - ``target_names``, ndarray of str.
-        - ``DESCR``, str: Meaning of the columns, source and licence.
-        - ``filename``, str: the file that was read.
-
-    Raises
-    ------
-    ImportError
-        If pandas is not installed.
-    FileNotFoundError
-        If the file is missing and ``download=False``.
-    OSError
-        If the original cannot be fetched or stored; the message says how to put it in
-        place by hand.
-
-    Examples
-    --------
-    >>> from pacsklearn.datasets import load_adult
-    >>> X, y = load_adult(return_X_y=True)  # doctest: +SKIP
-    >>> list(X["sex"].cat.categories)  # doctest: +SKIP
-    ['Female', 'Male']
-    """
-    return load(
-        ADULT, return_X_y=return_X_y, as_frame=as_frame, data_home=data_home, download=download
-    )
+load_adult = loader(
+    ADULT,
+    opening="Load the Adult census data set (binary classification, mixed features).",
+    table="""\
+=================   ===========================
+Classes                                       2
+Samples per class                [37155, 11687]
+Samples total                             48842
+Dimensionality                               14
+Features             6 numeric, 8 nominal; gaps
+=================   ===========================""",
+    data="Numeric features in float64; missing values are NaN. Categories come from the public "
+    "codebook, so they do not depend on the rows.",
+    target="1 for an income above 50000 dollars, else 0.",
+    examples="""\
+>>> from pacsklearn.datasets import load_adult
+>>> X, y = load_adult(return_X_y=True)  # doctest: +SKIP
+>>> list(X["sex"].cat.categories)  # doctest: +SKIP
+['Female', 'Male']""",
+)

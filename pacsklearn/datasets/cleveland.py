@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any
-
-from sklearn.utils import Bunch
-
 from pacsklearn.datasets.archive import read_member
-from pacsklearn.datasets.bunch import load
 from pacsklearn.datasets.dataset import Dataset, Row
+from pacsklearn.datasets.loader import loader
 
 __all__ = ["load_cleveland", "rows_from_archive", "rows_from_data"]
 
@@ -80,68 +75,21 @@ CLEVELAND = Dataset(
     description=DESCRIPTION,
 )
 
-
-def load_cleveland(
-    *,
-    return_X_y: bool = False,
-    as_frame: bool = False,
-    data_home: str | os.PathLike[str] | None = None,
-    download: bool = True,
-) -> Bunch | tuple[Any, Any]:
-    """Load the Cleveland heart disease data set (classification, all features numeric).
-
-    =================   ========================
-    Classes                                    5
-    Samples per class     [164, 55, 36, 35, 13]
-    Samples total                            303
-    Dimensionality                            13
-    Features               real; 6 cells missing
-    =================   ========================
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a bunch.
-    as_frame : bool, default=False
-        Return `data` as a DataFrame and `target` as a Series. Needs pandas.
-    data_home : str or path-like, default=None
-        Folder to look in first and to write a download to. After it come the folder
-        named by the environment variable ``PACSKLEARN_DATA`` and
-        ``~/pacsklearn_data``. Accepted there are ``cleveland_heart.csv`` and the
-        original archive.
-    download : bool, default=True
-        Fetch the original from the UCI repository when no folder has it.
-
-    Returns
-    -------
-    data : :class:`~sklearn.utils.Bunch` or tuple
-        With `return_X_y` the pair ``(data, target)``, else a bunch with
-
-        - ``data``, ndarray or DataFrame of shape (303, 13): Features in float64. Four
-          values of `ca` and two of `thal` are NaN.
-        - ``target``, ndarray or Series of shape (303,): Extent of the disease from 0
-          (none) to 4; most studies predict ``target > 0``.
-        - ``frame``, DataFrame of shape (303, 14) or None: Both together, with
-          ``as_frame=True``.
-        - ``feature_names``, list of str.
-        - ``target_names``, ndarray of str.
-        - ``DESCR``, str: Meaning of the columns, source and licence.
-        - ``filename``, str: the file that was read.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the file is missing and ``download=False``.
-    OSError
-        If the original cannot be fetched or stored; the message says how to put it in
-        place by hand.
-
-    Examples
-    --------
-    >>> from pacsklearn.datasets import load_cleveland
-    >>> X, y = load_cleveland(return_X_y=True)  # doctest: +SKIP
-    >>> diseased = y > 0  # doctest: +SKIP
-    """
-    return load(
-        CLEVELAND, return_X_y=return_X_y, as_frame=as_frame, data_home=data_home, download=download
-    )
+load_cleveland = loader(
+    CLEVELAND,
+    opening="Load the Cleveland heart disease data set (classification, all features numeric).",
+    table="""\
+=================   ========================
+Classes                                    5
+Samples per class     [164, 55, 36, 35, 13]
+Samples total                            303
+Dimensionality                            13
+Features               real; 6 cells missing
+=================   ========================""",
+    data="Features in float64. Four values of `ca` and two of `thal` are NaN.",
+    target="Extent of the disease from 0 (none) to 4; most studies predict ``target > 0``.",
+    examples="""\
+>>> from pacsklearn.datasets import load_cleveland
+>>> X, y = load_cleveland(return_X_y=True)  # doctest: +SKIP
+>>> diseased = y > 0  # doctest: +SKIP""",
+)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any
-
-from sklearn.utils import Bunch
-
 from pacsklearn.datasets.archive import read_member
-from pacsklearn.datasets.bunch import load
 from pacsklearn.datasets.dataset import Dataset, Row
+from pacsklearn.datasets.loader import loader
 
 __all__ = ["load_rice", "rows_from_archive", "rows_from_arff"]
 
@@ -81,66 +76,22 @@ RICE = Dataset(
     description=DESCRIPTION,
 )
 
-
-def load_rice(
-    *,
-    return_X_y: bool = False,
-    as_frame: bool = False,
-    data_home: str | os.PathLike[str] | None = None,
-    download: bool = True,
-) -> Bunch | tuple[Any, Any]:
-    """Load the rice data set (binary classification, all features numeric).
-
-    =================   ===============
-    Classes                           2
-    Samples per class      [1630, 2180]
-    Samples total                  3810
-    Dimensionality                    7
-    Features             real, positive
-    =================   ===============
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a bunch.
-    as_frame : bool, default=False
-        Return `data` as a DataFrame and `target` as a Series. Needs pandas.
-    data_home : str or path-like, default=None
-        Folder to look in first and to write a download to. After it come the folder
-        named by the environment variable ``PACSKLEARN_DATA`` and
-        ``~/pacsklearn_data``. Accepted there are ``rice.csv`` and the original archive.
-    download : bool, default=True
-        Fetch the original from the UCI repository when no folder has it.
-
-    Returns
-    -------
-    data : :class:`~sklearn.utils.Bunch` or tuple
-        With `return_X_y` the pair ``(data, target)``, else a bunch with
-
-        - ``data``, ndarray or DataFrame of shape (3810, 7): Features, in float64.
-        - ``target``, ndarray or Series of shape (3810,): 0 for Cammeo, 1 for Osmancik.
-        - ``frame``, DataFrame of shape (3810, 8) or None: Both together, with
-          ``as_frame=True``.
-        - ``feature_names``, list of str.
-        - ``target_names``, ndarray of str.
-        - ``DESCR``, str: Meaning of the columns, source and licence.
-        - ``filename``, str: the file that was read.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the file is missing and ``download=False``.
-    OSError
-        If the original cannot be fetched or stored; the message says how to put it in
-        place by hand.
-
-    Examples
-    --------
-    >>> from pacsklearn.datasets import load_rice
-    >>> X, y = load_rice(return_X_y=True)  # doctest: +SKIP
-    >>> X.shape  # doctest: +SKIP
-    (3810, 7)
-    """
-    return load(
-        RICE, return_X_y=return_X_y, as_frame=as_frame, data_home=data_home, download=download
-    )
+load_rice = loader(
+    RICE,
+    opening="Load the rice data set (binary classification, all features numeric).",
+    table="""\
+=================   ===============
+Classes                           2
+Samples per class      [1630, 2180]
+Samples total                  3810
+Dimensionality                    7
+Features             real, positive
+=================   ===============""",
+    data="Features, in float64.",
+    target="0 for Cammeo, 1 for Osmancik.",
+    examples="""\
+>>> from pacsklearn.datasets import load_rice
+>>> X, y = load_rice(return_X_y=True)  # doctest: +SKIP
+>>> X.shape  # doctest: +SKIP
+(3810, 7)""",
+)

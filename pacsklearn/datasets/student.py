@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import csv
-import os
-from typing import Any
-
-from sklearn.utils import Bunch
 
 from pacsklearn.datasets.archive import read_member
-from pacsklearn.datasets.bunch import load
 from pacsklearn.datasets.dataset import Dataset, Row
+from pacsklearn.datasets.loader import loader
 
 __all__ = ["load_student", "rows_from_archive", "rows_from_semicolons"]
 
@@ -113,73 +109,21 @@ STUDENT = Dataset(
     description=DESCRIPTION,
 )
 
-
-def load_student(
-    *,
-    return_X_y: bool = False,
-    as_frame: bool = True,
-    data_home: str | os.PathLike[str] | None = None,
-    download: bool = True,
-) -> Bunch | tuple[Any, Any]:
-    """Load the student performance data set in mathematics (regression, mixed features).
-
-    ==============   ======================
-    Samples total                       395
-    Dimensionality                       32
-    Features         15 numeric, 17 nominal
-    Targets                real, 0 up to 20
-    ==============   ======================
-
-    Needs pandas.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a bunch.
-    as_frame : bool, default=True
-        Return `data` as a DataFrame with nominal features as pandas categoricals, and
-        `target` as a Series. If false, `data` is an array of objects.
-    data_home : str or path-like, default=None
-        Folder to look in first and to write a download to. After it come the folder
-        named by the environment variable ``PACSKLEARN_DATA`` and
-        ``~/pacsklearn_data``. Accepted there are ``student_mat.csv`` and the original
-        archive.
-    download : bool, default=True
-        Fetch the original from the UCI repository when no folder has it.
-
-    Returns
-    -------
-    data : :class:`~sklearn.utils.Bunch` or tuple
-        With `return_X_y` the pair ``(data, target)``, else a bunch with
-
-        - ``data``, DataFrame or ndarray of shape (395, 32): Numeric features in
-          float64. Categories come from the public codebook, so they do not depend on
-          the rows.
-        - ``target``, Series or ndarray of shape (395,): Final mark `G3` from 0 to 20,
-          in float64.
-        - ``frame``, DataFrame of shape (395, 33) or None: Both together, with
-          ``as_frame=True``.
-        - ``feature_names``, list of str.
-        - ``target_names``, ndarray of str.
-        - ``DESCR``, str: Meaning of the columns, source and licence.
-        - ``filename``, str: the file that was read.
-
-    Raises
-    ------
-    ImportError
-        If pandas is not installed.
-    FileNotFoundError
-        If the file is missing and ``download=False``.
-    OSError
-        If the original cannot be fetched or stored; the message says how to put it in
-        place by hand.
-
-    Examples
-    --------
-    >>> from pacsklearn.datasets import load_student
-    >>> bunch = load_student()  # doctest: +SKIP
-    >>> X = bunch.data.drop(columns=["G1", "G2"])  # doctest: +SKIP
-    """
-    return load(
-        STUDENT, return_X_y=return_X_y, as_frame=as_frame, data_home=data_home, download=download
-    )
+load_student = loader(
+    STUDENT,
+    opening="Load the student performance data set in mathematics (regression, mixed features).",
+    table="""\
+==============   ======================
+Samples total                       395
+Dimensionality                       32
+Features         15 numeric, 17 nominal
+Targets                real, 0 up to 20
+==============   ======================""",
+    data="Numeric features in float64. Categories come from the public codebook, so they do "
+    "not depend on the rows.",
+    target="Final mark `G3` from 0 to 20, in float64.",
+    examples="""\
+>>> from pacsklearn.datasets import load_student
+>>> bunch = load_student()  # doctest: +SKIP
+>>> X = bunch.data.drop(columns=["G1", "G2"])  # doctest: +SKIP""",
+)
