@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.information.mean_bound import upper_mean_bounds
 from pacsklearn.information.mixture import GaussianMixture, MixtureDraws, posteriors
-from pacsklearn.information.screened_success import screened_success, second_look
+from pacsklearn.information.screened_success import PRODUCTS, screened_success, second_look
 
 __all__ = ["certified_success", "estimated_success", "success_sums"]
 
@@ -55,6 +55,7 @@ def certified_success(
     n_draws: int,
     gamma: float,
     generator: np.random.Generator,
+    products: int = PRODUCTS,
 ) -> float:
     """Upper bound on the success at the worst target that fails with probability ``gamma`` at most.
 
@@ -69,6 +70,8 @@ def certified_success(
         Over all targets and both looks.
     generator : numpy Generator
         Fresh.
+    products : int
+        As for :func:`~pacsklearn.information.screened_success.screened_success`.
 
     Returns
     -------
@@ -85,7 +88,9 @@ def certified_success(
     """
     everything = criterion.distinct
     if criterion.sets is not None:
-        return screened_success(mixture, criterion.sets[everything], n_draws, gamma, generator)
+        return screened_success(
+            mixture, criterion.sets[everything], n_draws, gamma, generator, products
+        )
     share = gamma / 2 / everything.size
     sums = success_sums(mixture, criterion, mixture.draws(n_draws, generator), everything)
     bounds = upper_mean_bounds(*sums, n_draws, criterion.lowest, 1.0, share)
@@ -94,7 +99,7 @@ def certified_success(
     if chosen.size > _MOST_LOOKED_AT:
         order = np.argpartition(bounds[chosen], chosen.size - _MOST_LOOKED_AT)
         chosen = chosen[order[chosen.size - _MOST_LOOKED_AT :]]
-    again = second_look(mixture.weights.size, n_draws, chosen.size)
+    again = second_look(mixture.weights.size, n_draws, chosen.size, products)
     sums = success_sums(mixture, criterion, mixture.draws(again, generator), everything[chosen])
     closer = upper_mean_bounds(*sums, again, criterion.lowest, 1.0, share)
     bounds[chosen] = np.minimum(bounds[chosen], closer)

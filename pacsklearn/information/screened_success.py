@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pacsklearn.information.mean_bound import chernoff_bounds, upper_mean_bounds
 from pacsklearn.information.mixture import GaussianMixture, MixtureDraws, posteriors
 
-__all__ = ["screened_success", "second_look", "spread"]
+__all__ = ["PRODUCTS", "screened_success", "second_look", "spread"]
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -19,8 +19,9 @@ Singles = NDArray[np.float32]
 _CELLS = 2**22
 # Posterior probabilities of the first and of the last look.
 _FIRST, _LAST = 2**22, 2**24
-# Products of a probability and a membership in one look at sets.
-_PRODUCTS = 2**36
+PRODUCTS = 2**36
+"""Products of a probability and a membership in one look at sets: about two seconds."""
+
 # Successes that are added in single precision.
 _SUMMED = 256
 # Sets, of the widest spread, whose mean tells about how high the worst is.
@@ -33,6 +34,7 @@ def screened_success(
     n_draws: int,
     gamma: float,
     generator: np.random.Generator,
+    products: int = PRODUCTS,
 ) -> float:
     """Upper bound on ``1/2 + E|P(set | y) - 1/2|`` over all sets, at confidence ``1 - gamma``.
 
@@ -48,6 +50,8 @@ def screened_success(
         Over all sets and looks.
     generator : numpy Generator
         Fresh.
+    products : int
+        Most work in one look; less of it is quicker and gives a looser bound.
 
     Returns
     -------
@@ -80,19 +84,19 @@ def screened_success(
     bounds = np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above) * (1 + 1e-12), 1.0)
     worst = _looked_at(sets, np.argsort(bounds)[-_PROBED:], kept, first, share, bounds)
     chosen = np.flatnonzero(bounds >= worst)
-    rows = int(min(first, max(n_draws // 4, _PRODUCTS // (m * chosen.size))))
+    rows = int(min(first, max(n_draws // 4, products // (m * chosen.size))))
     worst = max(worst, _looked_at(sets, chosen, _rows(kept, rows), rows, share, bounds))
     chosen = np.flatnonzero(bounds >= worst)
-    again = second_look(m, n_draws, chosen.size)
+    again = second_look(m, n_draws, chosen.size, products)
     blocks = mixture.draws(again, generator)
     tables = (posteriors(mixture, draws).astype(np.float32) for draws in blocks)
     _looked_at(sets, chosen, tables, again, share, bounds)
     return float(bounds.max())
 
 
-def second_look(m: int, n_draws: int, n_chosen: int) -> int:
+def second_look(m: int, n_draws: int, n_chosen: int, products: int = PRODUCTS) -> int:
     """Draws of the last look at some sets of ``m`` candidates."""
-    cells = min(max(_LAST // m, 8 * n_draws), _PRODUCTS // (m * max(n_chosen, 1)))
+    cells = min(max(_LAST // m, 8 * n_draws), products // (m * max(n_chosen, 1)))
     return int(min(64 * n_draws, max(n_draws, cells)))
 
 

@@ -18,6 +18,8 @@ from pacsklearn.release.statement import membership_prior
 __all__ = ["certified_membership"]
 
 _DRAWS = 2**10
+# It stands beside the promise and is not it: fits of 20,000 rows need not wait for its last digit.
+_PRODUCTS = 2**33
 
 
 def certified_membership(
@@ -53,5 +55,6 @@ def certified_membership(
         _DRAWS,
         GAMMA,
         generator_for(Support(law.centres.astype(np.float64), weights), "certify"),
+        _PRODUCTS,
     )
     return min(found + lattice_slack(law.dimension, 1.0), 1.0)
