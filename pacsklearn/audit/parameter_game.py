@@ -17,7 +17,7 @@ from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.release.books import Books
+from pacsklearn.release.procedure import ReleaseProcedure
 
 __all__ = ["ParameterGame"]
 
@@ -132,22 +132,24 @@ class ParameterGame(Game):
         return posterior_success(self._information, blind)
 
     def play(self, generator: np.random.Generator) -> Round:
-        books = Books.rehearsing(self._space, SeededSampler(generator), self._ceiling)
-        secret = books.secret.index
-        vectors = tuple(self._taken(release, books) for release in self._releases)
+        procedure = ReleaseProcedure.rehearsing(
+            self._space, SeededSampler(generator), self._ceiling
+        )
+        secret = procedure.secret.index
+        vectors = tuple(self._taken(release, procedure) for release in self._releases)
         shown = vectors if self._decode is None else self._decode(*vectors)
-        return Round(secret, books.secret.belief, shown)
+        return Round(secret, procedure.secret.belief, shown)
 
-    def _taken(self, release: LawOrRule, books: Books) -> Floats:
+    def _taken(self, release: LawOrRule, procedure: ReleaseProcedure) -> Floats:
         """One step of a session, with this law."""
 
         def calibrate(belief: Floats) -> NoiseLaw:
             return _check_law(release(belief) if callable(release) else release, self._space)
 
-        law, _, observed = books.take(
+        law, _, observed = procedure.take(
             calibrate,
-            lambda law: books.event("parameters", law, law.axes.shape[1], law.dimension, ()),
-            lambda law: observe(law, books.secret.index, books.secret.sampler),
+            lambda law: procedure.event("parameters", law, law.axes.shape[1], law.dimension, ()),
+            lambda law: observe(law, procedure.secret.index, procedure.secret.sampler),
         )
         decoded: Floats = law.decode(observed)
         return decoded

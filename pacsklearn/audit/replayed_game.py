@@ -15,8 +15,8 @@ from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.release.books import Books
 from pacsklearn.release.parameters import ParameterPlan
+from pacsklearn.release.procedure import ReleaseProcedure
 
 __all__ = ["ReplayedGame"]
 
@@ -87,11 +87,13 @@ class ReplayedGame(Game):
 
     def play(self, generator: np.random.Generator) -> Round:
         criterion = self._releases[0].target.criterion
-        books = Books.rehearsing(self._space, SeededSampler(generator), self._budget, criterion)
-        secret = books.secret.index  # drawn before the noise
-        steps = [release.take(books) for release in self._releases]
+        procedure = ReleaseProcedure.rehearsing(
+            self._space, SeededSampler(generator), self._budget, criterion
+        )
+        secret = procedure.secret.index  # drawn before the noise
+        steps = [release.take(procedure) for release in self._releases]
         shown = tuple(step.law.decode(step.observed) for step in steps)
-        return Round(secret, books.secret.belief, shown)
+        return Round(secret, procedure.secret.belief, shown)
 
     def models(self, released: tuple[Floats, ...]) -> tuple[Any, ...]:
         """Models of a round's vectors."""

@@ -19,7 +19,7 @@ from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.release.books import Books
+from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.release.secret import Secret
 from pacsklearn.responses.answer_kind import AnswerKind, LabelKind, ValueKind, answer_kind
 from pacsklearn.responses.responder import Responder
@@ -190,21 +190,23 @@ class TranscriptGame(Game):
         return posterior_success(self._information, blind)
 
     def play(self, generator: np.random.Generator) -> Round:
-        books = Books.rehearsing(self._space, SeededSampler(generator), self._ceiling)
-        secret = books.secret.index  # drawn before the noise
+        procedure = ReleaseProcedure.rehearsing(
+            self._space, SeededSampler(generator), self._ceiling
+        )
+        secret = procedure.secret.index  # drawn before the noise
         responder = Responder(
             _Table(self._said),
-            books.secret,
-            books.account,
-            NoisePool(books.secret.sampler),
+            procedure.secret,
+            procedure.account,
+            NoisePool(procedure.secret.sampler),
             self._kind,
             step_budget=self._step_budget,
-            lock=books.lock,
-            guarantee=lambda _: books.guarantee(),
+            lock=procedure.lock,
+            guarantee=lambda _: procedure.guarantee(),
         )
-        queries, answers = self._conversation(responder, books.secret)
+        queries, answers = self._conversation(responder, procedure.secret)
         shown = np.asarray(answers).reshape(len(queries), *self._kind.decoded([]).shape[1:])
-        return Round(secret, books.secret.belief, (queries, shown))
+        return Round(secret, procedure.secret.belief, (queries, shown))
 
     def _conversation(self, responder: Responder, secret: Secret) -> tuple[list[int], list[Any]]:
         """Queries and answers, until the responder refuses."""

@@ -19,7 +19,7 @@ from pacsklearn.core.target import Target
 from pacsklearn.noise.one_sided import OneSidedBackend
 from pacsklearn.plugin import registry
 from pacsklearn.plugin.catalogue import unregistered_provenance
-from pacsklearn.release.books import Books, chosen_backend
+from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
 
 __all__ = ["candidate_values", "release_value"]
 
@@ -39,7 +39,7 @@ def candidate_values(
 
 
 def release_value(
-    books: Books,
+    procedure: ReleaseProcedure,
     function: Callable[..., Any],
     X: Any,
     y: Any,
@@ -49,7 +49,7 @@ def release_value(
     metric: Any,
 ) -> Release:
     """One step of a session; the arguments are those of ``PrivacySession.release_function``."""
-    target = books.check(budget)
+    target = procedure.check(budget)
     one_sided = isinstance(noise, OneSidedBackend) or (
         isinstance(noise, str) and noise == ONE_SIDED
     )
@@ -59,25 +59,25 @@ def release_value(
         )
     name = function_name(function)
     if one_sided:
-        return _padded(books, function, X, y, target, name)
+        return _padded(procedure, function, X, y, target, name)
     plugins = registry()
-    noise = chosen_backend(noise, books.criterion)
+    noise = chosen_backend(noise, procedure.criterion)
     backend, cost = plugins.noise_backend(noise), as_metric(metric)
     provenance = (plugins.provenance("noise_backend", noise),)
-    values = candidate_values(function, books.space, X, y)
-    books.warn_of_few(values.vectors.shape[1])
-    law, event, observed = books.take(
+    values = candidate_values(function, procedure.space, X, y)
+    procedure.warn_of_few(values.vectors.shape[1])
+    law, event, observed = procedure.take(
         lambda belief: backend.calibrate(Support(values.vectors, belief), target, cost),
-        lambda law: books.event(
+        lambda law: procedure.event(
             "function",
             law,
             values.vectors.shape[1],
             0 if law.is_noiseless else law.dimension,
             provenance,
         ),
-        lambda law: observe(law, books.secret.index, books.secret.sampler),
+        lambda law: observe(law, procedure.secret.index, procedure.secret.sampler),
     )
-    guarantee = books.guarantee_of(
+    guarantee = procedure.guarantee_of(
         target.budget,
         law,
         noiseless=law.is_noiseless,
@@ -90,7 +90,12 @@ def release_value(
 
 
 def _padded(
-    books: Books, function: Callable[..., Any], X: Any, y: Any, target: Target, name: str
+    procedure: ReleaseProcedure,
+    function: Callable[..., Any],
+    X: Any,
+    y: Any,
+    target: Target,
+    name: str,
 ) -> Release:
     if target.criterion is not None:
         raise ValueError(
@@ -99,22 +104,22 @@ def _padded(
         )
     backend = OneSidedBackend()
     provenance = (replace(unregistered_provenance(backend), name=ONE_SIDED),)
-    values = candidate_values(function, books.space, X, y)
-    law, event, level = books.take(
+    values = candidate_values(function, procedure.space, X, y)
+    law, event, level = procedure.take(
         lambda belief: backend.calibrate(Support(values.vectors, belief), target),
-        lambda law: books.event(
+        lambda law: procedure.event(
             "function",
             law,
             values.vectors.shape[1],
             0 if law.is_noiseless else 1,
             provenance,
         ),
-        lambda law: books.secret.sampler.index(law.shares(books.secret.index)),
+        lambda law: procedure.secret.sampler.index(law.shares(procedure.secret.index)),
     )
-    guarantee = books.guarantee_of(
+    guarantee = procedure.guarantee_of(
         target.budget,
         law,
-        noiseless=law.is_noiseless and law.bound >= books.space.entropy,
+        noiseless=law.is_noiseless and law.bound >= procedure.space.entropy,
         released=(f"value of {name}",),
         public=("the function", "the levels that values are padded to"),
         provenance=provenance,

@@ -20,9 +20,9 @@ from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
 from pacsklearn.plugin import registry
-from pacsklearn.release.books import Books, chosen_backend
 from pacsklearn.release.certified import certified_membership
 from pacsklearn.release.individual import told_about_units, with_individual
+from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
 from pacsklearn.release.statement import public_facts
 
 __all__ = ["ParameterPlan", "ReleaseChoices", "release_parameters"]
@@ -113,7 +113,7 @@ class ParameterPlan:
                 self._first[name] = law
         return law
 
-    def take(self, books: Books, *, certify: bool = False) -> TakenStep:
+    def take(self, procedure: ReleaseProcedure, *, certify: bool = False) -> TakenStep:
         """Calibrate, charge and draw."""
         beliefs = []
         certified: list[float | None] = []
@@ -123,28 +123,28 @@ class ParameterPlan:
             law = self.calibrate(belief)
             # The law of the first release alone is fixed before the session begins, and so is its
             # figure: later ones depend on what came out, and would tell it.
-            if certify and not books.account.own.events:
+            if certify and not procedure.account.own.events:
                 with stage("certificate"):
                     certified.append(certified_membership(law, self.space, belief))
             return law
 
-        law, event, observed = books.take(
+        law, event, observed = procedure.take(
             calibrate,
-            lambda law: books.event(
+            lambda law: procedure.event(
                 "parameters",
                 law,
                 self.outputs.layout.size,
                 0 if law.is_noiseless else law.dimension,
                 self.provenance,
             ),
-            lambda law: observe(law, books.secret.index, books.secret.sampler),
+            lambda law: observe(law, procedure.secret.index, procedure.secret.sampler),
         )
         figure = certified[-1] if certified else None
         return TakenStep(law, event, observed, beliefs[0], figure)
 
 
 def release_parameters(
-    books: Books,
+    procedure: ReleaseProcedure,
     estimator: Any,
     prepare: Callable[[], Candidates],
     *,
@@ -157,12 +157,12 @@ def release_parameters(
 
     The candidates are prepared once the budget is known to be there.
     """
-    target = books.check(budget)
+    target = procedure.check(budget)
     plan = ParameterPlan.of(estimator, prepare, target, choices)
     outputs = plan.outputs
-    books.warn_of_few(outputs.layout.size)
-    law, event, observed, before, certified = plan.take(books, certify=certify)
-    guarantee = books.guarantee_of(
+    procedure.warn_of_few(outputs.layout.size)
+    law, event, observed, before, certified = plan.take(procedure, certify=certify)
+    guarantee = procedure.guarantee_of(
         target.budget,
         law,
         noiseless=law.is_noiseless,

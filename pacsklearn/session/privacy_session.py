@@ -21,9 +21,9 @@ from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.release.account import Account, open_shared
-from pacsklearn.release.books import Books
 from pacsklearn.release.function import release_value
 from pacsklearn.release.parameters import ReleaseChoices, release_parameters
+from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.release.secret import Secret, resumed_sampler, sampler_for
 from pacsklearn.release.session_criterion import as_criterion, check_cap, ledger_unit
 from pacsklearn.responses.answer_kind import answer_kind
@@ -210,7 +210,7 @@ class PrivacySession:
     ) -> None:
         self._n_jobs, self._verbose, self._fast_fit = n_jobs, verbose, fast_fit
         self._one_at_a_time = threading.RLock()
-        self._books = Books(
+        self._procedure = ReleaseProcedure(
             self._space, self._secret, self._account, self._one_at_a_time, criterion
         )
         self._responders = Responders(
@@ -230,7 +230,7 @@ class PrivacySession:
     @property
     def guarantee_(self) -> Guarantee:
         """What is promised about everything released so far."""
-        return self._books.guarantee()
+        return self._procedure.guarantee()
 
     def release(
         self,
@@ -280,7 +280,7 @@ class PrivacySession:
         """
         self._row_space()
         return release_parameters(
-            self._books,
+            self._procedure,
             estimator,
             lambda: self._candidates(estimator, fit_params),
             budget=budget,
@@ -335,7 +335,7 @@ class PrivacySession:
         that depends on the other candidates. How long a call takes is not hidden.
         """
         return release_value(
-            self._books,
+            self._procedure,
             function,
             self._X,
             self._y,
@@ -379,7 +379,7 @@ class PrivacySession:
             The same one for the same arguments, with its step budget and its stored answers.
         """
         self._row_space()
-        if self._books.criterion is not None:
+        if self._procedure.criterion is not None:
             raise ValueError(
                 "criterion must be None for private responses: every answer is a release, and "
                 "caps on the adversary's success do not add up over them."
@@ -434,11 +434,13 @@ class PrivacySession:
             options = {
                 "n_jobs": self._n_jobs,
                 "verbose": self._verbose,
-                "criterion": self._books.criterion,
+                "criterion": self._procedure.criterion,
                 "fast_fit": self._fast_fit,
             }
             write_session(
-                path, session_state(self._X, self._y, self._books, self._responders, options), key
+                path,
+                session_state(self._X, self._y, self._procedure, self._responders, options),
+                key,
             )
 
     @classmethod

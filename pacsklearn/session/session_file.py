@@ -24,7 +24,7 @@ from pacsklearn.core.replacement_file import replacement_file
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import LedgerError, SessionFileError, SessionRolledBackError
 from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.release.books import Books
+from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import ResponderState
@@ -155,7 +155,7 @@ def check_ledger(ledger: str | Ledger | None, state: SessionState) -> Ledger:
 
 
 def session_state(
-    X: Any, y: Any, books: Books, responders: Responders, options: Mapping[str, Any]
+    X: Any, y: Any, procedure: ReleaseProcedure, responders: Responders, options: Mapping[str, Any]
 ) -> SessionState:
     """State of a session as it is now; its lock is held.
 
@@ -164,17 +164,17 @@ def session_state(
     LedgerError
         When it has no ledger in a database.
     """
-    account = books.account
+    account = procedure.account
     position = shared_position(account.shared, account.own, account.session)
     assert account.shared is not None
     models, remembered = responders.export()
-    sampler = books.secret.sampler
+    sampler = procedure.secret.sampler
     return SessionState(
         X=X,
         y=y,
-        space=books.space,
+        space=procedure.space,
         generator=sampler.generator if isinstance(sampler, SeededSampler) else None,
-        drawn=books.secret.export(),
+        drawn=procedure.secret.export(),
         ceiling=account.own.ceiling,
         events=account.own.events,
         session=account.session,

@@ -20,7 +20,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from pacsklearn import PrivacySession, release_sampled
 from pacsklearn.exceptions import BudgetExhaustedError, FunctionError, SubsetFitError
-from pacsklearn.release.books import Books
+from pacsklearn.release.procedure import ReleaseProcedure
 
 X, Y = load_iris(return_X_y=True)
 SECRETS = "secret 4711"
@@ -169,14 +169,14 @@ def test_a_race_for_the_one_release_of_a_criterion(
     what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """8 of 10 races released more than one, each of them close to the cap."""
-    everybody, check = threading.Barrier(3), Books.check
+    everybody, check = threading.Barrier(3), ReleaseProcedure.check
 
-    def checked(books: Books, asked: Any) -> Any:
-        target = check(books, asked)
+    def checked(procedure: ReleaseProcedure, asked: Any) -> Any:
+        target = check(procedure, asked)
         everybody.wait(60)  # all have been told that nothing was released so far
         return target
 
-    monkeypatch.setattr(Books, "check", checked)
+    monkeypatch.setattr(ReleaseProcedure, "check", checked)
     session = PrivacySession(X, Y, budget=0.9, criterion="identification", n_subsets=8)
 
     def attempt(_: int) -> Any:

@@ -25,7 +25,7 @@ from pacsklearn.release.secret import Secret
 from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.release.statement import pac_guarantee
 
-__all__ = ["Books", "chosen_backend"]
+__all__ = ["ReleaseProcedure", "chosen_backend"]
 
 
 def chosen_backend(noise: Any, criterion: Criterion | None) -> str | NoiseBackend:
@@ -38,8 +38,8 @@ def chosen_backend(noise: Any, criterion: Criterion | None) -> str | NoiseBacken
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Books:
-    """Space, secret, ledgers and lock of one session.
+class ReleaseProcedure:
+    """How one session releases: its space, secret, ledgers and lock, used in one order.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class Books:
         sampler: Sampler,
         ceiling: float,
         criterion: Criterion | None = None,
-    ) -> Books:
-        """Books of a session of its own, for games: the same procedure with a secret to be known.
+    ) -> ReleaseProcedure:
+        """The same procedure for a session of its own, as games need: its secret may be known.
 
         Parameters
         ----------
