@@ -16,8 +16,9 @@ demo bench: export PACSKLEARN_DATA := $(or $(PACSKLEARN_DATA),$(abspath $(wildca
 TORCH ?= torch
 SOAK ?= full
 SAMPLE ?= 40
+DIST_PYTHONS ?= $(PYTHON)
 
-.PHONY: help demo test soak mutants test-torch test-range docs bench lint clean
+.PHONY: help demo test soak mutants test-torch test-range docs bench dist lint clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
@@ -30,6 +31,7 @@ help:
 	@echo "make test-range  all tests on the oldest and the newest supported scikit-learn"
 	@echo "make docs        docs/_build/html"
 	@echo "make bench       the tables of benchmarks/"
+	@echo "make dist        dist/, checked; DIST_PYTHONS=\"python3.11 python3.13\" to try the wheel on"
 	@echo "make lint        ruff, mypy, import-linter"
 	@echo "make clean       remove everything that was made"
 
@@ -74,6 +76,10 @@ bench: $(VENV)/.plot
 		echo "== $$program"; \
 		$(PY) "$$program"; \
 	done
+
+# Wheel and sdist of the last commit, the same bytes wherever they are built.
+dist:
+	scripts/dist.sh $(DIST_PYTHONS)
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/auto_examples docs/generated

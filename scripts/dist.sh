@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# usage: dist.sh PYTHON...
+# dist/: wheel and sdist of the last commit, the same bytes whenever and wherever they are built; then
+# the wheel alone in a clean environment of every PYTHON. Tools and environments are thrown away.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+
+if [ -n "$(git status --porcelain)" ]; then
+  echo "A distribution is made from a commit, and there are changes that are in none; commit them first." >&2
+  exit 1
+fi
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset PYTHONPATH # the source folder must not stand in for the wheel
+
+pip() { "$1" -m pip install --quiet --no-input --disable-pip-version-check "${@:2}"; }
+
+"$1" -m venv "$work/tools"
+tools=$work/tools/bin
+pip "$tools/python" build twine check-wheel-contents
+
+# Twice, from two folders: what depends on the clock, the place or the order of files differs.
+for copy in one another; do
+  mkdir -p "$work/$copy/source"
+  git archive HEAD | tar -x -C "$work/$copy/source"
+  (cd "$work/$copy/source" && "$tools/python" -m build --outdir "$work/$copy/dist" . > "$work/$copy/log" 2>&1) ||
+    { cat "$work/$copy/log" >&2; exit 1; }
+done
+(cd "$work/one/dist" && sha256sum -- *) > "$work/sums"
+(cd "$work/another/dist" && sha256sum --check --quiet "$work/sums")
+wheel=$(echo "$work"/one/dist/*.whl)
+
+"$tools/twine" check --strict "$work"/one/dist/*
+"$tools/check-wheel-contents" "$wheel"
+# Nothing is missing (the migrations of ledgers are found by a path, not imported), nothing is extra.
+diff <(git ls-files pacsklearn | LC_ALL=C sort) \
+  <("$tools/python" -m zipfile --list "$wheel" | awk '/^pacsklearn\// {print $1}' | LC_ALL=C sort)
+
+for python in "$@"; do
+  "$python" -m venv --clear "$work/clean"
+  pip "$work/clean/bin/python" "${wheel}[cli]"
+  (cd "$work" && PATH="$work/clean/bin:$PATH" "$work/clean/bin/python" "$root/scripts/try_wheel.py")
+done
+
+rm -rf dist
+cp -R "$work/one/dist" dist
+cat "$work/sums"
