@@ -7,7 +7,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
@@ -20,14 +19,13 @@ from pacsklearn.additive.penalty import penalty_matrix
 from pacsklearn.additive.solver import Problem, minimise
 from pacsklearn.additive.terms import Term, design_of, terms_of
 from pacsklearn.exceptions import SubsetFitError
+from pacsklearn.information.arrays import Floats
 from pacsklearn.schema.column import Column
 from pacsklearn.schema.schema import Schema
 from pacsklearn.schema.tables import check_schema, checked_table, set_table_features
 from pacsklearn.schema.values import column_names, column_values
 
 __all__ = ["AdditiveModel"]
-
-Floats = NDArray[np.float64]
 
 
 class AdditiveModel(BaseEstimator):

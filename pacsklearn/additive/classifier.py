@@ -16,11 +16,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.additive.losses import LogisticLoss, Loss, SoftmaxLoss
 from pacsklearn.forests.fixed_structure_forest import checked_weights
+from pacsklearn.information.arrays import Floats
 from pacsklearn.schema.schema import Schema
 
 __all__ = ["AdditiveClassifier", "loss_of_classes"]
-
-Floats = NDArray[np.float64]
 
 
 class AdditiveClassifier(ClassifierMixin, AdditiveModel):

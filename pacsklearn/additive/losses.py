@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, softmax
 
-__all__ = ["Loss", "SoftmaxLoss", "SquaredLoss", "LogisticLoss"]
+from pacsklearn.information.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["Loss", "SoftmaxLoss", "SquaredLoss", "LogisticLoss"]
 
 
 class Loss(ABC):

@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import lsq_linear
 from sklearn.isotonic import isotonic_regression
 
 from pacsklearn.additive.solver import Problem
 from pacsklearn.additive.terms import Term
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["minimise_monotone", "monotone_ranges", "repaired"]
 
-Floats = NDArray[np.float64]
 Range = tuple[int, int, int]
 
 _MOST_STEPS = 60

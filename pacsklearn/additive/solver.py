@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from pacsklearn.additive.losses import Loss
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["Problem", "minimise"]
-
-Floats = NDArray[np.float64]
 
 _MOST_STEPS = 60
 _MOST_PRODUCTS = 60

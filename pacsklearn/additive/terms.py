@@ -15,7 +15,6 @@ from pacsklearn.schema.values import as_codes, as_days, as_numbers
 
 __all__ = ["Term", "design_of", "terms_of"]
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Adversary", "MostContested"]
+from pacsklearn.information.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["Adversary", "MostContested"]
 
 Adversary: TypeAlias = Callable[[Floats, NDArray[np.bool_]], int]
 """``adversary(belief, asked)`` gives the number of the next query: ``belief`` of shape (m,) are the

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_clusterer, is_regressor
 
-__all__ = ["row_confidences"]
+from pacsklearn.information.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["row_confidences"]
 
 _TINY = np.finfo(np.float64).tiny
 

@@ -12,10 +12,9 @@ from pacsklearn.audit.membership_attack import RULES, blind_success, decide, was
 from pacsklearn.audit.secret_units import secret_units
 from pacsklearn.core.attack import Attack, AttackResult
 from pacsklearn.core.game import Game, Round
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["KnownRowsAttack"]
-
-Floats = NDArray[np.float64]
 
 
 @final

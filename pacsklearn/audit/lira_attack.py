@@ -13,10 +13,9 @@ from pacsklearn._validation import check_integer
 from pacsklearn.audit.secret_units import secret_units, told_unit
 from pacsklearn.core.attack import Attack, AttackResult
 from pacsklearn.core.game import Game, Round
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["LiRAAttack"]
-
-Floats = NDArray[np.float64]
 
 
 @final

@@ -12,10 +12,9 @@ from pacsklearn.audit.row_losses import membership_auc
 from pacsklearn.audit.secret_units import secret_units, told_unit
 from pacsklearn.core.attack import Attack, AttackResult
 from pacsklearn.core.game import Game, Round
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["LossThresholdAttack"]
-
-Floats = NDArray[np.float64]
 
 
 @final

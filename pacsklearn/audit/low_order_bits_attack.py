@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["LowOrderBitsAttack"]
-
-Floats = NDArray[np.float64]
 
 # Enough to rule out every wrong candidate many times over where noise is added in floating point.
 _MOST_NUMBERS = 512

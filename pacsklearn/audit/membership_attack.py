@@ -11,10 +11,9 @@ from pacsklearn._validation import check_integer
 from pacsklearn.audit.secret_units import secret_units
 from pacsklearn.core.attack import Attack, AttackResult
 from pacsklearn.core.game import Game, Round
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["RULES", "OptimalMembershipAttack", "blind_success", "decide", "was_used"]
-
-Floats = NDArray[np.float64]
 
 # Units whose posteriors are computed together.
 _CHUNK = 4096

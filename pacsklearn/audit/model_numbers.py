@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["model_numbers"]
+from pacsklearn.information.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["model_numbers"]
 
 
 def model_numbers(model: Any) -> Floats:

@@ -16,12 +16,12 @@ from pacsklearn.core.game import Game, Round
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import posterior_success
+from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.procedure import ReleaseProcedure
 
 __all__ = ["ParameterGame"]
 
-Floats = NDArray[np.float64]
 # Of an account for laws on which all candidates agree, which cost nothing.
 _LEAST_CEILING = 1e-12
 LawOrRule: TypeAlias = NoiseLaw | Callable[[Floats], NoiseLaw]

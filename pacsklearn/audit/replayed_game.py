@@ -14,13 +14,12 @@ from pacsklearn.core.game import Game, Round
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import posterior_success
+from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.procedure import ReleaseProcedure
 
 __all__ = ["ReplayedGame"]
-
-Floats = NDArray[np.float64]
 
 
 @final

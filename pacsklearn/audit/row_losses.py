@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 from sklearn.base import is_classifier, is_regressor
 
 from pacsklearn.audit.confidence import row_confidences
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["membership_auc", "row_losses"]
-
-Floats = NDArray[np.float64]
 
 _TINY = np.finfo(np.float64).tiny
 

@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.core.game import Game, Round
 from pacsklearn.core.scenario import all_pairs
 from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.information import posterior_success
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.world_distances import full_distance
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.pufferfish.release import CalibratedWorlds, published_figures
 
 __all__ = ["Published", "SlicedGame"]
-
-Floats = NDArray[np.float64]
 
 
 @final

@@ -12,10 +12,9 @@ from pacsklearn._validation import check_integer
 from pacsklearn.audit.row_losses import row_losses
 from pacsklearn.core.game import Game, Round
 from pacsklearn.information import posterior_success
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["TrainingGame"]
-
-Floats = NDArray[np.float64]
 
 
 @final

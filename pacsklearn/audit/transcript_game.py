@@ -17,6 +17,7 @@ from pacsklearn.core.game import Game, Round
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.information import posterior_success
+from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.procedure import ReleaseProcedure
@@ -25,8 +26,6 @@ from pacsklearn.responses.answer_kind import AnswerKind, LabelKind, ValueKind, a
 from pacsklearn.responses.responder import Responder
 
 __all__ = ["TranscriptGame"]
-
-Floats = NDArray[np.float64]
 
 
 @final

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.candidates.subset_fitting import StageFailure, same_behaviour, unfitted_copy
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["CHECKED_ROWS", "CanonicalForm", "equal_but_for_rounding"]
-
-Floats = NDArray[np.float64]
 
 CHECKED_ROWS = 32
 """Enough rows to see a decode that predicts something else, few enough to cost nothing."""

@@ -9,15 +9,13 @@ from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.candidates.canonical_form import equal_but_for_rounding
 from pacsklearn.candidates.subset_fitting import Outcome, Stage, attempt
 from pacsklearn.exceptions import FunctionError, NonDeterministicError
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["FunctionValues", "function_name", "function_value", "function_values"]
-
-Floats = NDArray[np.float64]
 
 
 @final

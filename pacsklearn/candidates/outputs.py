@@ -37,6 +37,7 @@ from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
 from pacsklearn.exceptions import NonDeterministicError, StructureMismatchError
+from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.sampler import Sampler
 
 __all__ = [
@@ -44,8 +45,6 @@ __all__ = [
     "candidate_outputs",
     "observe",
 ]
-
-Floats = NDArray[np.float64]
 
 _CHECKED_SUBSETS = 8
 

@@ -14,10 +14,9 @@ from sklearn.svm import SVC, SVR
 
 from pacsklearn._sklearn_compat import kernel_width
 from pacsklearn.core.batch_predictor import BatchPredictor
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["StackedSVM"]
-
-Floats = NDArray[np.float64]
 
 _KERNELS = ("rbf", "poly", "sigmoid", "linear")
 _ROWS = 256  # whose kernels with one machine's support vectors fit the cache

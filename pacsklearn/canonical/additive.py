@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from pacsklearn.additive.monotone import monotone_ranges, repaired
@@ -14,10 +13,9 @@ from pacsklearn.canonical.schema_encoder import schema_facts
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["AdditiveCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 # A relative error of the scale changes no decision, only how sure the probabilities look.
 _SCALE_WEIGHT = 0.01

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.feature_selection import SelectorMixin
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from pacsklearn.core.canonicalizer import Canonicalizer
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["AffineMap", "FoldingCanonicalizer", "affine_map", "is_affine"]
-
-Floats = NDArray[np.float64]
 
 
 @final

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-__all__ = ["assign_to_mean", "assign_up_to_sign"]
+from pacsklearn.information.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["assign_to_mean", "assign_up_to_sign"]
 
 _MOST_ROUNDS = 10
 

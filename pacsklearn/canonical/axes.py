@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.decomposition import FastICA
 
 from pacsklearn.canonical.assignment import assign_up_to_sign
@@ -13,10 +12,9 @@ from pacsklearn.canonical.features import feature_facts, set_features
 from pacsklearn.canonical.log_domain import positive
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["AxesCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 # Share of a feature's signal below which a posterior of the factors cannot be computed.
 _LEAST_NOISE = 1e-14

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import set_bins
 from pacsklearn.canonical.features import feature_facts, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["BinnedCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 
 @final

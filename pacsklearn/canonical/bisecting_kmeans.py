@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any, TypeAlias, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import plant_bisecting_tree, prepare_for_predict
 from pacsklearn.canonical.features import feature_facts, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["BisectingKMeansCanonicalizer"]
 
-Floats = NDArray[np.float64]
 Shape: TypeAlias = tuple[Any, ...]  # () for a leaf, (left, right) for a pair
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import set_classes
 from pacsklearn.canonical.discrete_nb import public_log_prior
@@ -15,10 +14,9 @@ from pacsklearn.canonical.log_domain import log_simplex
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["CategoricalNBCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 
 @final

@@ -23,10 +23,9 @@ from pacsklearn.canonical.union import side_by_side
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["ColumnTransformerCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 _PUBLIC = ("drop", "passthrough")
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.canonical.log_domain import positive
 from pacsklearn.core.metric import DiagonalMetric, MatrixMetric, Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["from_log", "log_metric", "mean_metric", "spectrum_of_log", "to_log"]
-
-Floats = NDArray[np.float64]
 
 # Logarithm of the largest ratio of two variances that double precision can tell from infinity.
 _LARGEST_CONDITION = 36.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_expit
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
@@ -15,10 +14,9 @@ from pacsklearn.canonical.log_domain import log_simplex
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric, ScaledMetric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["DiscreteNBCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 # Beyond it a probability is one in double precision.
 _LARGEST_LOGIT = 30.0

@@ -17,10 +17,9 @@ from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.forests.feature_scale import FeatureScale, public_scale
 from pacsklearn.forests.leaves import repaired_votes
 from pacsklearn.forests.structure import ForestStructure, descend, forest_structure
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["FixedStructureForestCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 # Rows on which noise is weighed; more cost time and change little.
 _MOST_ROWS = 1000

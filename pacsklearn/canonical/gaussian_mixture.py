@@ -6,7 +6,6 @@ from copy import copy
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.canonical.assignment import assign_to_mean
 from pacsklearn.canonical.covariance import (
@@ -21,10 +20,9 @@ from pacsklearn.canonical.log_domain import positive, simplex
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["GaussianMixtureCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 
 @final

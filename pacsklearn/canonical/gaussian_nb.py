@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import set_classes
 from pacsklearn.canonical.features import feature_facts, set_features
@@ -13,10 +12,9 @@ from pacsklearn.canonical.log_domain import positive, simplex
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["GaussianNBCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 
 @final

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.canonical.features import feature_facts
 from pacsklearn.canonical.stateless import zero_rows
@@ -14,10 +13,9 @@ from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import DiagonalMetric, Metric
 from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["ImputerCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 
 @final

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import prepare_for_predict
 from pacsklearn.canonical.assignment import assign_to_mean
 from pacsklearn.canonical.features import feature_facts, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["KMeansCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 
 @final

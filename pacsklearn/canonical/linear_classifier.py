@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import is_multilabel, set_classes
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
@@ -22,10 +21,9 @@ from pacsklearn.core.canonicalizer import Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["LinearClassifierCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 # A relative error of the scale changes no decision, only how sure the probabilities look.
 _SCALE_WEIGHT = 0.01

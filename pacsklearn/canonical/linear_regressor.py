@@ -6,7 +6,6 @@ import copy
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import prepare_for_predict
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
@@ -14,10 +13,9 @@ from pacsklearn.canonical.features import feature_facts, second_moment, set_feat
 from pacsklearn.core.canonicalizer import Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["LinearRegressorCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 
 @final

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-__all__ = ["log_simplex", "positive", "simplex"]
+from pacsklearn.information.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["log_simplex", "positive", "simplex"]
 
 _LARGEST_LOG = 200.0
 

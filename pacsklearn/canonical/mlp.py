@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from pacsklearn._sklearn_compat import is_multilabel, set_classes
@@ -14,10 +13,9 @@ from pacsklearn.canonical.assignment import assign_up_to_sign
 from pacsklearn.canonical.features import feature_facts, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["MLPCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 # Activations f with f(c a) = c f(a) for c > 0, and with f(-a) = -f(a).
 _SCALE_FREE = ("relu", "identity")

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.preprocessing import LabelBinarizer
 
@@ -24,10 +23,9 @@ from pacsklearn.canonical.stateless import zero_rows
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["MulticlassCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 
 @final

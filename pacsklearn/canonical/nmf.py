@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import nnls
 
@@ -14,10 +13,9 @@ from pacsklearn.canonical.assignment import assign_to_mean
 from pacsklearn.canonical.features import feature_facts, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["NMFCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 _SMALLEST = 1e-100
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pacsklearn.canonical.linear_classifier import LinearClassifierCanonicalizer
@@ -15,6 +13,7 @@ from pacsklearn.canonical.search import SearchCanonicalizer
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = [
     "Part",
@@ -24,8 +23,6 @@ __all__ = [
     "keeping_scores",
     "metric_of_parts",
 ]
-
-Floats = NDArray[np.float64]
 
 
 class Part(NamedTuple):

@@ -6,16 +6,14 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.canonical.features import feature_facts, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, MatrixMetric, Metric, ScaledMetric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["PCACanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 _MOST_FEATURES = 1024
 _MOST_ROUNDS = 10

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pacsklearn.canonical.affine import FoldingCanonicalizer, affine_map, is_affine
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, Metric
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["PipelineCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 
 @final

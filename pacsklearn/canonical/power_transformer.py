@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import boxcox, boxcox1p, inv_boxcox, inv_boxcox1p
 from sklearn.preprocessing import StandardScaler
 
@@ -13,10 +12,9 @@ from pacsklearn.canonical.features import feature_facts, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["PowerTransformerCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 # Wide enough for what is fitted, narrow enough that noise overflows nowhere near the origin.
 _LARGEST_EXPONENT = 300.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import set_classes
 from pacsklearn.canonical.covariance import log_metric, mean_metric, spectrum_of_log, to_log
@@ -14,10 +13,9 @@ from pacsklearn.canonical.log_domain import simplex
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["QDACanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 
 @final

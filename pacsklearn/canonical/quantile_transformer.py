@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.canonical.features import feature_facts, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import DiagonalMetric, Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["QuantileTransformerCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 
 @final

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from pacsklearn.canonical.features import feature_facts, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["ScalerCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 _LARGEST_LOG_SCALE = 300.0
 

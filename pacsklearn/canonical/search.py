@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric
 from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["SearchCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 
 @final

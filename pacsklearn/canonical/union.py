@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from pacsklearn.canonical.parts import (
@@ -19,10 +18,9 @@ from pacsklearn.canonical.parts import (
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["UnionCanonicalizer", "side_by_side"]
-
-Floats = NDArray[np.float64]
 
 _PUBLIC = ("drop", "passthrough")
 

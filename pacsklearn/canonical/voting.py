@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import Bunch
@@ -22,10 +21,9 @@ from pacsklearn.canonical.parts import (
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["VotingCanonicalizer"]
-
-Floats = NDArray[np.float64]
 
 
 @final

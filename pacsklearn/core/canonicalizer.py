@@ -6,16 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import IdentityMetric, Metric
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["Canonicalizer", "Encoding"]
-
-Floats = NDArray[np.float64]
 
 
 class Encoding(NamedTuple):

@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MEMBERSHIP_AIM", "NAMING_AIM", "Criterion"]
+from pacsklearn.information.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["MEMBERSHIP_AIM", "NAMING_AIM", "Criterion"]
 
 MEMBERSHIP_AIM: Final = "membership of one unit"
 NAMING_AIM: Final = "naming the subset"

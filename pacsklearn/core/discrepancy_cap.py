@@ -6,15 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pacsklearn._validation import check_integer
 from pacsklearn.information import discrepancy as counts
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.mean_bound import upper_mean_bound
 
 __all__ = ["DiscrepancyCap"]
-
-Floats = NDArray[np.float64]
 
 
 @final

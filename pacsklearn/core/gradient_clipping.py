@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.slice_profile import SliceProfile
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["GradientClipping"]
-
-Floats = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
 # Largest whole number a gradient may round to: doubles hold all integers up to 2^53.

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import NAMING_AIM, Criterion
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["GuessCriterion", "has_units", "identification", "k_of_n"]
-
-Floats = NDArray[np.float64]
 
 
 @final

@@ -12,10 +12,9 @@ from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import MEMBERSHIP_AIM, Criterion
 from pacsklearn.core.guess_criterion import has_units
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["MembershipCriterion"]
-
-Floats = NDArray[np.float64]
 
 # Entries of a table that are held at once.
 _CHUNK = 2**22

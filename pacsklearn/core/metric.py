@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from pacsklearn.information.arrays import Floats
 
 __all__ = [
     "BlockMetric",
@@ -22,8 +23,6 @@ __all__ = [
     "ScaledMetric",
     "as_metric",
 ]
-
-Floats = NDArray[np.float64]
 
 
 class Metric(ABC):

@@ -8,9 +8,10 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.information.arrays import Floats
+
 __all__ = ["LATTICE_SCALE", "NoiseLaw"]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 LATTICE_SCALE: Final = 2**20

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pacsklearn.core.metric import IdentityMetric, Metric
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["ProtectingMetric"]
-
-Floats = NDArray[np.float64]
 
 
 @final

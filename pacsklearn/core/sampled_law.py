@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["GuardedSpan", "SampledLaw"]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 

@@ -8,13 +8,11 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["SliceProfile"]
-
-Floats = NDArray[np.float64]
 
 _UNIT = 1e-8
 _TOTAL = 1e-9

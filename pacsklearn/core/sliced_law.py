@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.sampled_law import GuardedSpan
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["AGGREGATIONS", "RenyiCosts", "SlicedLaw"]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 AGGREGATIONS: Final = ("average", "joint", "full")

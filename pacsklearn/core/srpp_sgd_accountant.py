@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from pacsklearn._validation import check_integer
@@ -29,8 +28,6 @@ from pacsklearn.information.privacy_profile import (
 from pacsklearn.information.renyi_conversion import approximate_epsilon, gaussian_epsilon
 
 __all__ = ["ACCOUNTINGS", "SRPPSGDAccountant"]
-
-Floats = NDArray[np.float64]
 
 ACCOUNTINGS: Final = ("worst-case", "subsampling-aware", "secret-batches")
 """How the draw of the batches counts: worst batch, mean over known ones, or never learnt."""

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.core.metric import Metric
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.span import SpanCoordinates, span_coordinates
 
 __all__ = ["Support"]
-
-Floats = NDArray[np.float64]
 
 
 @final

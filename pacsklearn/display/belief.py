@@ -11,10 +11,9 @@ from pacsklearn._validation import check_integer
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.display.palette import COLOURS, NEUTRAL, percent, pyplot
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["BeliefDisplay"]
-
-Floats = NDArray[np.float64]
 
 
 class BeliefDisplay:

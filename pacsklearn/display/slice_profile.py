@@ -7,17 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.core.scenario import Worlds
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.display.palette import COLOURS, below_axes, pyplot
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.world_distances import slice_distances
 
 __all__ = ["SliceProfileDisplay"]
-
-Floats = NDArray[np.float64]
 
 _LABEL_ANGLE = 22.5
 

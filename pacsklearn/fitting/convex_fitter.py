@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import validate_data
@@ -18,10 +17,9 @@ from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.joint_minimiser import Penalty, Problem, minimise
 from pacsklearn.fitting.losses import Loss
 from pacsklearn.fitting.member_sums import member_sums
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["ConvexFitter", "Scaling", "double_rows"]
-
-Floats = NDArray[np.float64]
 
 _LARGEST = 1e100
 # The joint parameters may not be worse than the ordinary ones by more than rounding.

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet, Lasso
@@ -16,10 +15,9 @@ from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import double_rows
 from pacsklearn.fitting.moment_fitter import MomentFitter, well_scaled
 from pacsklearn.fitting.moments import Moments, is_doubtful
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["ElasticNetFitter"]
-
-Floats = NDArray[np.float64]
 
 _TOLERANCE = 1e-11
 _MOST_ITERATIONS = 5000

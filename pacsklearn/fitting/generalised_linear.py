@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
 
 from pacsklearn._sklearn_compat import prepare_for_predict
@@ -14,10 +13,9 @@ from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
 from pacsklearn.fitting.joint_minimiser import Penalty
 from pacsklearn.fitting.losses import Loss, Tweedie
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["GeneralisedLinearFitter"]
-
-Floats = NDArray[np.float64]
 
 _GAMMA = 2.0
 _SLACK = 10.0

@@ -13,10 +13,9 @@ from scipy.linalg import solve_triangular
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.fitting.losses import Loss
 from pacsklearn.fitting.member_sums import block_members
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["Penalty", "Problem", "Solution", "minimise"]
-
-Floats = NDArray[np.float64]
 
 _ROWS = 512  # rows whose decisions by all candidates fit the cache
 _TOLERANCE = 1e-10

@@ -18,10 +18,9 @@ from pacsklearn._sklearn_compat import prepare_for_predict
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import double_rows
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["KMeansFitter"]
-
-Floats = NDArray[np.float64]
 
 # With more clusters one bound for all other centres rules out little.
 _MOST_CLUSTERS = 32

@@ -6,17 +6,15 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from pacsklearn._sklearn_compat import lda_degrees_of_freedom
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.moment_fitter import MomentFitter
 from pacsklearn.fitting.moments import Moments, is_doubtful
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["LDAFitter"]
-
-Floats = NDArray[np.float64]
 
 # How far a singular value has to be from the tolerance at which it is dropped.
 _CLEARLY = 100.0

@@ -7,16 +7,14 @@ from numbers import Real
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression, Ridge
 
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.moment_fitter import MomentFitter, well_scaled
 from pacsklearn.fitting.moments import Moments, is_doubtful
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["LeastSquaresFitter"]
-
-Floats = NDArray[np.float64]
 
 # Singular values this much above the tolerance at which LinearRegression drops them.
 _CLEARLY = 100.0

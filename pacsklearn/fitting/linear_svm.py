@@ -6,17 +6,15 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.svm import LinearSVC, LinearSVR
 
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
 from pacsklearn.fitting.joint_minimiser import Penalty
 from pacsklearn.fitting.losses import Epsilon, Hinge, Loss
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["LinearSVMFitter"]
-
-Floats = NDArray[np.float64]
 
 _BINARY = 2
 _SLACK = 10.0

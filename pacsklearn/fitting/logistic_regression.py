@@ -7,17 +7,15 @@ from numbers import Real
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
 from pacsklearn.fitting.joint_minimiser import Penalty
 from pacsklearn.fitting.losses import Logistic, Loss, Softmax
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["LogisticRegressionFitter"]
-
-Floats = NDArray[np.float64]
 
 _BINARY = 2
 # Solvers that stop by the gradient.

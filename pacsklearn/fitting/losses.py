@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-__all__ = ["Epsilon", "Hinge", "Logistic", "Loss", "Softmax", "Tweedie"]
+from pacsklearn.information.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["Epsilon", "Hinge", "Logistic", "Loss", "Softmax", "Tweedie"]
 
 
 class Loss(ABC):

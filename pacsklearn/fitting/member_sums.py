@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["block_members", "member_products", "member_sums"]
-
-Floats = NDArray[np.float64]
 
 _BUCKETS = 256
 _TOGETHER = (1, 2, 4, 8)

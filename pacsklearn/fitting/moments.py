@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.fitting.member_sums import member_products, member_sums
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["Moments", "class_moments", "is_doubtful", "subset_moments"]
-
-Floats = NDArray[np.float64]
 
 _LARGEST = 1e100
 _EPSILON = float(np.finfo(np.float64).eps)

@@ -14,10 +14,9 @@ from sklearn.utils.validation import validate_data
 from pacsklearn.forests.fixed_structure_forest import FixedStructureForest, checked_weights
 from pacsklearn.forests.growth import entropy
 from pacsklearn.forests.leaves import common_votes, on_simplex, shrunken_leaves
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["FixedStructureForestClassifier"]
-
-Floats = NDArray[np.float64]
 
 
 class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["FeatureScale", "feature_scale", "public_scale"]
-
-Floats = NDArray[np.float64]
 
 # Standard deviations to either side of the mean.
 _WIDTH = 2.5

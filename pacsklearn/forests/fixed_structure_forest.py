@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pacsklearn.forests.feature_scale import feature_scale
 from pacsklearn.forests.growth import Impurity, ThresholdRule, grow_thresholds, node_sums
 from pacsklearn.forests.structure import descend, forest_structure
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["FixedStructureForest", "checked_weights"]
-
-Floats = NDArray[np.float64]
 
 
 class FixedStructureForest(BaseEstimator):

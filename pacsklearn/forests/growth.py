@@ -11,10 +11,10 @@ from scipy.special import xlogy
 
 from pacsklearn.forests.feature_scale import FeatureScale
 from pacsklearn.forests.structure import ForestStructure
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["ThresholdRule", "entropy", "grow_thresholds", "node_sums", "squared_error"]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 Impurity = Callable[[Floats], Floats]
 

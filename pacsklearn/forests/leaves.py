@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["common_votes", "on_simplex", "repaired_votes", "shrunken_leaves"]
-
-Floats = NDArray[np.float64]
 
 
 def shrunken_leaves(sums: Floats, mass: Floats, prior: Floats | None, prior_count: float) -> Floats:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
@@ -13,10 +12,9 @@ from sklearn.utils.validation import validate_data
 from pacsklearn.forests.fixed_structure_forest import FixedStructureForest, checked_weights
 from pacsklearn.forests.growth import squared_error
 from pacsklearn.forests.leaves import shrunken_leaves
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["FixedStructureForestRegressor"]
-
-Floats = NDArray[np.float64]
 
 
 class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["ForestStructure", "descend", "forest_structure"]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
 _DEEPEST = 10

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-__all__ = ["AnisotropicCovariance", "anisotropic_covariance", "slice_costs"]
+from pacsklearn.information.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["AnisotropicCovariance", "anisotropic_covariance", "slice_costs"]
 
 # Of the isotropic variance: noise that no direction falls below, so that the full view is finite.
 _FLOOR = 0.02

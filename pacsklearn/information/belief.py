@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pacsklearn.information._scalars import as_count
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["belief_entropy", "uniform_belief", "update_belief"]
-
-Floats = NDArray[np.float64]
 
 
 def uniform_belief(m: int) -> Floats:

@@ -10,9 +10,10 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_bipartite_matching, maximum_flow
 from scipy.spatial.distance import cdist
 
+from pacsklearn.information.arrays import Floats
+
 __all__ = ["bottleneck_distance"]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _LARGEST_CAPACITY = 2**31 - 1

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 __all__ = ["channel_information"]
-
-Floats = NDArray[np.float64]
 
 # Covers the rounding of sums of up to 1e9 non-negative terms, each good to a few units.
 _OUTWARD = 1.0 + 1e-12

@@ -13,16 +13,14 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft
 from scipy.signal import lfilter
 from scipy.special import logsumexp
 
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.privacy_profile import StepProfile
 
 __all__ = ["composed_epsilon"]
-
-Floats = NDArray[np.float64]
 
 _CURVE_POINTS = 6_000
 _COARSE, _FINEST, _MOST = 2**12, 2**16, 2**21

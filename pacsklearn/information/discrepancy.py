@@ -12,10 +12,11 @@ import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from pacsklearn.information._scalars import as_count, as_probability
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.mean_bound import upper_mean_bound
 
 __all__ = [
@@ -33,8 +34,6 @@ __all__ = [
     "variation_second_moment",
     "variation_tail",
 ]
-
-Floats = NDArray[np.float64]
 
 SAMPLINGS: Final = ("without-replacement", "with-replacement", "poisson")
 """Ways of drawing a batch."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.information._scalars import as_count
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.gaussianity_gap import GapCorrection, SurrogateGap
 from pacsklearn.information.mean_bound import upper_mean_bound, upper_mean_bounds
 
 __all__ = ["donsker_varadhan"]
-
-Floats = NDArray[np.float64]
 
 _SLOPES = (0.25, 0.5, 0.75, 1.0)
 # Shares of the training draws that the clipping leaves untouched on each side.

@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import NamedTuple, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
-__all__ = ["GapCorrection", "SurrogateGap"]
+from pacsklearn.information.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["GapCorrection", "SurrogateGap"]
 
 _CHUNK = 2**22
 _LARGEST_SIGNAL = 1e8

@@ -8,13 +8,12 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.mean_bound import upper_mean_bounds
 from pacsklearn.information.mixture import GaussianMixture, posteriors
 from pacsklearn.information.posterior_success import posterior_success
 
 __all__ = ["IndividualInformation", "individual_information"]
-
-Floats = NDArray[np.float64]
 
 _MOST_CELLS = 2**22
 

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.information._scalars import as_count
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["linear_bound", "logdet_bound"]
-
-Floats = NDArray[np.float64]
 
 _LEAST_SIGMA = 2**10
 # Covers the rounding of the sums below, which are pairwise and of non-negative terms.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["least_visible_covariance"]
-
-Floats = NDArray[np.float64]
 
 # Share of the trace that covers what no direction points to.
 _EVERYWHERE = 1e-6

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-__all__ = ["logdet_allocation"]
+from pacsklearn.information.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["logdet_allocation"]
 
 
 def logdet_allocation(variances: Floats, budget: float) -> Floats:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
 from pacsklearn.information._scalars import as_count, as_probability
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["chernoff_bounds", "upper_mean_bound", "upper_mean_bounds"]
-
-Floats = NDArray[np.float64]
 
 # Part of the failure probability that goes to the betting bound, which is rarely the worse one.
 _BETTING_SHARE = 7 / 8

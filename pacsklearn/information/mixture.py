@@ -11,9 +11,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GaussianMixture", "MixtureDraws", "leakage", "log_posterior", "posteriors"]
+from pacsklearn.information.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["GaussianMixture", "MixtureDraws", "leakage", "log_posterior", "posteriors"]
 
 # Entries of a table of posteriors that are held at once.
 _MOST_CELLS = 2**19

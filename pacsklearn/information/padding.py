@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.information._scalars import as_nats
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.channel import channel_information
 
 __all__ = ["RESOLUTION", "Padding", "bucket_padding", "least_padding"]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 RESOLUTION = 2**52

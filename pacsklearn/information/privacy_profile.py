@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, logsumexp
 
-__all__ = ["CommonBatchProfile", "OppositeRowsProfile", "StepProfile"]
+from pacsklearn.information.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["CommonBatchProfile", "OppositeRowsProfile", "StepProfile"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 # What lies this many nats below the largest value of an integrand is left out.

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.information.arrays import Floats
+
 __all__ = ["quantile_distance", "sliced_distances"]
 
-Floats = NDArray[np.float64]
 Numbers = NDArray[np.floating[Any]]
 Indices = NDArray[np.int64]
 

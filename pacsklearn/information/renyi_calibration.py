@@ -11,9 +11,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import logsumexp
+
+from pacsklearn.information.arrays import Floats
 
 __all__ = [
     "average_cost",
@@ -26,8 +27,6 @@ __all__ = [
     "worst_slice_cost",
     "worst_slice_variance",
 ]
-
-Floats = NDArray[np.float64]
 
 # Root finding stops within this share of the variance; the larger end is returned.
 _RELATIVE = 1e-12

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.logdet_allocation import logdet_allocation
 from pacsklearn.information.mixture import (
     GaussianMixture,
@@ -19,8 +20,6 @@ from pacsklearn.information.mixture import (
 from pacsklearn.information.scale_search import least_log_factor
 
 __all__ = ["NoiseShape", "residual_covariance"]
-
-Floats = NDArray[np.float64]
 
 # Directions that the others tell anyway may do with less and less noise; this much is left.
 _LEAST_SHARE = 1e-8

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["mean_distance_bound"]
-
-Floats = NDArray[np.float64]
 
 _OUTWARD = 1.0 + 1e-12
 

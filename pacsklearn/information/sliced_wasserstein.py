@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
 from pacsklearn.information._scalars import as_count
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.gaussianity_gap import GapCorrection, SurrogateGap
 from pacsklearn.information.mean_bound import upper_mean_bound
 
 __all__ = ["sliced_wasserstein"]
-
-Floats = NDArray[np.float64]
 
 # Nodes a panel of one noise deviation, and the coarser rule that tells the error.
 _NODES, _COARSE = 10, 6

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["SpanCoordinates", "span_coordinates"]
-
-Floats = NDArray[np.float64]
 
 
 class SpanCoordinates(NamedTuple):

@@ -8,8 +8,9 @@ most, and rounding by ``slack`` more as soon as one differs at all: ``k`` rows m
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
+
+from pacsklearn.information.arrays import Floats
 
 __all__ = [
     "mean_divergence",
@@ -17,8 +18,6 @@ __all__ = [
     "secret_batch_divergence",
     "shift_divergence",
 ]
-
-Floats = NDArray[np.float64]
 
 
 def shift_divergence(order: float, count: float, reach: float, slack: float = 0.0) -> float:

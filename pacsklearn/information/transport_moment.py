@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq, linear_sum_assignment
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
-__all__ = ["transport_divergence", "transport_variance"]
+from pacsklearn.information.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["transport_divergence", "transport_variance"]
 
 # Terms further above the least that a coupling needs are never used by the best one.
 _WIDEST = 600.0

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh
+
+from pacsklearn.information.arrays import Floats
 
 __all__ = [
     "layered_update_caps",
@@ -17,8 +19,6 @@ __all__ = [
     "published_noise_scale",
     "update_cap",
 ]
-
-Floats = NDArray[np.float64]
 
 
 def update_cap(

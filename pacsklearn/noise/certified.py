@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.information.residual_covariance import NoiseShape
 from pacsklearn.noise.lattice import lattice_centres
 
 __all__ = ["GAMMA", "certified_law", "generator_for", "lattice_slack"]
 
-Floats = NDArray[np.float64]
 Certificate = Callable[[GaussianMixture, float, np.random.Generator], float]
 
 GAMMA = 1e-6

@@ -8,8 +8,9 @@ from typing import ClassVar, final
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import Integers, NoiseLaw
-from pacsklearn.core.support import Floats, Support
+from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
+from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.lattice import lattice_law, opened
 
 __all__ = ["ClosedFormBackend"]

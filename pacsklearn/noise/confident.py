@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.core.metric import IdentityMetric, Metric
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.sampled_law import GuardedSpan, SampledLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.logdet_allocation import logdet_allocation
 from pacsklearn.information.mean_bound import upper_mean_bound
 from pacsklearn.information.sampled_bound import mean_distance_bound
 
 __all__ = ["confident_law"]
-
-Floats = NDArray[np.float64]
 
 # A margin over the farthest calibration trial: the guard touches next to nothing, and the range
 # it leaves to the confidence bound stays small.

@@ -19,6 +19,7 @@ from pacsklearn.core.scenario import Worlds
 from pacsklearn.core.sliced_law import RenyiCosts, SlicedLaw
 from pacsklearn.core.support import Support
 from pacsklearn.exceptions import ScenarioError
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.lattice_smoothing import smoothing_excess
 from pacsklearn.information.mean_bound import upper_mean_bound
 from pacsklearn.information.renyi_conversion import epsilon_at_order, gaussian_epsilon
@@ -26,8 +27,6 @@ from pacsklearn.noise.sliced_gaussian import unit_directions
 from pacsklearn.noise.sliced_target import SlicedTarget
 
 __all__ = ["coupled_law"]
-
-Floats = NDArray[np.float64]
 
 _LEAST_DRAWS = 100
 _CALIBRATED = 0.2

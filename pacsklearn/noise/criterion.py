@@ -16,6 +16,7 @@ from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.criterion_success import (
     certified_success,
     success_sums,
@@ -37,7 +38,6 @@ from pacsklearn.noise.lattice import exact_law
 
 __all__ = ["CriterionBackend"]
 
-Floats = NDArray[np.float64]
 Targets = NDArray[np.intp]
 
 # Targets that the search for a scale looks at: those that stand out.

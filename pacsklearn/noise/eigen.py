@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from pacsklearn.core.noise_law import Integers
-from pacsklearn.core.support import Floats
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.lattice_bound import linear_bound
 from pacsklearn.noise.closed_form import ClosedFormBackend
 

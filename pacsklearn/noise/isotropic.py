@@ -8,7 +8,8 @@ import numpy as np
 
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.noise_law import Integers
-from pacsklearn.core.support import Floats, Support
+from pacsklearn.core.support import Support
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.lattice_bound import linear_bound
 from pacsklearn.noise.closed_form import ClosedFormBackend
 

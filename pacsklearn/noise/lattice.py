@@ -11,11 +11,11 @@ from pacsklearn.core.fit_report import stage
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.span import SpanCoordinates
 
 __all__ = ["Bound", "exact_law", "lattice_centres", "lattice_law", "opened"]
 
-Floats = NDArray[np.float64]
 Bound = Callable[[NDArray[np.int64], Floats, int], float]
 
 # Differences of centres stay far inside int64, noise added; only a candidate that the belief has

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import final
 
 from pacsklearn.core.noise_law import Integers
-from pacsklearn.core.support import Floats
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.lattice_bound import logdet_bound
 from pacsklearn.information.logdet_allocation import logdet_allocation
 from pacsklearn.noise.closed_form import ClosedFormBackend

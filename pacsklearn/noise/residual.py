@@ -6,7 +6,6 @@ import math
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.core.metric import Metric
@@ -14,6 +13,7 @@ from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.mixture import GaussianMixture, leakage
 from pacsklearn.information.mixture_information import certified_information
 from pacsklearn.information.residual_covariance import NoiseShape, residual_covariance
@@ -28,8 +28,6 @@ from pacsklearn.noise.lattice import opened
 from pacsklearn.noise.logdet import LogdetBackend
 
 __all__ = ["ResidualBackend"]
-
-Floats = NDArray[np.float64]
 
 # Draws on which the size of the certificate's margin is tried out.
 _REHEARSAL = 2**14

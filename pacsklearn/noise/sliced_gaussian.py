@@ -14,6 +14,7 @@ from pacsklearn.core.sliced_law import RenyiCosts, SlicedLaw
 from pacsklearn.core.support import Support
 from pacsklearn.information import renyi_calibration as renyi
 from pacsklearn.information.anisotropic_covariance import anisotropic_covariance
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.lattice_smoothing import smoothing_excess
 from pacsklearn.information.renyi_conversion import (
     approximate_epsilon,
@@ -32,7 +33,6 @@ from pacsklearn.noise.sliced_target import SlicedTarget
 
 __all__ = ["sliced_law", "unit_directions"]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Members = list[tuple[tuple[int, ...], tuple[int, ...]]]
 Sides = list[tuple[Floats, Floats]]

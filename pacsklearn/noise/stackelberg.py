@@ -14,13 +14,12 @@ from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.logdet_allocation import logdet_allocation
 from pacsklearn.noise.certified import generator_for
 from pacsklearn.noise.lattice import lattice_centres, opened
 
 __all__ = ["StackelbergBackend"]
-
-Floats = NDArray[np.float64]
 
 
 @final

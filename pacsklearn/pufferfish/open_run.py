@@ -15,6 +15,7 @@ from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.exceptions import PrivacyLeakWarning
+from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.batch_sampler import BatchSampler
 from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.run import PrivateRun, RunRecord, run_unit
@@ -26,7 +27,6 @@ from pacsklearn.scenarios.differing_rows import DifferingRows
 
 __all__ = ["PlainRun", "PrivateSGD", "opened_run", "planned_unit"]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 # Room for the rounding of the sum of the prices of a run whose noise was given.

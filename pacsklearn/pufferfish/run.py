@@ -24,6 +24,7 @@ from pacsklearn.exceptions import (
     LedgerMismatchError,
     SessionRolledBackError,
 )
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.discrepancy import largest_batch
 from pacsklearn.noise.batch_sampler import BatchSampler
 from pacsklearn.noise.noise_pool import NoisePool
@@ -32,7 +33,6 @@ from pacsklearn.release.account import Account
 
 __all__ = ["PrivateRun", "RunRecord", "run_unit"]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _WHAT = "A run of private gradient steps"

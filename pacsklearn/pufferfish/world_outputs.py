@@ -40,11 +40,10 @@ from pacsklearn.exceptions import (
     StructureMismatchError,
     SubsetFitError,
 )
+from pacsklearn.information.arrays import Floats
 from pacsklearn.release.statement import public_facts
 
 __all__ = ["FunctionQuery", "ModelQuery", "Query", "WorldOutputs", "own_output", "world_outputs"]
-
-Floats = NDArray[np.float64]
 
 _ANCHORS = 8
 

@@ -12,12 +12,11 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 
 from pacsklearn.candidates.models import AnsweringModels
+from pacsklearn.information.arrays import Floats
 from pacsklearn.responses import label_engine, value_engine
 from pacsklearn.responses.answers import LabelAnswers, ValueAnswers
 
 __all__ = ["AnswerKind", "LabelKind", "ProbabilityKind", "ValueKind", "answer_kind"]
-
-Floats = NDArray[np.float64]
 
 
 class AnswerKind(ABC):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import murmurhash3_32
 
+from pacsklearn.information.arrays import Floats
 from pacsklearn.schema.column import Column
 from pacsklearn.schema.values import (
     MISSING,
@@ -24,7 +25,6 @@ from pacsklearn.schema.values import (
 
 __all__ = ["ENCODINGS", "Encoded", "Encoding", "encoding_of"]
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _WORD = re.compile(r"\w+")

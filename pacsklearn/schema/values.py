@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.information.arrays import Floats
+
 __all__ = [
     "MISSING",
     "OUTSIDE",
@@ -21,8 +23,6 @@ __all__ = [
     "day_of",
     "key_of",
 ]
-
-Floats = NDArray[np.float64]
 
 # Codes of a value that is no category of the schema, and of one that is not there.
 OUTSIDE, MISSING = -1, -2

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric
+from pacsklearn.information.arrays import Floats
 from pacsklearn.testing.behaviour import same_behaviour
 from pacsklearn.testing.encode_rules import fresh_copy
 from pacsklearn.testing.fingerprint import differing_attributes
@@ -27,8 +27,6 @@ __all__ = [
     "check_round_trip",
     "decoded",
 ]
-
-Floats = NDArray[np.float64]
 
 _NOISED = "everything released is noised"
 _GAUGE = "gauge"

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.information.arrays import Floats
 from pacsklearn.testing.fingerprint import differing_attributes, fingerprint
 from pacsklearn.testing.fitted_candidates import FittedCandidates
 from pacsklearn.testing.rule import broken, require
@@ -26,8 +26,6 @@ __all__ = [
     "encode_all",
     "fresh_copy",
 ]
-
-Floats = NDArray[np.float64]
 
 _DECLARATIONS = "declarations"
 _ENCODING = "encoding"

@@ -15,11 +15,10 @@ from pacsklearn.core.game import Game, Round
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import posterior_success, update_belief
+from pacsklearn.information.arrays import Floats
 from pacsklearn.testing.label_oracle import LabelLaw, label_law
 
 __all__ = ["AttackGames", "example_games"]
-
-Floats = NDArray[np.float64]
 
 _CANDIDATES, _UNITS, _QUERIES = 16, 24, 8
 _BUDGET = 1 / 4

@@ -5,19 +5,17 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.layout import Layout
+from pacsklearn.information.arrays import Floats
 from pacsklearn.testing.behaviour import same_behaviour
 from pacsklearn.testing.decode_rules import decoded
 from pacsklearn.testing.fitted_candidates import FittedCandidates, take
 from pacsklearn.testing.rule import broken, require
 
 __all__ = ["check_null_budget"]
-
-Floats = NDArray[np.float64]
 
 _RULE = "null budget"
 _DRAWS = 200

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
@@ -28,12 +27,11 @@ from pacsklearn.estimators.srpp_sgd.losses import LinearLoss, loss_named
 from pacsklearn.estimators.srpp_sgd.penalty import Penalty
 from pacsklearn.estimators.srpp_sgd.step_size import StepSize
 from pacsklearn.exceptions import ScenarioError
+from pacsklearn.information.arrays import Floats
 from pacsklearn.pufferfish.open_run import PlainRun, PrivateSGD, opened_run, planned_unit
 from pacsklearn.pufferfish.training_rows import training_rows
 
 __all__ = ["LinearSGD", "secret_column"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,10 +18,9 @@ from pacsklearn.estimators.srpp_sgd.checked import check_parameters, checked_cla
 from pacsklearn.estimators.srpp_sgd.losses import LOSSES
 from pacsklearn.estimators.srpp_sgd.words import documented
 from pacsklearn.exceptions import PrivacyLeakWarning
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["SRPPSGDClassifier"]
-
-Floats = NDArray[np.float64]
 
 _READ_OFF = (
     "classes_: they were read off the private labels, so that a label which a single row has is "

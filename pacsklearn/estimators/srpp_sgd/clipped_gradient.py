@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from pacsklearn.estimators.srpp_sgd.losses import LinearLoss
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["clipped_sum", "squared_norms"]
-
-Floats = NDArray[np.float64]
 
 
 def clipped_sum(

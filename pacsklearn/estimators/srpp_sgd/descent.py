@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pacsklearn.estimators.srpp_sgd.penalty import Penalty
 from pacsklearn.estimators.srpp_sgd.step_size import StepSize
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["Descent"]
-
-Floats = NDArray[np.float64]
 
 
 @final

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
+
+from pacsklearn.information.arrays import Floats
 
 __all__ = [
     "LOSSES",
@@ -19,8 +20,6 @@ __all__ = [
     "SquaredLoss",
     "loss_named",
 ]
-
-Floats = NDArray[np.float64]
 
 
 class LinearLoss(ABC):

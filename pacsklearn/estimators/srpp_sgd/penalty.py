@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["PENALTIES", "Penalty"]
-
-Floats = NDArray[np.float64]
 
 PENALTIES: Final = ("l2", "l1", "elasticnet", None)
 """Names of the penalties."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from pacsklearn.estimators.srpp_sgd.base import LinearSGD
 from pacsklearn.estimators.srpp_sgd.checked import check_parameters
 from pacsklearn.estimators.srpp_sgd.words import documented
+from pacsklearn.information.arrays import Floats
 
 __all__ = ["SRPPSGDRegressor"]
-
-Floats = NDArray[np.float64]
 
 
 @documented
