@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["channel_information"]
+from pacsklearn.information.rounding import OUTWARD
 
-# Covers the rounding of sums of up to 1e9 non-negative terms, each good to a few units.
-_OUTWARD = 1.0 + 1e-12
+__all__ = ["channel_information"]
 
 
 def channel_information(weights: ArrayLike, channel: ArrayLike) -> float:
@@ -67,4 +66,4 @@ def channel_information(weights: ArrayLike, channel: ArrayLike) -> float:
         logs = np.where(rows > 0.0, rows * ratio, 0.0)
     exact = logs - (rows - overall)
     terms = np.where(np.abs(x) < 1e-3, overall * series, exact)
-    return float(np.sum(p @ np.maximum(terms, 0.0))) * _OUTWARD
+    return float(np.sum(p @ np.maximum(terms, 0.0))) * OUTWARD

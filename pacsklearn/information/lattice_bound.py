@@ -7,12 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.information._scalars import as_count
 from pacsklearn.information.arrays import Floats
+from pacsklearn.information.rounding import OUTWARD
 
 __all__ = ["linear_bound", "logdet_bound"]
 
 _LEAST_SIGMA = 2**10
-# Covers the rounding of the sums below, which are pairwise and of non-negative terms.
-_OUTWARD = 1.0 + 1e-12
 
 
 def linear_bound(centres: ArrayLike, weights: ArrayLike, sigma: int) -> float:
@@ -57,7 +56,7 @@ def linear_bound(centres: ArrayLike, weights: ArrayLike, sigma: int) -> float:
     z, p, sigma = _check(centres, weights, sigma)
     distances = _centred(z, p) / sigma
     distances *= distances
-    return float(0.5 * np.sum(p * np.sum(distances, axis=1))) * _OUTWARD
+    return float(0.5 * np.sum(p * np.sum(distances, axis=1))) * OUTWARD
 
 
 def logdet_bound(centres: ArrayLike, weights: ArrayLike, sigma: int) -> float:
@@ -118,7 +117,7 @@ def logdet_bound(centres: ArrayLike, weights: ArrayLike, sigma: int) -> float:
     offsets *= offsets
     differs = np.any(z[p > 0.0] != z[np.argmax(p)], axis=0)
     variances = np.sum(p[:, None] * offsets, axis=0)[differs]
-    return float(0.5 * np.sum(np.log1p(variances + 1.0 / (12.0 * sigma**2)))) * _OUTWARD
+    return float(0.5 * np.sum(np.log1p(variances + 1.0 / (12.0 * sigma**2)))) * OUTWARD
 
 
 def _centred(z: NDArray[np.int64], p: Floats) -> Floats:

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacsklearn.information.arrays import Floats
+from pacsklearn.information.rounding import OUTWARD
 
 __all__ = ["mean_distance_bound"]
-
-_OUTWARD = 1.0 + 1e-12
 
 
 def mean_distance_bound(noise: ArrayLike, reference: ArrayLike, mean_distance: float) -> float:
@@ -60,7 +59,7 @@ def mean_distance_bound(noise: ArrayLike, reference: ArrayLike, mean_distance: f
         )
     if not 0.0 <= mean_distance < math.inf:
         raise ValueError(f"mean_distance must be finite and >= 0, got {mean_distance!r}.")
-    return (0.5 * float(np.sum(_divergence(e / t))) + mean_distance) * _OUTWARD
+    return (0.5 * float(np.sum(_divergence(e / t))) + mean_distance) * OUTWARD
 
 
 def _divergence(ratios: Floats) -> Floats:

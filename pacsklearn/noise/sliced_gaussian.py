@@ -22,6 +22,7 @@ from pacsklearn.information.renyi_conversion import (
     epsilon_at_order,
     gaussian_epsilon,
 )
+from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.information.transport_moment import transport_divergence, transport_variance
 from pacsklearn.information.world_distances import (
     full_distance,
@@ -40,7 +41,6 @@ Sides = list[tuple[Floats, Floats]]
 _LARGEST_CENTRE = 2.0**60
 _EXACT_STEPS = 2.0**51
 _MOST_SHAPED = 400
-_OUTWARD = 1 + 1e-12
 _PROOFS = {
     "average": "distances along every slice, for each pair and prior (srpp, Lemma 4.1 and "
     "Corollary 4.1)",
@@ -217,27 +217,27 @@ def _costs(
     moved = distances.any(axis=1)
     distances[moved] += rounding_slack(scaled)
     farthest, _ = full_distance(scaled, instances)
-    farthest *= _OUTWARD
+    farthest *= OUTWARD
     weights, order = target.profile.weights, target.order
     d = centres.shape[1]
 
     def joint(at: float) -> float:
-        return renyi.joint_cost(distances, weights, at, 1.0) * _OUTWARD + smoothing_excess(d, at)
+        return renyi.joint_cost(distances, weights, at, 1.0) * OUTWARD + smoothing_excess(d, at)
 
     excess = smoothing_excess(d, order)
-    average = renyi.average_cost(distances, weights, order, 1.0) * _OUTWARD + excess
-    full = renyi.full_cost(farthest, order, 1.0) * _OUTWARD
-    full_epsilon = gaussian_epsilon(full / order, target.delta) * _OUTWARD
+    average = renyi.average_cost(distances, weights, order, 1.0) * OUTWARD + excess
+    full = renyi.full_cost(farthest, order, 1.0) * OUTWARD
+    full_epsilon = gaussian_epsilon(full / order, target.delta) * OUTWARD
     whole = target.aggregation == "full" and not target.worst_case
     sides = matched_sides(scaled, instances) if whole else None
     if sides is not None:
-        moment = max(transport_divergence(*each, order) for each in sides) * _OUTWARD
+        moment = max(transport_divergence(*each, order) for each in sides) * OUTWARD
         if moment < full:
             full = moment
             full_epsilon = min(full_epsilon, epsilon_at_order(full, order, target.delta))
-    worst = renyi.worst_slice_cost(distances, weights, order, 1.0) * _OUTWARD + excess
-    average_epsilon = concentrated_epsilon(average / order, target.delta) * _OUTWARD
-    joint_epsilon = approximate_epsilon(joint, target.delta) * _OUTWARD
+    worst = renyi.worst_slice_cost(distances, weights, order, 1.0) * OUTWARD + excess
+    average_epsilon = concentrated_epsilon(average / order, target.delta) * OUTWARD
+    joint_epsilon = approximate_epsilon(joint, target.delta) * OUTWARD
     # A slice tells no more than the whole, whose price may be the lower one here.
     most, most_epsilon = (full, full_epsilon) if whole else (math.inf, math.inf)
     return RenyiCosts(

@@ -10,12 +10,11 @@ from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.sliced_law import RenyiCosts
 from pacsklearn.core.statement_rendering import rounded_up
 from pacsklearn.information.renyi_conversion import epsilon_at_order
+from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.pufferfish.run import PrivateRun
 from pacsklearn.pufferfish.world_differences import WorldDifferences
 
 __all__ = ["run_guarantee"]
-
-_OUTWARD = 1 + 1e-12
 
 _PROOFS = {
     "worst-case": "clipped gradients move by two clipping norms a differing row, whatever the "
@@ -177,7 +176,7 @@ def _facts(
         every = differences.n_pairs == n_secrets * (n_secrets - 1) // 2
         secret = "; so is the information on the secret" if every else ""
         # The price is never below the order times the divergence of order 1.
-        nats = run.spent / accountant.order * _OUTWARD
+        nats = run.spent / accountant.order * OUTWARD
         if not mixed:
             nats = min(nats, accountant.information(run.noise_multiplier, n_steps))
         facts.append(
@@ -212,8 +211,8 @@ def _assumptions(run: PrivateRun, n_steps: int) -> tuple[str, ...]:
 
 def _summed(prices: tuple[tuple[float, int, float], ...], costs: RenyiCosts) -> RenyiCosts:
     """Costs of steps at several prices: converted at the order itself."""
-    total = math.fsum(price * count for price, count, _ in prices) * _OUTWARD
-    release = math.fsum(cost * count for _, count, cost in prices) * _OUTWARD
+    total = math.fsum(price * count for price, count, _ in prices) * OUTWARD
+    release = math.fsum(cost * count for _, count, cost in prices) * OUTWARD
     epsilon = epsilon_at_order(release, costs.order, costs.delta) if release > 0 else 0.0
     return RenyiCosts(
         order=costs.order,

@@ -27,9 +27,6 @@ be exact doubles. A cap only ever means more noise than the budget asks for."""
 
 TINIEST_STEP: Final = 2.0**-1022
 
-OUTWARD = 1.0 + 1e-12
-"""Covers the rounding of the few operations between the belief and a charge."""
-
 # Below it the masses themselves leave the range of doubles.
 _LEAST_BUDGET = 1e-250
 

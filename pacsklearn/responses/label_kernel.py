@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pacsklearn.responses.answers import LARGEST_CENTRE, OUTWARD
+from pacsklearn.information.rounding import OUTWARD
+from pacsklearn.responses.answers import LARGEST_CENTRE
 
 __all__ = ["answer_rows", "compiled", "contested", "first_alive", "masses_of"]
 

@@ -17,11 +17,12 @@ from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.mechanism import QueryAnswers
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.information import belief_entropy
+from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
 from pacsklearn.responses.answer_kind import AnswerKind
-from pacsklearn.responses.answers import OUTWARD, Stop
+from pacsklearn.responses.answers import Stop
 from pacsklearn.responses.row_keys import row_keys
 from pacsklearn.responses.stored_answers import AnswerRun, StoredAnswers
 

@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from pacsklearn.responses.answers import LARGEST_OFFSET, OUTWARD, TINIEST_STEP
+from pacsklearn.information.rounding import OUTWARD
+from pacsklearn.responses.answers import LARGEST_OFFSET, TINIEST_STEP
 from pacsklearn.responses.label_kernel import compiled, first_alive, masses_of
 
 __all__ = ["answer_rows", "contested"]

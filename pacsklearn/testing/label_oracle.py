@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.responses.answers import LARGEST_CENTRE, OUTWARD, LabelAnswers, Step, Stop
+from pacsklearn.information.rounding import OUTWARD
+from pacsklearn.responses.answers import LARGEST_CENTRE, LabelAnswers, Step, Stop
 
 __all__ = ["LabelLaw", "Masses", "answer_labels", "label_law", "label_masses"]
 

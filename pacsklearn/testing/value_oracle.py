@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.responses.answers import (
     LARGEST_OFFSET,
-    OUTWARD,
     TINIEST_STEP,
     Step,
     Stop,
