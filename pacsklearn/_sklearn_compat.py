@@ -18,6 +18,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 __all__ = [
     "check_features",
+    "check_width",
     "constant_predictor",
     "html_diagram",
     "is_multilabel",
@@ -49,6 +50,11 @@ def check_features(estimator: Any, X: Any) -> None:
     That one asks for the estimator's tags each time, which costs more than a stored answer.
     """
     _check_feature_names(estimator, X, reset=False)
+    check_width(estimator, X)
+
+
+def check_width(estimator: Any, X: Any) -> None:
+    """Hold the number of columns against that of the fit."""
     _check_n_features(estimator, X, reset=False)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._sklearn_compat import check_width, safe_indexing
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.stacked_linear import stack
 from pacsklearn.candidates.subset_fitting import (
@@ -99,7 +99,11 @@ class CandidateModels(AnsweringModels):
         return None if names is None else tuple(names)
 
     def checked(self, X: Any) -> Any:
-        return self._rules.check(X)
+        checked = self._rules.check(X)
+        if self.stacked is not None:
+            # What stands for all models asks their parts, which count no columns.
+            check_width(self.models[0], checked)
+        return checked
 
     def labels(self, X: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
         codes = np.empty((X.shape[0], len(self.models)), dtype=np.int32)

@@ -95,6 +95,11 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     return X, y
 
 
+_TEXT_READERS = frozenset(
+    {"CountVectorizer", "TfidfVectorizer", "HashingVectorizer", "DictVectorizer", "FeatureHasher"}
+)
+
+
 def check_reader(estimator: Any) -> None:
     """Refuse estimators that read texts, not a table, before their rows are looked at.
 
@@ -104,7 +109,8 @@ def check_reader(estimator: Any) -> None:
         With what to use instead.
     """
     first = _first_reader(estimator)
-    if type(first).__module__.startswith("sklearn.feature_extraction"):
+    # One that stands by itself has no canonicalizer, and the error about that says why.
+    if first is not estimator and type(first).__name__ in _TEXT_READERS:
         raise TypeError(
             f"{type(first).__name__} reads texts or dictionaries, and candidates are rows of a "
             "table. Put the texts into a column, describe it as Column(name, 'text') in a Schema, "

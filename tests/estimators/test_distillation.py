@@ -61,6 +61,7 @@ def test_what_is_kept_is_what_passes(rows: Any) -> None:
         query_budget=0.5,
         allow_exact=True,
         n_subsets=M,
+        subset_seed=0,
         random_state=0,
     ).fit(X[:100], y[:100])
     everything = distill(teacher, GaussianNB(), X[100:200], alpha=None)

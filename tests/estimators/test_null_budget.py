@@ -71,6 +71,7 @@ def measured(
         budget=budget,
         noise=noise,
         n_subsets=8,
+        allow_exact=True,
         random_state=np.random.RandomState(7),
     )
     values = [measure(estimator.fit(X, y), X, y) for _ in range(n_releases)]
