@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from dataclasses import replace
 
@@ -26,7 +27,7 @@ STEP = 2.0**-20
 def ledger(monkeypatch):
     """Shared ledger; ``interrupt`` says when its next charge is interrupted."""
     shared, charge = MemoryLedger(4.0), MemoryLedger.charge
-    interrupt = {"moment": None}
+    interrupt = {"moment": None, "stop": KeyboardInterrupt}
 
     def faulty(self, event):
         moment = interrupt["moment"] if self is shared else None
@@ -35,7 +36,7 @@ def ledger(monkeypatch):
         interrupt["moment"] = None
         if moment == "after":
             charge(self, event)
-        raise KeyboardInterrupt
+        raise interrupt["stop"]
 
     monkeypatch.setattr(MemoryLedger, "charge", faulty)
     return shared, interrupt
@@ -48,14 +49,16 @@ def contested(session, n_rows=40):
     return responder, rows[responder.kind.contested(said, np.log(np.full(16, 1 / 16)))][:n_rows]
 
 
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_an_interrupted_charge_is_remembered(ledger, moment):
+def test_an_interrupted_charge_is_remembered(ledger, moment, stop):
     ledger, interrupt = ledger
+    interrupt["stop"] = stop  # SystemExit is what handlers of SIGTERM raise
     with PrivacySession(X, y, budget=1.0, n_subsets=16, ledger=ledger) as session:
         responder, rows = contested(session)
         responder.predict(rows[:1])
         interrupt["moment"] = moment
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(stop):
             responder.predict(rows[1:2])
         before = ledger.spent
         responder.predict(rows[1:2])
@@ -64,6 +67,27 @@ def test_an_interrupted_charge_is_remembered(ledger, moment):
         assert [event.key.rpartition("/")[2] for event in ledger.events] == [
             str(i) for i in range(len(ledger.events))
         ]
+
+
+def test_an_interrupt_in_a_thread_is_remembered_by_the_next(ledger):
+    ledger, interrupt = ledger
+    with PrivacySession(X, y, budget=1.0, n_subsets=16, ledger=ledger) as session:
+        responder, rows = contested(session)
+        interrupt["moment"] = "after"
+        ended = []
+
+        def ask():
+            try:
+                responder.predict(rows[:1])
+            except KeyboardInterrupt:
+                ended.append(True)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        thread.join()
+        assert ended == [True]
+        responder.predict(rows[:2])
+        assert session.ledger.spent == ledger.spent == 3 * STEP
 
 
 def test_a_key_taken_by_another_copy_is_no_interrupted_charge(ledger):
