@@ -334,10 +334,8 @@ class Guarantee:
             f"{percent_up(self.prior_membership)} %."
         )
         if self.certified_membership is not None:
-            text += (
-                f" Certified for this very release: at most "
-                f"{percent_up(self.certified_membership)} %."
-            )
+            these = "this very release" if self.n_releases == 1 else "these very releases together"
+            text += f" Certified for {these}: at most {percent_up(self.certified_membership)} %."
         if self.n_unprotected:
             text += (
                 f" This does not hold for {self.n_unprotected:,} {rows}(s) that all candidate "

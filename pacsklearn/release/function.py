@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self, final
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.function_values import FunctionValues, function_name, function_values
 from pacsklearn.candidates.outputs import observe
 from pacsklearn.core.candidate_space import CandidateSpace
-from pacsklearn.core.metric import as_metric
+from pacsklearn.core.event import Provenance
+from pacsklearn.core.metric import Metric, as_metric
+from pacsklearn.core.noise_backend import NoiseBackend
+from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.one_sided_law import ONE_SIDED, OneSidedLaw
 from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
+from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.one_sided import OneSidedBackend
 from pacsklearn.plugin import registry
 from pacsklearn.plugin.catalogue import unregistered_provenance
 from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
 
-__all__ = ["candidate_values", "release_value"]
+__all__ = ["FunctionPlan", "candidate_values", "release_value"]
 
 
 def candidate_values(
@@ -38,6 +42,58 @@ def candidate_values(
     return function_values(function, inputs, space.n_candidates)
 
 
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class FunctionPlan:
+    """A release of a function's value, up to what needs the secret; secret material."""
+
+    values: FunctionValues
+    backend: NoiseBackend
+    cost: Metric
+    target: Target
+    provenance: tuple[Provenance, ...]
+    name: str
+
+    public = ("the function", "shape of its value")
+
+    @classmethod
+    def of(
+        cls,
+        function: Callable[..., Any],
+        space: SecretSpace | CandidateSpace,
+        X: Any,
+        y: Any,
+        target: Target,
+        noise: Any = "auto",
+        metric: Any = None,
+    ) -> Self:
+        """Evaluate the function on every candidate, once the plugins are known to be there."""
+        plugins, noise = registry(), chosen_backend(noise, target.criterion)
+        backend, cost = plugins.noise_backend(noise), as_metric(metric)
+        provenance = (plugins.provenance("noise_backend", noise),)
+        values = candidate_values(function, space, X, y)
+        return cls(values, backend, cost, target, provenance, function_name(function))
+
+    def calibrate(self, belief: Floats) -> NoiseLaw:
+        """Law under a belief."""
+        support = Support(self.values.vectors, belief)
+        return self.backend.calibrate(support, self.target, self.cost)
+
+    @property
+    def n_outputs(self) -> int:
+        """Length of the released vector."""
+        return self.values.vectors.shape[1]
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """What comes out of the noisy vector."""
+        return (f"value of {self.name}",)
+
+    def value(self, vector: Floats) -> Any:
+        """Value in the function's shape."""
+        return self.values.restore(vector)
+
+
 def release_value(
     procedure: ReleaseProcedure,
     function: Callable[..., Any],
@@ -47,6 +103,7 @@ def release_value(
     budget: float | None,
     noise: Any,
     metric: Any,
+    certify: bool = True,
 ) -> Release:
     """One step of a session; the arguments are those of ``PrivacySession.release_function``."""
     target = procedure.check(budget)
@@ -57,35 +114,31 @@ def release_value(
         raise ValueError(
             f"metric must be None with noise={ONE_SIDED!r}: its cost is the mean padding."
         )
-    name = function_name(function)
     if one_sided:
-        return _padded(procedure, function, X, y, target, name)
-    plugins = registry()
-    noise = chosen_backend(noise, procedure.criterion)
-    backend, cost = plugins.noise_backend(noise), as_metric(metric)
-    provenance = (plugins.provenance("noise_backend", noise),)
-    values = candidate_values(function, procedure.space, X, y)
-    procedure.warn_of_few(values.vectors.shape[1])
+        return _padded(procedure, function, X, y, target, certify=certify)
+    plan = FunctionPlan.of(function, procedure.space, X, y, target, noise, metric)
+    procedure.warn_of_few(plan.n_outputs)
     law, event, observed = procedure.take(
-        lambda belief: backend.calibrate(Support(values.vectors, belief), target, cost),
+        plan.calibrate,
         lambda law: procedure.event(
             "function",
             law,
-            values.vectors.shape[1],
+            plan.n_outputs,
             0 if law.is_noiseless else law.dimension,
-            provenance,
+            plan.provenance,
         ),
         lambda law: observe(law, procedure.secret.index, procedure.secret.sampler),
+        certify=certify,
     )
     guarantee = procedure.guarantee_of(
         target.budget,
         law,
         noiseless=law.is_noiseless,
-        released=(f"value of {name}",),
-        public=("the function", "shape of its value"),
-        provenance=provenance,
+        released=plan.released,
+        public=plan.public,
+        provenance=plan.provenance,
     )
-    value = values.restore(law.decode(observed))
+    value = plan.value(law.decode(observed))
     return Release(value, guarantee, event, law.noise_power, law.released_power)
 
 
@@ -95,7 +148,8 @@ def _padded(
     X: Any,
     y: Any,
     target: Target,
-    name: str,
+    *,
+    certify: bool,
 ) -> Release:
     if target.criterion is not None:
         raise ValueError(
@@ -115,12 +169,13 @@ def _padded(
             provenance,
         ),
         lambda law: procedure.secret.sampler.index(law.shares(procedure.secret.index)),
+        certify=certify,
     )
     guarantee = procedure.guarantee_of(
         target.budget,
         law,
         noiseless=law.is_noiseless and law.bound >= procedure.space.entropy,
-        released=(f"value of {name}",),
+        released=(f"value of {function_name(function)}",),
         public=("the function", "the levels that values are padded to"),
         provenance=provenance,
     )

@@ -19,8 +19,8 @@ from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
+from pacsklearn.information.arrays import Floats
 from pacsklearn.plugin import registry
-from pacsklearn.release.certified import certified_membership
 from pacsklearn.release.individual import told_about_units, with_individual
 from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
 from pacsklearn.release.statement import public_facts
@@ -47,16 +47,12 @@ class ReleaseChoices:
 
 @final
 class TakenStep(NamedTuple):
-    """A step that was charged and drawn: law, event, integers, and the belief before it.
-
-    ``certified`` is the certified success at memberships, where it was asked for.
-    """
+    """A step that was charged and drawn: law, event, integers, and the belief before it."""
 
     law: NoiseLaw
     event: Event
     observed: NDArray[np.int64]
     belief: NDArray[np.float64]
-    certified: float | None = None
 
 
 @final
@@ -116,31 +112,43 @@ class ParameterPlan:
     def take(self, procedure: ReleaseProcedure, *, certify: bool = False) -> TakenStep:
         """Calibrate, charge and draw."""
         beliefs = []
-        certified: list[float | None] = []
 
         def calibrate(belief: NDArray[np.float64]) -> NoiseLaw:
             beliefs.append(belief)
-            law = self.calibrate(belief)
-            # The law of the first release alone is fixed before the session begins, and so is its
-            # figure: later ones depend on what came out, and would tell it.
-            if certify and not procedure.account.own.events:
-                with stage("certificate"):
-                    certified.append(certified_membership(law, self.space, belief))
-            return law
+            return self.calibrate(belief)
 
         law, event, observed = procedure.take(
             calibrate,
             lambda law: procedure.event(
                 "parameters",
                 law,
-                self.outputs.layout.size,
+                self.n_outputs,
                 0 if law.is_noiseless else law.dimension,
                 self.provenance,
             ),
             lambda law: observe(law, procedure.secret.index, procedure.secret.sampler),
+            certify=certify,
         )
-        figure = certified[-1] if certified else None
-        return TakenStep(law, event, observed, beliefs[0], figure)
+        return TakenStep(law, event, observed, beliefs[0])
+
+    @property
+    def n_outputs(self) -> int:
+        """Length of the released vector."""
+        return self.outputs.layout.size
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """What comes out of the noisy vector."""
+        return self.outputs.canonicalizer.noised
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """What is released as it is."""
+        return public_facts(self.outputs.layout)
+
+    def value(self, vector: Floats) -> Any:
+        """Fitted estimator of a released vector."""
+        return self.outputs.decode(vector)
 
 
 def release_parameters(
@@ -159,20 +167,18 @@ def release_parameters(
     """
     target = procedure.check(budget)
     plan = ParameterPlan.of(estimator, prepare, target, choices)
-    outputs = plan.outputs
-    procedure.warn_of_few(outputs.layout.size)
-    law, event, observed, before, certified = plan.take(procedure, certify=certify)
+    procedure.warn_of_few(plan.n_outputs)
+    law, event, observed, before = plan.take(procedure, certify=certify)
     guarantee = procedure.guarantee_of(
         target.budget,
         law,
         noiseless=law.is_noiseless,
-        released=outputs.canonicalizer.noised,
-        public=public_facts(outputs.layout),
+        released=plan.released,
+        public=plan.public,
         provenance=plan.provenance,
-        certified=certified,
     )
     told = told_about_units(law, plan.space, before) if individual else None
     if told is not None:
         guarantee = with_individual(guarantee, told)
-    value = outputs.decode(law.decode(observed))
+    value = plan.value(law.decode(observed))
     return Release(value, guarantee, event, law.noise_power, law.released_power, told)

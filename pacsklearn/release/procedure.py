@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 from pacsklearn.accounting.shared_ledger import ledger_head
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.event import Event, Provenance
+from pacsklearn.core.fit_report import stage
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.noise_backend import NoiseBackend
@@ -22,6 +23,7 @@ from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
+from pacsklearn.release.session_certificate import LATER, SessionCertificate
 from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.release.statement import pac_guarantee
 
@@ -51,6 +53,7 @@ class ReleaseProcedure:
     criterion : Criterion, optional
         What is capped instead of the mutual information. Successes do not add up, so such a
         session makes one release.
+    certificate : SessionCertificate, optional
     """
 
     space: SecretSpace | CandidateSpace
@@ -58,6 +61,7 @@ class ReleaseProcedure:
     account: Account
     lock: AbstractContextManager[Any]
     criterion: Criterion | None = None
+    certificate: SessionCertificate = field(default_factory=SessionCertificate)
 
     @classmethod
     def rehearsing(
@@ -131,6 +135,8 @@ class ReleaseProcedure:
         calibrate: Callable[[Any], Any],
         describe: Callable[[Any], Event],
         draw: Callable[[Any], Any],
+        *,
+        certify: bool = False,
     ) -> tuple[Any, Event, Any]:
         """Calibrate to the belief, charge, and only then draw; the belief learns what came out.
 
@@ -142,6 +148,8 @@ class ReleaseProcedure:
             Event of a law.
         draw : callable
             What is released under a law: the first use of the secret.
+        certify : bool
+            Certify the success at memberships under the law, where it is the session's first.
 
         Returns
         -------
@@ -149,8 +157,15 @@ class ReleaseProcedure:
         """
         with self.lock:
             self._check_first()  # another thread may have released since the step was begun
-            law = calibrate(self.secret.belief)
+            belief = self.secret.belief
+            law = calibrate(belief)
+            # What is released first alone is fixed before the session begins, and so is its
+            # figure: later laws depend on what came out, and would tell it.
+            if certify and not self.account.own.events:
+                with stage("certificate"):
+                    self.certificate.fix(law, self.space, belief)
             event = self.account.charge(describe(law))
+            self.certificate.note(law)
             observed = draw(law)
             self.secret.learn(law.log_likelihood(observed))
         return law, event, observed
@@ -176,7 +191,7 @@ class ReleaseProcedure:
             budget=own.ceiling,
             spent=spent,
             metered=own.spent,
-            n_releases=len(own.events),
+            n_releases=self.n_releases,
             bound="sum of the releases' bounds, each given the releases before it",
             confidence=self._confidence(),
             noise=", ".join(sorted({event.backend for event in own.events})) or "none yet",
@@ -191,7 +206,20 @@ class ReleaseProcedure:
                 *([f"{exact} release(s), without noise"] if exact else []),
             ),
             provenance=dict.fromkeys(used for event in own.events for used in event.provenance),
+            **self._certified(),
         )
+
+    @property
+    def n_releases(self) -> int:
+        """Releases so far; those that were planned together are charged together."""
+        return len(self.account.own.events) + self.certificate.n_planned
+
+    def _certified(self, details: tuple[tuple[str, str], ...] = ()) -> dict[str, Any]:
+        """Certified figure of everything released so far, or why there is none."""
+        figure = self.certificate.fixed
+        if figure is not None and len(self.account.own.events) > 1:
+            return {"certified": None, "details": (*details, ("certified membership", LATER))}
+        return {"certified": figure, "details": details}
 
     def guarantee_of(
         self,
@@ -202,7 +230,6 @@ class ReleaseProcedure:
         released: Iterable[str],
         public: Iterable[str],
         provenance: Iterable[Provenance],
-        certified: float | None = None,
     ) -> Guarantee:
         """Guarantee that goes with the release just taken."""
         own = self.account.own
@@ -211,10 +238,10 @@ class ReleaseProcedure:
             public = (*public, *(f"{name}, without noise" for name in released))
             released = ()
         return self._stated(
-            details=_directions(event) if isinstance(self.space, SecretSpace) else (),
+            **self._certified(_directions(event) if isinstance(self.space, SecretSpace) else ()),
             budget=asked if len(own.events) == 1 else own.ceiling,
             spent=self.promised(),
-            n_releases=len(own.events),
+            n_releases=self.n_releases,
             metered=own.spent,
             bound=law.proof,
             confidence=self._confidence(),
@@ -223,7 +250,6 @@ class ReleaseProcedure:
             released=released,
             public=public,
             provenance=provenance,
-            certified=certified if len(own.events) == 1 else None,
         )
 
     def _confidence(self) -> float:

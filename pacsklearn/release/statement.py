@@ -16,7 +16,6 @@ from pacsklearn.core.guarantee import CANDIDATE, Guarantee
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.known_rows import known_rows_success
-from pacsklearn.noise.certified import GAMMA
 from pacsklearn.release.session_criterion import ledger_unit
 
 __all__ = ["membership_prior", "pac_guarantee", "public_facts"]
@@ -85,7 +84,7 @@ def pac_guarantee(
     mutual_information: float | None = None,
     details: tuple[tuple[str, str], ...] = (),
     ledger_head: str = "",
-    certified: float | None = None,
+    certified: tuple[float, float] | None = None,
 ) -> Guarantee:
     """Guarantee of mutual information between the secret candidate and what was released."""
     padding = (_RULED_OUT,) if only_adds else ()
@@ -152,8 +151,8 @@ def pac_guarantee(
         n_releases=n_releases,
         metered=metered,
         details=details,
-        certified_membership=certified,
-        certified_confidence=None if certified is None else 1 - GAMMA,
+        certified_membership=None if certified is None else certified[0],
+        certified_confidence=None if certified is None else certified[1],
         **about,
     )
 

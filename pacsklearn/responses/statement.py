@@ -9,6 +9,10 @@ from pacsklearn.responses.responder import Responder
 
 __all__ = ["responses_guarantee"]
 
+_NOT_CERTIFIED = (
+    "none: which rows are asked next, and the noise of their answers, depend on the answers "
+    "before, so no law is fixed beforehand; the bound implied by the budget stands alone"
+)
 _AGREED_ANSWERS = (
     "Answers on which all candidates agree: they are functions of the universe and are given "
     "however small the budget is."
@@ -30,5 +34,6 @@ def responses_guarantee(guarantee: Guarantee, responder: Responder) -> Guarantee
             ),
             ("step budget", f"{responder.step_budget:.6g} nats a charged answer"),
             ("charging every answer", f"{worst:.6g} nats (the papers' accounting)"),
+            ("certified membership", _NOT_CERTIFIED),
         ),
     )

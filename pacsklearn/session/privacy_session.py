@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -15,16 +16,19 @@ from pacsklearn.candidates.design import Design
 from pacsklearn.candidates.design import subset_seed as seed_of
 from pacsklearn.core.candidate_space import CandidateSpace, candidate_space
 from pacsklearn.core.criterion import Criterion
+from pacsklearn.core.curator_figure import CuratorFigure
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.release.account import Account, open_shared
-from pacsklearn.release.function import release_value
-from pacsklearn.release.parameters import ReleaseChoices, release_parameters
+from pacsklearn.release.function import FunctionPlan, release_value
+from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices, release_parameters
+from pacsklearn.release.planned import ReleasePlan, planned_targets, release_planned
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.release.secret import Secret, resumed_sampler, sampler_for
+from pacsklearn.release.session_certificate import curator_figure
 from pacsklearn.release.session_criterion import as_criterion, check_cap, ledger_unit
 from pacsklearn.responses.answer_kind import answer_kind
 from pacsklearn.responses.responder import Responder
@@ -296,6 +300,7 @@ class PrivacySession:
         budget: float | None = None,
         noise: Any = "auto",
         metric: Any = None,
+        certify: bool = True,
     ) -> Release:
         """Release a private value of any deterministic function of the secret.
 
@@ -311,6 +316,9 @@ class PrivacySession:
             A noise backend, or ``"one_sided"`` for one whole number that may only grow.
         metric : None, array-like or Metric
             What noise costs in each direction of the flattened value.
+        certify : bool, default=True
+            As for :meth:`release`; the figure of padding is exact. None for candidates that are
+            not subsets of rows.
 
         Returns
         -------
@@ -342,7 +350,107 @@ class PrivacySession:
             budget=budget,
             noise=noise,
             metric=metric,
+            certify=certify,
         )
+
+    def release_planned(
+        self,
+        releases: Iterable[Any],
+        *,
+        budgets: Iterable[float] | None = None,
+        noise: Any = "auto",
+        fit_params: Mapping[str, Any] | None = None,
+        certify: bool = True,
+    ) -> tuple[Release, ...]:
+        """Release several models or values that are planned together, for one charge.
+
+        No release is calibrated to what another one told, so the noise of all of them is fixed
+        before the first is drawn, and what the optimal adversary achieves with all of them is
+        certified and published: later releases of an open session have no such figure.
+
+        Parameters
+        ----------
+        releases : iterable of estimators and functions
+            An estimator is released as by :meth:`release`, any other callable as by
+            :meth:`release_function`.
+        budgets : iterable of float, optional
+            Nats of each; equal shares of all that remains when not given.
+        noise : str or NoiseBackend, default="auto"
+            For all of them.
+        fit_params : mapping, optional
+            Passed to every estimator's ``fit`` on every subset.
+        certify : bool, default=True
+            State what the optimal adversary achieves at the worst row with all of them together,
+            at confidence 1 - 1e-6, where nothing was released before.
+
+        Returns
+        -------
+        tuple of Release
+            In order. All have the same guarantee and the same event.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            Before anything is fitted; the ledger is unchanged.
+
+        Notes
+        -----
+        *Guarantee.* Given the secret the releases are independent, so together they reveal at most
+        the sum of what each reveals by itself (chain rule of the mutual information).
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from pacsklearn import PrivacySession
+        >>> X, y = load_iris(return_X_y=True)
+        >>> with PrivacySession(X, y, budget=1 / 4) as session:
+        ...     model, mean = session.release_planned([GaussianNB(), lambda X, y: X.mean(axis=0)])
+        >>> model.guarantee.n_releases
+        2
+        >>> model.guarantee.certified_membership < model.guarantee.posterior_membership
+        True
+        """
+        planned = list(releases)
+        stated = None if budgets is None else list(budgets)
+        targets = planned_targets(self._procedure, len(planned), stated)
+        plans: list[ReleasePlan] = []
+        for number, (one, target) in enumerate(zip(planned, targets, strict=True)):
+            if hasattr(one, "fit"):
+                prepare = partial(self._candidates, one, fit_params)
+                plans.append(ParameterPlan.of(one, prepare, target, ReleaseChoices(noise)))
+            elif callable(one):
+                plans.append(FunctionPlan.of(one, self._space, self._X, self._y, target, noise))
+            else:
+                raise TypeError(
+                    f"releases[{number}] must be an estimator or a function, got an object of "
+                    f"type {type(one).__name__}."
+                )
+        return release_planned(self._procedure, plans, certify=certify)
+
+    def curator_figure(self) -> CuratorFigure:
+        """What the releases so far have told about memberships; for the curator only.
+
+        It depends on what came out, and is in no guarantee and no release: do not publish it, and
+        do not decide by it what to publish.
+
+        Returns
+        -------
+        CuratorFigure
+            The optimal adversary's success under the very noise that was used, certified, and how
+            sure she is of a row's membership after what was released.
+        """
+        space = self._row_space()
+        self._account.home.check()
+        with self._one_at_a_time:
+            return curator_figure(
+                self._procedure.certificate,
+                space,
+                self._secret.belief,
+                self.guarantee_.posterior_membership,
+                len(self._account.own.events),
+                self._procedure.n_releases,
+            )
 
     def responder(
         self,

@@ -51,8 +51,8 @@ def test_the_optimal_attack_on_50000_fresh_releases(budget: float) -> None:
     belief /= belief.sum(axis=1, keepdims=True)
     right = ((belief @ members.T > 0.5) == members[:, secrets].T).mean(axis=0)
     error = 4 * 0.5 / np.sqrt(n)
-    assert right.max() - error <= figure <= right.max() + error + 0.01
-    assert figure < posterior_success(law.bound, 0.5)
+    assert right.max() - error <= figure.success <= right.max() + error + 0.01
+    assert figure.success < posterior_success(law.bound, 0.5)
 
 
 def test_the_law_s_own_draws_are_the_ones_certified() -> None:
@@ -66,7 +66,7 @@ def test_the_law_s_own_draws_are_the_ones_certified() -> None:
         right += (members @ (belief / belief.sum()) > 0.5) == members[:, secret]
     figure = certified_membership(law, SPACE, SPACE.weights)
     assert figure is not None
-    assert right.max() / 400 <= figure + 4 * 0.5 / np.sqrt(400)
+    assert right.max() / 400 <= figure.success + 4 * 0.5 / np.sqrt(400)
 
 
 def test_every_fit_states_it_in_words_html_and_json() -> None:

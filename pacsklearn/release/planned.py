@@ -1,0 +1,130 @@
+"""Several releases of one secret, planned together: one charge, one certified figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._validation import check_budget
+from pacsklearn.candidates.outputs import observe
+from pacsklearn.core.event import Provenance
+from pacsklearn.core.joint_law import JointLaw
+from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.release import Release
+from pacsklearn.core.target import Target
+from pacsklearn.information.arrays import Floats
+from pacsklearn.release.procedure import ReleaseProcedure
+
+__all__ = ["ReleasePlan", "planned_targets", "release_planned"]
+
+# Shares of a budget must not add up to more than it, in doubles.
+_INWARD = 1 - 2.0**-40
+
+
+class ReleasePlan(Protocol):
+    """A release up to what needs the secret: of parameters, or of a function's value."""
+
+    @property
+    def target(self) -> Target: ...
+    @property
+    def provenance(self) -> tuple[Provenance, ...]: ...
+    @property
+    def n_outputs(self) -> int: ...
+    @property
+    def released(self) -> tuple[str, ...]: ...
+    @property
+    def public(self) -> tuple[str, ...]: ...
+    def calibrate(self, belief: Floats) -> NoiseLaw: ...
+    def value(self, vector: Floats) -> Any: ...
+
+
+def planned_targets(
+    procedure: ReleaseProcedure, n_releases: int, budgets: Sequence[float] | None
+) -> list[Target]:
+    """What each of the planned releases may reveal, if all of them fit under the ceilings.
+
+    Raises
+    ------
+    BudgetExhaustedError
+        Before anything is fitted.
+    ValueError
+        When there is nothing planned, there is another number of budgets, or the session caps a
+        criterion.
+    """
+    if n_releases == 0:
+        raise ValueError("releases must hold at least one estimator or function, got none.")
+    if procedure.criterion is not None and n_releases > 1:
+        raise ValueError(
+            "criterion must be None for several planned releases: caps on the adversary's success "
+            "do not add up over them."
+        )
+    if budgets is None:
+        whole = procedure.check(None)
+        if n_releases == 1:
+            return [whole]
+        share = procedure.account.remaining / n_releases * _INWARD
+        return [Target(share)] * n_releases
+    given = [check_budget(budget=budget, name="budgets") for budget in budgets]
+    if len(given) != n_releases:
+        raise ValueError(
+            f"budgets must have one entry for each of the {n_releases} planned releases, got "
+            f"{len(given)}."
+        )
+    whole = procedure.check(sum(given))
+    return [Target(amount, whole.criterion) for amount in given]
+
+
+def release_planned(
+    procedure: ReleaseProcedure, plans: Sequence[ReleasePlan], *, certify: bool
+) -> tuple[Release, ...]:
+    """Calibrate all plans to one belief, charge their sum, and only then draw.
+
+    Parameters
+    ----------
+    procedure : ReleaseProcedure
+    plans : sequence of ReleasePlan
+        In order.
+    certify : bool
+        Certify the success at memberships under all laws together, where nothing was released yet.
+    """
+    n_outputs = sum(plan.n_outputs for plan in plans)
+    procedure.warn_of_few(n_outputs)
+    provenance = tuple(dict.fromkeys(used for plan in plans for used in plan.provenance))
+
+    def observed_under(law: JointLaw) -> tuple[NDArray[np.int64], ...]:
+        secret = procedure.secret
+        return tuple(observe(one, secret.index, secret.sampler) for one in law.laws)
+
+    law, event, observed = procedure.take(
+        lambda belief: JointLaw(tuple(plan.calibrate(belief) for plan in plans)),
+        lambda law: procedure.event(
+            "planned",
+            law,
+            n_outputs,
+            sum(0 if one.is_noiseless else one.dimension for one in law.laws),
+            provenance,
+        ),
+        observed_under,
+        certify=certify,
+    )
+    guarantee = procedure.guarantee_of(
+        sum(plan.target.budget for plan in plans),
+        law,
+        noiseless=all(one.is_noiseless for one in law.laws),
+        released=_distinct(plan.released for plan in plans),
+        public=_distinct(plan.public for plan in plans),
+        provenance=provenance,
+    )
+    return tuple(
+        Release(
+            plan.value(one.decode(integers)), guarantee, event, one.noise_power, one.released_power
+        )
+        for plan, one, integers in zip(plans, law.laws, observed, strict=True)
+    )
+
+
+def _distinct(names: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for group in names for name in group))

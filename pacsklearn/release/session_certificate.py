@@ -1,0 +1,127 @@
+"""Certified figures of a session: the one that is published, and the curator's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pacsklearn.core.candidate_space import CandidateSpace
+from pacsklearn.core.curator_figure import CuratorFigure
+from pacsklearn.core.joint_law import JointLaw
+from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.one_sided_law import OneSidedLaw
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.information.arrays import Floats
+from pacsklearn.noise.certified import GAMMA
+from pacsklearn.release.certified import Certified, Law, certified_membership
+from pacsklearn.release.statement import membership_prior
+
+__all__ = ["LATER", "SessionCertificate", "curator_figure"]
+
+LATER = (
+    "none for all releases together: the noise of the later ones depends on what came out before, "
+    "and so would the figure. Releases that are planned together (release_planned) have one"
+)
+_CHUNK = 16384
+
+
+class SessionCertificate:
+    """What a session has fixed beforehand, and the laws it used; secret material.
+
+    Attributes
+    ----------
+    fixed : Certified or None
+        Figure of the first release, or of the first planned ones together: computed from laws that
+        nothing released has influenced, so it may be published.
+    """
+
+    def __init__(self) -> None:
+        self.fixed: Certified | None = None
+        self._laws: list[Law] = []
+
+    def fix(
+        self, law: Law, space: SecretSpace | CandidateSpace, belief: Floats
+    ) -> Certified | None:
+        """Certify the law of what is released first, before it is drawn."""
+        self.fixed = certified_membership(law, space, belief)
+        return self.fixed
+
+    def note(self, law: Law) -> None:
+        """Remember a law that was used."""
+        self._laws.append(law)
+
+    @property
+    def n_planned(self) -> int:
+        """Releases that were charged together with another one."""
+        return sum(len(law.laws) - 1 for law in self._laws if isinstance(law, JointLaw))
+
+    def under_all(self, space: SecretSpace, n_events: int) -> tuple[Certified | None, str]:
+        """Certify the laws used so far as though they had been fixed beforehand.
+
+        Returns
+        -------
+        certified : Certified or None
+        missing : str
+            Why there is none.
+        """
+        if n_events == 0:
+            return None, "nothing was released"
+        if len(self._laws) < n_events:
+            return None, (
+                "answers to queries, and what was released before the session was loaded, are "
+                "not kept as laws"
+            )
+        if len(self._laws) == 1:
+            return certified_membership(self._laws[0], space, space.weights), _UNHIDDEN
+        gaussian: list[NoiseLaw] = []
+        for law in self._laws:
+            if isinstance(law, OneSidedLaw):
+                return None, "padding and Gaussian noise are not certified together"
+            gaussian += law.laws if isinstance(law, JointLaw) else (law,)
+        return certified_membership(JointLaw(tuple(gaussian)), space, space.weights), _UNHIDDEN
+
+
+_UNHIDDEN = "something was released without noise, or no membership is secret"
+
+
+def curator_figure(
+    certificate: SessionCertificate,
+    space: SecretSpace,
+    belief: Floats,
+    implied: float,
+    n_events: int,
+    n_releases: int,
+) -> CuratorFigure:
+    """What the releases have told about memberships so far.
+
+    Parameters
+    ----------
+    certificate : SessionCertificate
+    space : SecretSpace
+    belief : ndarray of shape (m,)
+        After everything released.
+    implied : float
+        The published bound.
+    n_events, n_releases : int
+        Charges of the session, and releases in them.
+    """
+    certified, missing = certificate.under_all(space, n_events)
+    weights, worst, total, n = belief / belief.sum(), 0.0, 0.0, 0
+    for start in range(0, space.n_units, _CHUNK):
+        members = space.membership(slice(start, start + _CHUNK))
+        likely = members[members.any(axis=1) & ~members.all(axis=1)] @ weights
+        sure = np.clip(np.maximum(likely, 1 - likely), 0.5, 1.0)
+        worst, total, n = (
+            max(worst, float(sure.max(initial=0.0))),
+            total + sure.sum(),
+            n + sure.size,
+        )
+    return CuratorFigure(
+        blind=membership_prior(space)[0],
+        implied=implied,
+        laws=None if certified is None else certified.success,
+        confidence=1 - GAMMA if certified is None else certified.confidence,
+        missing="" if certified is not None else missing,
+        worst=worst if n else 1.0,
+        average=total / n if n else 1.0,
+        n_releases=n_releases,
+    )
