@@ -192,8 +192,8 @@ def _check_same_data(guarantee: Guarantee, model: PACPrivate, X: Any, groups: An
 
 
 def _check_rows(guarantee: Guarantee, X: Any) -> None:
-    if X.shape[0] != guarantee.n_rows:
+    n_rows = getattr(guarantee.secret, "n_rows", "no")
+    if X.shape[0] != n_rows:
         raise ValueError(
-            f"X must be what was fitted on: the guarantee is about {guarantee.n_rows} rows, got "
-            f"{X.shape[0]}."
+            f"X must be what was fitted on: the guarantee is about {n_rows} rows, got {X.shape[0]}."
         )

@@ -23,28 +23,6 @@ SCHEMA = "pacsklearn-privacy-statement/1"
 
 _PACKAGES = ("pacsklearn", "scikit-learn", "numpy", "scipy", "opendp")
 
-_MEMBERSHIP_THREATS = (
-    "The adversary has unlimited computing power.",
-    (
-        "The adversary knows every row of the universe, the list of candidate subsets, how likely "
-        "each is, the estimator with its parameters, all public seeds and the law of the noise."
-    ),
-    "The adversary sees everything that was released, and may have chosen what to ask.",
-    "Hidden is which candidate subset was drawn, once, by the operating system's generator.",
-)
-_CANDIDATE_THREATS = (
-    "The adversary has unlimited computing power.",
-    "The adversary knows all candidates, how likely each is, the functions and the noise's law.",
-    "The adversary sees everything that was released.",
-    "Hidden is which candidate is in use.",
-)
-_PUFFERFISH_THREATS = (
-    "The adversary has unlimited computing power.",
-    "The adversary knows every data set of the scenario, the estimator and the law of the noise.",
-    "The adversary may hold any belief about how likely which secret is beforehand.",
-    "Hidden is which of the scenario's secrets is true.",
-)
-
 
 def guarantee_of(source: Any) -> Guarantee | PufferfishGuarantee:
     """Guarantee of something fitted or released, or the guarantee itself.
@@ -85,7 +63,7 @@ def privacy_statement(
         "guarantee": guarantee.to_dict(),
         "status": guarantee.status,
         "promise": guarantee.promise,
-        "threat_model": list(_threats(guarantee)),
+        "threat_model": list(guarantee.secret.threats),
         "not_covered": list(guarantee.not_covered),
         "software": _software(guarantee, audit),
         "curator_only": {},
@@ -118,12 +96,6 @@ def privacy_statement(
         del private["audit"]["curves"]
     plain: dict[str, Any] = json.loads(json.dumps(statement, allow_nan=False))
     return plain
-
-
-def _threats(guarantee: Guarantee | PufferfishGuarantee) -> tuple[str, ...]:
-    if isinstance(guarantee, PufferfishGuarantee):
-        return _PUFFERFISH_THREATS
-    return _MEMBERSHIP_THREATS if guarantee.n_rows else _CANDIDATE_THREATS
 
 
 def _events(source: Any) -> tuple[Event, ...]:

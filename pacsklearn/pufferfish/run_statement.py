@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pacsklearn.accounting.shared_ledger import ledger_head
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.sliced_law import RenyiCosts
-from pacsklearn.core.statement_rendering import rounded_up
+from pacsklearn.core.stated_scenario import SecretBatches
 from pacsklearn.information.renyi_conversion import epsilon_at_order
 from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.pufferfish.run import PrivateRun
@@ -41,18 +41,6 @@ _UNSEEN = (
 _MATCHED = (
     "Mixtures of data sets: the mean holds for every matched pair of data sets of two secrets. For "
     "someone who weighs several pairs against one another the line on information holds."
-)
-_CHOICES = (
-    "Choices made by looking at the private data: epsilon, clipping norm, step size, number of "
-    "steps, scaling of the columns, which of several results to publish."
-)
-_SECRETS = (
-    "Other secrets than the one named above. Use DifferingRows(1) to hide any single row, or "
-    "PACPrivate to hide who was in the data."
-)
-_COPIES = (
-    "Copies: a pickled model that is trained further is a run of its own. Runs on the same rows "
-    "add up on a shared ledger, and nowhere else."
 )
 
 
@@ -92,8 +80,9 @@ def run_guarantee(
     more = (_MATCHED,) if accounting == "subsampling-aware" and differences.n_draws > 1 else ()
     shared = run.account.shared
     ledger = run.account.own if shared is None else shared
+    secret = _secret(run, differences, n_steps, mixed=mixed)
     return PufferfishGuarantee(
-        protects=run.scenario.protects,
+        secret=secret,
         releases=run.scenario.releases,
         definition=_DEFINITIONS[accounting],
         budget=run.ceiling,
@@ -104,12 +93,7 @@ def run_guarantee(
         bound=_PROOFS[accounting],
         confidence=1.0 - failure,
         assumptions=_assumptions(run, n_steps),
-        n_secrets=differences.n_secrets,
-        n_pairs=differences.n_pairs,
-        n_priors=differences.n_priors,
-        n_draws=differences.n_draws,
         slices="none needed: every bound is of the full view",
-        coupling=differences.coupling,
         noise=(
             f"{record.noise_multiplier:.6g} clipping norms on the sum of a batch, the same in "
             "every direction of a block"
@@ -125,9 +109,7 @@ def run_guarantee(
             *run.scenario.not_covered,
             *limits[accounting],
             *more,
-            _CHOICES,
-            _SECRETS,
-            _COPIES,
+            *secret.limits,
         ),
         sources=(
             "SRPP-SGD: srpp, section 5 and appendices C to J",
@@ -135,60 +117,39 @@ def run_guarantee(
         ),
         for_release=record.secure and not leaks,
         provenance=run.provenance,
-        averaged_over=(
-            "draws of the batches, which may be known" if accounting == "subsampling-aware" else ""
-        ),
-        facts=_facts(run, differences, n_steps, mixed=mixed),
     )
 
 
-def _facts(
+def _secret(
     run: PrivateRun, differences: WorldDifferences, n_steps: int, *, mixed: bool
-) -> tuple[tuple[str, str], ...]:
+) -> SecretBatches:
     accountant, cap = run.accountant, run.accountant.cap
-    facts = [
-        (
-            "run",
-            (
-                f"{n_steps:,} steps of {cap.batch_size:,} of {cap.n_rows:,} rows, {cap.sampling}; "
-                "each was charged before it was taken"
-            ),
-        ),
-        (
-            "differing rows",
-            (
-                f"at most {cap.largest:,} in a batch, {cap.second_moment:.6g} in mean square; "
-                f"{cap.source}"
-            ),
-        ),
-        (
-            "clipping",
-            (
-                f"norm {', '.join(f'{norm:.6g}' for norm in accountant.clipping.norms)} a row, "
-                f"{accountant.clipping.dimension:,} parameters"
-            ),
-        ),
-    ]
+    mean = accountant.accounting == "subsampling-aware"
+    information = None
     if n_steps > 0:
-        mean = accountant.accounting == "subsampling-aware"
-        known = ", on average over the batches" if mean else ""
-        n_secrets = differences.n_secrets
-        every = differences.n_pairs == n_secrets * (n_secrets - 1) // 2
-        secret = "; so is the information on the secret" if every else ""
         # The price is never below the order times the divergence of order 1.
-        nats = run.spent / accountant.order * OUTWARD
+        information = run.spent / accountant.order * OUTWARD
         if not mixed:
-            nats = min(nats, accountant.information(run.noise_multiplier, n_steps))
-        facts.append(
-            (
-                "information",
-                (
-                    f"Kullback-Leibler divergence between protected secrets at most "
-                    f"{rounded_up(nats, 6)} nats{known}{secret}"
-                ),
-            )
-        )
-    return tuple(facts)
+            information = min(information, accountant.information(run.noise_multiplier, n_steps))
+    return SecretBatches(
+        protects=run.scenario.protects,
+        n_secrets=differences.n_secrets,
+        n_pairs=differences.n_pairs,
+        n_priors=differences.n_priors,
+        n_draws=differences.n_draws,
+        coupling=differences.coupling,
+        averaged_over="draws of the batches, which may be known" if mean else "",
+        n_steps=n_steps,
+        batch_size=cap.batch_size,
+        n_rows=cap.n_rows,
+        sampling=cap.sampling,
+        largest=cap.largest,
+        second_moment=cap.second_moment,
+        source=cap.source,
+        norms=tuple(map(float, accountant.clipping.norms)),
+        n_parameters=accountant.clipping.dimension,
+        information=information,
+    )
 
 
 def _assumptions(run: PrivateRun, n_steps: int) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.scenario import Scenario, Worlds
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import SlicedLaw
+from pacsklearn.core.stated_scenario import SecretWorlds
 
 __all__ = ["pufferfish_guarantee"]
 
@@ -37,19 +38,6 @@ _DRAWN_DATA = (
 _ONE_TABLE = (
     "A second release of the same table: the promise is an average over draws, and such promises "
     "do not add up. Release everything at once, from one function."
-)
-_MEMBERSHIP = (
-    "Membership of single rows: the secret is the one named above and nothing else. Use PACPrivate "
-    "to hide who was in the data."
-)
-_WORLDS = (
-    "The noise: its shape, the alignment and whatever all data sets agree on are functions of the "
-    "scenario's data sets, which the adversary is assumed to know; hidden is only which is true."
-)
-_CHOICES = (
-    "Choices made by looking at the private data (epsilon, hyper-parameters, which of several "
-    "results to publish), and releases chosen after looking at earlier ones: charges on one "
-    "ledger add up for releases that are fixed beforehand."
 )
 
 
@@ -108,8 +96,17 @@ def pufferfish_guarantee(
             limits.append(_DRAWN_DATA)
     else:
         limits.append(_ONE_TABLE)
-    return PufferfishGuarantee(
+    secret = SecretWorlds(
         protects=scenario.protects,
+        n_secrets=len(worlds.secrets),
+        n_pairs=len(worlds.pairs),
+        n_priors=len(worlds.priors),
+        n_draws=worlds.n_draws,
+        coupling=_coupling(found),
+        holds_for="" if scenario.redrawn else "tables drawn from the stated laws",
+    )
+    return PufferfishGuarantee(
+        secret=secret,
         releases=scenario.releases,
         definition=definition,
         budget=budget,
@@ -120,23 +117,17 @@ def pufferfish_guarantee(
         bound=law.proof,
         confidence=law.confidence,
         assumptions=law.assumptions,
-        n_secrets=len(worlds.secrets),
-        n_pairs=len(worlds.pairs),
-        n_priors=len(worlds.priors),
-        n_draws=worlds.n_draws,
         slices=f"{profile.name} in {profile.dimension} dimensions, digest {profile.digest}",
-        coupling=_coupling(found),
         noise=noise,
         noiseless=law.is_noiseless,
         charged=charged,
         n_releases=n_releases,
         released=tuple(released),
         public=tuple(public),
-        not_covered=(*limits, _MEMBERSHIP, _WORLDS, _CHOICES),
+        not_covered=(*limits, *secret.limits),
         sources=_LISTED_SOURCES if scenario.redrawn else _DRAWN_SOURCES,
         for_release=for_release,
         provenance=tuple(provenance),
-        holds_for="" if scenario.redrawn else "tables drawn from the stated laws",
     )
 
 

@@ -21,11 +21,12 @@ from pacsklearn.candidates.function_values import (
 )
 from pacsklearn.candidates.subset_fitting import attempt
 from pacsklearn.core.event import Event, Provenance
-from pacsklearn.core.guarantee import SAMPLED, Guarantee
+from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.core.metric import as_metric
 from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_law import SampledLaw
+from pacsklearn.core.stated_secret import SampledSecret
 from pacsklearn.core.target import Target
 from pacsklearn.core.withheld import silence
 from pacsklearn.noise.confident import confident_law
@@ -188,22 +189,10 @@ _TRIALS = (
     "A bad draw of trials: the bound is a confidence statement about independent trials with "
     "public seeds. Choosing among seeds after looking at the results voids it."
 )
-_LAW = (
-    "How secrets are drawn: the adversary is assumed to know the sampler, and the secret must have "
-    "been drawn by it, afresh, from a securely seeded generator."
-)
 _GUARD = (
     "Far values: one beyond the guard is replaced by the nearest point towards the centre, and one "
     "of a secret on which the function fails by the centre; directions in which no calibration "
     "trial moved are not released."
-)
-_SINGLE_VALUES = (
-    "Single outcomes: success is averaged over the secret and the noise; one particular release "
-    "may tell more about one particular secret than the average does."
-)
-_OTHER_WAYS = (
-    "Other ways out: every call draws a secret of its own; releases about one and the same secret "
-    "need a session."
 )
 
 
@@ -218,7 +207,6 @@ def sampled_guarantee(
 ) -> Guarantee:
     """Guarantee of one release of the function called ``name``."""
     return Guarantee(
-        framework="PAC privacy",
         definition=(
             "mutual information between the secret and the release; the secret space has sample "
             "access only"
@@ -228,20 +216,14 @@ def sampled_guarantee(
         unit="nats",
         bound=law.proof,
         confidence=law.confidence,
-        secret_entropy=None,
-        n_subsets=0,
-        n_units=0,
-        n_rows=0,
-        privacy_unit=SAMPLED,
-        prior_membership=0.5,
-        n_unprotected=0,
+        secret=SampledSecret(),
         released=(f"value of {name}",),
         public=(
             "the function",
             "shape of its value",
             "the trials: centre, span, guard and shape of the noise",
         ),
-        not_covered=(_LAW, _TRIALS, _GUARD, _SINGLE_VALUES, _OTHER_WAYS),
+        not_covered=(*SampledSecret.limits, _TRIALS, _GUARD),
         sources=(
             "posterior success: pac-private-algorithms, eq. 3",
             "certificate: divergence from a fixed Gaussian; betting, empirical Bernstein",

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.event import Provenance
-from pacsklearn.core.guarantee import CANDIDATE, Guarantee
+from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.stated_secret import SecretCandidate, SecretRows
 from pacsklearn.information.known_rows import known_rows_success
 from pacsklearn.release.session_criterion import ledger_unit
 
@@ -22,40 +23,8 @@ __all__ = ["membership_prior", "pac_guarantee", "public_facts"]
 
 _MOST_UNITS = 16384
 
-_WHICH_ROWS_EXIST = (
-    "Which rows exist: the adversary is assumed to know all rows of the universe and the list of "
-    "candidate subsets; hidden is only which candidate was used. The shape of the noise, the "
-    "alignment, the metric and whatever all candidates agree on are functions of the universe."
-)
-_WHICH_CANDIDATES_EXIST = (
-    "Which candidates there are: the adversary is assumed to know all of them, how likely each is, "
-    "and the released functions; hidden is only which candidate was used, drawn once with these "
-    "probabilities. The shape of the noise, the metric and whatever all candidates agree on are "
-    "functions of the list."
-)
-_SINGLE_OUTCOMES = (
-    "Single outcomes: success is averaged over the secret and the noise; one particular release "
-    "may tell more about one particular row than the average does."
-)
 _RULED_OUT = (
     "What padding cannot hide: a padded value rules out every candidate whose own value is larger."
-)
-_SINGLE_VALUES = (
-    "Single outcomes: success is averaged over the secret and the noise; one particular release "
-    "may tell more about one particular candidate than the average does."
-)
-_OTHER_WAYS = (
-    "Other ways out: what other sessions, or a program that uses the secret, let out about it; how "
-    "long a call takes is not hidden unless it is what is released."
-)
-_OTHER_FITS = (
-    "Other fits: every fit draws its own secret and spends its own budget. What several fits on "
-    "the same rows reveal together is bounded only when they share one session."
-)
-_CHOICES = (
-    "Choices made by looking at the private data (budget, hyper-parameters, features, which of "
-    "several results to publish): each is a release of its own unless it happens inside the "
-    "subsets or stays with the curator."
 )
 
 _OTHER_AIMS = (
@@ -87,57 +56,33 @@ def pac_guarantee(
     certified: tuple[float, float] | None = None,
 ) -> Guarantee:
     """Guarantee of mutual information between the secret candidate and what was released."""
-    padding = (_RULED_OUT,) if only_adds else ()
-    about: dict[str, Any]
-    if isinstance(space, CandidateSpace):
-        about = {
-            "definition": "mutual information between the secret candidate and the release",
-            "n_units": space.n_candidates,
-            "n_rows": 0,
-            "privacy_unit": CANDIDATE,
-            "prior_membership": 0.5,
-            "n_unprotected": 0,
-            "not_covered": (_WHICH_CANDIDATES_EXIST, _SINGLE_VALUES, _OTHER_WAYS, *padding),
-        }
-    else:
-        prior, n_unprotected = membership_prior(space)
-        about = {
-            "definition": "mutual information between the secret subset and the release",
-            "n_units": space.n_units,
-            "n_rows": space.n_rows,
-            "privacy_unit": space.unit,
-            "prior_membership": prior,
-            "n_unprotected": n_unprotected,
-            "known_rows": _known_rows(space),
-            "is_listed": space.is_listed,
-            "not_covered": (
-                _WHICH_ROWS_EXIST,
-                _SINGLE_OUTCOMES,
-                _OTHER_FITS,
-                _CHOICES,
-                *padding,
-            ),
-        }
+    secret = _secret(space)
+    cap: dict[str, Any] = {}
     if criterion is not None:
-        about |= {
-            "definition": f"success of the optimal adversary, who wants to {criterion.statement}",
+        cap = {
             "criterion": criterion.name,
             "capped": criterion.aim,
             "mutual_information": mutual_information,
-            "not_covered": (*about["not_covered"], _OTHER_AIMS),
         }
     return Guarantee(
-        framework="PAC privacy",
-        ledger_head=ledger_head,
+        definition=(
+            f"mutual information between the secret {secret.noun} and the release"
+            if criterion is None
+            else f"success of the optimal adversary, who wants to {criterion.statement}"
+        ),
         budget=budget,
         spent=spent,
         unit=ledger_unit(criterion),
         bound=bound,
         confidence=confidence,
-        secret_entropy=space.entropy,
-        n_subsets=space.n_candidates,
+        secret=secret,
         released=tuple(released),
         public=tuple(public),
+        not_covered=(
+            *secret.limits,
+            *((_RULED_OUT,) if only_adds else ()),
+            *((_OTHER_AIMS,) if criterion is not None else ()),
+        ),
         sources=(
             "posterior success: pac-private-algorithms, eq. 3",
             "DP comparison: pac-private-algorithms, eq. 2",
@@ -147,13 +92,34 @@ def pac_guarantee(
         noiseless=noiseless,
         for_release=for_release,
         provenance=tuple(provenance),
-        prior_identification=float(space.weights.max()),
         n_releases=n_releases,
-        metered=metered,
         details=details,
+        ledger_head=ledger_head,
+        metered=metered,
         certified_membership=None if certified is None else certified[0],
         certified_confidence=None if certified is None else certified[1],
-        **about,
+        **cap,
+    )
+
+
+def _secret(space: SecretSpace | CandidateSpace) -> SecretRows | SecretCandidate:
+    blind = float(space.weights.max())
+    if isinstance(space, CandidateSpace):
+        return SecretCandidate(
+            n_candidates=space.n_candidates, entropy=space.entropy, prior_identification=blind
+        )
+    prior, n_unprotected = membership_prior(space)
+    return SecretRows(
+        n_candidates=space.n_candidates,
+        entropy=space.entropy,
+        prior_identification=blind,
+        unit=space.unit,
+        n_rows=space.n_rows,
+        n_units=space.n_units,
+        prior_membership=prior,
+        n_unprotected=n_unprotected,
+        known=_known_rows(space),
+        is_listed=space.is_listed,
     )
 
 

@@ -27,7 +27,7 @@ def test_json_is_all_that_is_printed(call):
         "--params", '{"ridgeclassifier__alpha": 10}', "--subsets", 16, "--output", "m.joblib",
         "--json",
     )  # fmt: skip
-    assert json.loads(result.stdout)["guarantee"]["n_subsets"] == 16
+    assert json.loads(result.stdout)["guarantee"]["secret"]["n_candidates"] == 16
 
 
 def test_parquet_groups_and_a_ledger(call, folder, table):
@@ -41,8 +41,8 @@ def test_parquet_groups_and_a_ledger(call, folder, table):
     ledger = SQLiteLedger("sqlite:///l.db")
     assert len(ledger.events) == 1
     statement = json.loads((folder / "m.statement.json").read_text())
-    assert statement["guarantee"]["privacy_unit"] == "group"
-    assert statement["guarantee"]["n_units"] == 75
+    assert statement["guarantee"]["secret"]["unit"] == "group"
+    assert statement["guarantee"]["secret"]["n_units"] == 75
 
 
 BASE = ("release", "rows.csv", "--output", "m.joblib", "--subsets", "16")

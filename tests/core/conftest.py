@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.stated_secret import SecretRows
 
 
 @pytest.fixture
@@ -39,20 +41,12 @@ def make_event() -> Callable[..., Event]:
 def make_guarantee() -> Callable[..., Guarantee]:
     def make(**changes: Any) -> Guarantee:
         facts: dict[str, Any] = {
-            "framework": "PAC privacy",
             "definition": "mutual information between the secret subset and the release",
             "budget": 1 / 64,
             "spent": 1 / 64,
             "unit": "nats",
             "bound": "Gaussian bound",
             "confidence": 1.0,
-            "secret_entropy": float(np.log(128)),
-            "n_subsets": 128,
-            "n_units": 150,
-            "n_rows": 1500,
-            "privacy_unit": "row",
-            "prior_membership": 0.5,
-            "n_unprotected": 0,
             "released": ("coef_", "intercept_"),
             "public": ("classes_", "n_features_in_"),
             "not_covered": ("single outcomes", "other fits"),
@@ -62,6 +56,20 @@ def make_guarantee() -> Callable[..., Guarantee]:
             "for_release": True,
             "provenance": (Provenance("logdet", "pacsklearn:Logdet", "pacsklearn", "0.1"),),
         }
-        return Guarantee(**facts | changes)
+        secret: dict[str, Any] = {
+            "entropy": float(np.log(128)),
+            "n_candidates": 128,
+            "prior_identification": 1 / 128,
+            "n_units": 150,
+            "n_rows": 1500,
+            "unit": "row",
+            "prior_membership": 0.5,
+        }
+        if "privacy_unit" in changes:
+            secret["unit"] = changes.pop("privacy_unit")
+        stated = {field.name for field in fields(Guarantee)}
+        secret |= {name: value for name, value in changes.items() if name not in stated}
+        facts |= {name: value for name, value in changes.items() if name in stated}
+        return Guarantee(**{"secret": SecretRows(**secret)} | facts)
 
     return make

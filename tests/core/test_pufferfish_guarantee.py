@@ -59,7 +59,7 @@ def test_every_view_has_its_own_promise(guarantee):
     assert len(promises) == 3
     sampled = replace(guarantee, confidence=0.9, assumptions=("the moon is made of cheese",))
     assert "This is for" not in sampled.promise
-    drawn = replace(sampled, holds_for="tables like these")
+    drawn = replace(sampled, secret=replace(guarantee.secret, holds_for="tables like these"))
     assert "This is for tables like these; nothing is promised about others." in drawn.promise
     assert drawn.status.startswith("holds with confidence 0.9 for tables like these")
     assert "the moon is made of cheese" in str(sampled)

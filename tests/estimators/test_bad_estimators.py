@@ -263,7 +263,7 @@ def test_a_failing_fit_leaves_the_last_release_whole(case: str) -> None:
     assert after.keys() == fitted.keys()
     assert all(after[name] is fitted[name] for name in fitted)
     np.testing.assert_array_equal(estimator.predict_proba(X), told)
-    assert estimator.guarantee_.n_rows == 60
+    assert estimator.guarantee_.secret.n_rows == 60
 
 
 def test_a_failing_first_fit_leaves_nothing() -> None:

@@ -104,7 +104,7 @@ def test_groups_are_the_unit_of_privacy(iris: Any, sizes: Any) -> None:
     groups = np.arange(sizes.size) // 5
     released = private(WeightRecorder()).fit(iris[0], sizes, groups=groups)
     assert released.guarantee_.privacy_unit == "group"
-    assert released.guarantee_.n_units == 30
+    assert released.guarantee_.secret.n_units == 30
     rows = released.released_estimator_.intercept_
     assert is_one_of(rows, candidate_sums(np.ones(sizes.size), groups))
     assert round(rows) % 5 == 0

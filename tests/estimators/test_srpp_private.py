@@ -73,7 +73,7 @@ class TestReleases:
         assert 0.69 < guarantee.spent <= guarantee.budget == 0.7
         assert guarantee.aggregation == aggregation
         assert guarantee.for_release
-        assert guarantee.n_secrets == (7 if scenario == "prevalence" else 3)
+        assert guarantee.secret.n_secrets == (7 if scenario == "prevalence" else 3)
 
     def test_at_a_huge_budget_the_release_is_the_model_of_a_training_set(self, data):
         X, y, group = data
@@ -119,7 +119,7 @@ class TestReleases:
     def test_labels_are_the_default_secret_of_classifiers(self, data):
         X, y, _ = data
         guarantee = SRPPPrivate(LogisticRegression()).fit(X, y).guarantee_
-        assert "how frequent each value" in guarantee.protects
+        assert "how frequent each value" in guarantee.secret.protects
 
     def test_a_column_by_name(self, data):
         X, _y, group = data
@@ -157,7 +157,7 @@ class TestReleases:
             sample, secrets=(0.0, 0.5), about="the mean of the rows", n_draws=150
         )
         guarantee = SRPPPrivate(Ridge(), scenario=scenario).fit(X, y).guarantee_
-        assert guarantee.protects == "the mean of the rows: 0.0, 0.5"
+        assert guarantee.secret.protects == "the mean of the rows: 0.0, 0.5"
         assert guarantee.confidence == 1 - 1e-6
         assert "for tables drawn from the stated laws" in guarantee.status
         assert 0.8 < guarantee.spent <= guarantee.budget
@@ -169,7 +169,7 @@ class TestReleases:
         model.fit(X[::2], y[::2])
         assert model.guarantee_.confidence == 0.99
         assert model.predict(X).shape == (120,)
-        assert "training set" not in model.guarantee_.protects
+        assert "training set" not in model.guarantee_.secret.protects
 
     def test_a_table_without_a_model_is_released_as_the_centre_and_shows_nothing(self, data):
         """Its computation fails, or warns: what leaves and what is charged look the same."""
@@ -206,7 +206,7 @@ class TestReleases:
     def test_the_headline_says_whose_share_is_hidden(self, data):
         X, y, group = data
         guarantee = SRPPPrivate(moments).fit(X, y, secret=group).guarantee_
-        assert "in the training set" in guarantee.protects
+        assert "in the training set" in guarantee.secret.protects
         assert "the table's own share is not hidden" in guarantee.promise
         assert any("universe" in text for text in guarantee.not_covered)
 
@@ -350,7 +350,7 @@ class TestSearch:
             ).set_fit_request(secret=True, realized=True)
             grid = GridSearchCV(model, {"epsilon": [1.0, 2.0]}, cv=2)
             grid.fit(X, y, secret=group, realized="a")
-            assert grid.best_estimator_.guarantee_.n_secrets == 3
+            assert grid.best_estimator_.guarantee_.secret.n_secrets == 3
             model.fit(X, y, secret=group, realized="a", sample_weight=np.ones(120))
             pipe = make_pipeline(StandardScaler(), model)
             pipe.fit(X, y, secret=group, realized="a")
@@ -371,7 +371,7 @@ class TestLedger:
         with pytest.raises(BudgetExhaustedError):
             model.fit(X, y, secret=group)
         assert len(model.ledger.events) == 2
-        assert "best coupling" in guarantee.coupling
+        assert "best coupling" in guarantee.secret.coupling
 
     def test_nothing_is_computed_when_the_budget_is_gone(self, data):
         X, y, group = data

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pacsklearn import Guarantee, PrivacySession
-from pacsklearn.core.guarantee import SAMPLED
+from pacsklearn.core.stated_secret import SampledSecret
 from pacsklearn.information import posterior_success
 
 
@@ -29,9 +29,7 @@ def test_a_candidate_is_named_and_rows_are_not_spoken_of(guarantee):
 
 
 def test_a_sampled_secret(guarantee):
-    sampled = replace(
-        guarantee, privacy_unit=SAMPLED, secret_entropy=None, prior_identification=None
-    )
+    sampled = replace(guarantee, secret=SampledSecret())
     assert "question about it" in sampled.promise
     assert "83.79 %" in sampled.promise
     assert sampled.posterior_identification == 1.0
@@ -40,6 +38,6 @@ def test_a_sampled_secret(guarantee):
 
 def test_round_trip(guarantee):
     assert Guarantee.from_json(guarantee.to_json()) == guarantee
-    sampled = replace(guarantee, privacy_unit=SAMPLED, secret_entropy=None)
+    sampled = replace(guarantee, secret=SampledSecret())
     assert Guarantee.from_json(sampled.to_json()) == sampled
     assert "question about it" in sampled._repr_html_()
