@@ -64,14 +64,14 @@ class Recorded(BatchPredictor):
     """What the boosters said of the test rows, so that they are asked once and not for every b."""
 
     def __init__(self, X: np.ndarray, labels: np.ndarray) -> None:
-        self._said = dict(zip(map(bytes, X), labels, strict=True))
+        self._predictions = dict(zip(map(bytes, X), labels, strict=True))
 
     @classmethod
     def of(cls, models: tuple[object, ...]) -> None:
         return None
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        return np.stack([self._said[bytes(row)] for row in X], axis=1)
+        return np.stack([self._predictions[bytes(row)] for row in X], axis=1)
 
 
 def responder(

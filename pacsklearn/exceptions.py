@@ -109,17 +109,18 @@ class BudgetExhaustedError(PacsklearnError):
 
     def __str__(self) -> str:
         of_whom = f" of {self.owner}" if self.owner else ""
-        said = (
+        sentence = (
             f"The budget{of_whom} is exhausted: {self.spent:.6g} nats are spent, this release "
             f"asks for {self.asked:.6g}, and the ceiling is {self.ceiling:.6g}. Nothing was "
             "released and nothing was charged."
         )
         if self.rows is None:
-            return f"{said} Ask for at most {max(self.ceiling - self.spent, 0.0):.6g} nats."
+            return f"{sentence} Ask for at most {max(self.ceiling - self.spent, 0.0):.6g} nats."
         return (
-            f"{said} In rows: {self.rows} of the rows asked about are contested, and the budget "
-            f"lasts for {self.rows_left} more of them. Ask about fewer rows (preview(X) counts the "
-            "contested ones; the others are free), or fit with a larger max_answers and budget."
+            f"{sentence} In rows: {self.rows} of the rows asked about are contested, and the "
+            f"budget lasts for {self.rows_left} more of them. Ask about fewer rows "
+            "(preview(X) counts the contested ones; the others are free), or fit with a larger "
+            "max_answers and budget."
         )
 
 

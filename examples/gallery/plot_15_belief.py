@@ -21,11 +21,11 @@ space = SecretSpace.balanced(len(y), n_subsets=32, strata=y)
 tree = DecisionTreeClassifier(max_depth=3, random_state=0)
 game = TranscriptGame.rehearse(tree, X, y, X_new, space, step_budget=1 / 16, n_queries=60)
 
-BeliefDisplay.from_rehearsal(game.said, space, step_budget=1 / 16)
+BeliefDisplay.from_rehearsal(game.predictions, space, step_budget=1 / 16)
 plt.show()
 
 # %%
 # With a smaller step budget the belief hardly moves.
 
-BeliefDisplay.from_rehearsal(game.said, space, step_budget=1 / 1024)
+BeliefDisplay.from_rehearsal(game.predictions, space, step_budget=1 / 1024)
 plt.show()

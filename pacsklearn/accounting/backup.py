@@ -99,8 +99,8 @@ def restore(
         with transaction(SQLITE + str(copy), write=False) as connection:
             row = next(Rows(connection, name).after(position.sequence - 1), None)
             founded = {each.name: each.hash for each in foundings(connection)}
-        found = founded.get(name) if position.sequence == 0 else row and row.hash
-        if found != position.hash:
+        digest = founded.get(name) if position.sequence == 0 else row and row.hash
+        if digest != position.hash:
             raise LedgerMismatchError(
                 f"The backup {copy} does not hold row {position.sequence} of the dataset {name!r} "
                 "as it was released: it is older, and what was spent since would "

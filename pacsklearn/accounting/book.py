@@ -63,8 +63,8 @@ class Rows:
             return Founding(*row[2:]), int(row[1]), str(row[0])
         (version,) = self._run("PRAGMA user_version").fetchone()
         check_version(version)
-        found = self._run("SELECT * FROM datasets WHERE name = ?", self._dataset).fetchone()
-        return None if found is None else Founding(*found), version, time_text()
+        stored = self._run("SELECT * FROM datasets WHERE name = ?", self._dataset).fetchone()
+        return None if stored is None else Founding(*stored), version, time_text()
 
     def after(self, sequence: int, account: str | None = None) -> Iterator[Entry]:
         """Rows with a larger number, of one account or of all; as they stand, unchecked."""
@@ -202,11 +202,11 @@ class Book(OpenBook):
         self._pending: dict[str, tuple[Entry, Posting]] = {}
         self._known: dict[str, Entry | None] = {}
         self.is_dirty = True  # until all is verified
-        found, version, self._time = self._rows.founding(lock=write)
+        stored, version, self._time = self._rows.founding(lock=write)
         check_version(version)
-        if found is not None and not is_sound(found):
+        if stored is not None and not is_sound(stored):
             raise LedgerCorruptedError(0, "(the account) is not the one that was founded")
-        if found != founding:
+        if stored != founding:
             raise LedgerMismatchError(
                 f"The database at {where} does not hold this ledger any more: it is "
                 "another one, or it was founded anew."

@@ -77,10 +77,10 @@ def found_ledger(
     LedgerError
         When the data set has a ledger already.
     """
-    found: Ledger = _kind(address).found(
+    ledger: Ledger = _kind(address).found(
         address, ceiling, dataset=dataset, unit=unit, per_user=per_user, per_project=per_project
     )
-    return found
+    return ledger
 
 
 def database_address(address: str) -> str:

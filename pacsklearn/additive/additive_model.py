@@ -69,14 +69,14 @@ class AdditiveModel(BaseEstimator):
             A classifier of two classes and a regressor have one score.
         """
         check_is_fitted(self, "coef_")
-        found, start = {}, 0
+        effects, start = {}, 0
         levels = np.atleast_2d(self.coef_)
         for term in self.terms_:
             stop = start + term.n_levels
             values = levels[:, start:stop].T
-            found[term.name] = dict(zip(term.labels, values, strict=True))
+            effects[term.name] = dict(zip(term.labels, values, strict=True))
             start = stop
-        return found
+        return effects
 
     def design(self, X: Any) -> sparse.csr_matrix:
         """Ones where a row has a level, after a first column of ones; (n_rows, 1 + levels)."""
@@ -116,8 +116,8 @@ class AdditiveModel(BaseEstimator):
                     f"monotone needs two classes or numbers to predict, got {loss.n_scores} "
                     "classes, each with a score of its own."
                 )
-            found, converged = minimise_monotone(problem, ranges)
-            w = found[:, None]
+            solution, converged = minimise_monotone(problem, ranges)
+            w = solution[:, None]
         else:
             several, each = minimise(problem)
             w, converged = several[:, :, 0], bool(each[0])

@@ -22,7 +22,9 @@ _MOST_STEPS = 60
 _SMALLEST_STEP = 1e-8
 
 
-def monotone_ranges(terms: Sequence[Term], asked: Mapping[str, int] | None) -> tuple[Range, ...]:
+def monotone_ranges(
+    terms: Sequence[Term], directions: Mapping[str, int] | None
+) -> tuple[Range, ...]:
     """First level, end and direction (1 or -1) of each constrained term; the intercept is 0.
 
     Raises
@@ -30,7 +32,7 @@ def monotone_ranges(terms: Sequence[Term], asked: Mapping[str, int] | None) -> t
     ValueError
         When a name is no ordered column of the model, or a direction is neither 1 nor -1.
     """
-    found, start, wanted = [], 1, dict(asked or {})
+    ranges, start, wanted = [], 1, dict(directions or {})
     for term in terms:
         direction = wanted.pop(term.name, None) if term.n_ordered else None
         if direction is not None:
@@ -39,14 +41,14 @@ def monotone_ranges(terms: Sequence[Term], asked: Mapping[str, int] | None) -> t
                     f"monotone must be 1 (rising) or -1 (falling), got {direction!r} for "
                     f"{term.name!r}."
                 )
-            found.append((start, start + term.n_ordered, int(direction)))
+            ranges.append((start, start + term.n_ordered, int(direction)))
         start += term.n_levels
     if wanted:
         raise ValueError(
             f"monotone: the model has no ordered column {next(iter(wanted))!r}; only numbers, "
             "dates and ordered categories can be constrained."
         )
-    return tuple(found)
+    return tuple(ranges)
 
 
 def minimise_monotone(problem: Problem, ranges: Sequence[Range]) -> tuple[Floats, bool]:

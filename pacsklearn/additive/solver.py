@@ -112,12 +112,12 @@ def _line_search(
     """Halve the step of each model until its objective does not rise beyond rounding."""
     length = np.ones(w.shape[2])
     for _ in range(_MOST_HALVINGS):
-        found = _objective(problem, shares, scores + length * change, w + length * step)
-        worse = ~(found <= value + 1e-12 * np.abs(value))
+        reached = _objective(problem, shares, scores + length * change, w + length * step)
+        worse = ~(reached <= value + 1e-12 * np.abs(value))
         if not worse.any():
             break
         length = np.where(worse, length / 2, length)
-    return length, found
+    return length, reached
 
 
 def _newton_step(

@@ -67,11 +67,11 @@ class Term:
 
     def codes(self, columns: Sequence[Any]) -> Codes:
         """Level of each row, from the values of the term's columns."""
-        found = [
+        indices = [
             _codes(column, self.n_bins, values)
             for column, values in zip(self.columns, columns, strict=True)
         ]
-        return np.asarray(np.ravel_multi_index(found, self.sizes), dtype=np.intp)
+        return np.asarray(np.ravel_multi_index(indices, self.sizes), dtype=np.intp)
 
 
 def terms_of(
@@ -126,5 +126,5 @@ def _codes(column: Column, n_bins: int, values: Any) -> Codes:
         return np.where(codes < 0, count, codes)
     read = as_days if column.kind == "date" else as_numbers
     numbers, _ = read(values, column.missing)
-    found = np.searchsorted(column.cuts(n_bins), numbers, side="right")
-    return np.where(np.isnan(numbers), count, found)
+    bins = np.searchsorted(column.cuts(n_bins), numbers, side="right")
+    return np.where(np.isnan(numbers), count, bins)

@@ -28,7 +28,7 @@ class MostContested:
 
     Parameters
     ----------
-    said : array-like of shape (n, m) or (n, m, d)
+    predictions : array-like of shape (n, m) or (n, m, d)
         As for :class:`~pacsklearn.audit.transcript_game.TranscriptGame`.
 
     Notes
@@ -37,15 +37,15 @@ class MostContested:
     the variance summed over the coordinates. Of several queries the first is asked.
     """
 
-    def __init__(self, said: ArrayLike) -> None:
-        table: Any = np.asarray(said)
+    def __init__(self, predictions: ArrayLike) -> None:
+        table: Any = np.asarray(predictions)
         self._values = table if table.ndim == 3 else None
         self._shown: NDArray[np.bool_] | None = None
         if table.ndim == 2:
             labels = np.unique(table)
             self._shown = np.stack([table == label for label in labels])
 
-    def __call__(self, belief: Floats, asked: NDArray[np.bool_]) -> int:
+    def __call__(self, belief: Floats, queried: NDArray[np.bool_]) -> int:
         if self._shown is not None:
             masses = self._shown @ belief
             logs = np.log(masses, out=np.zeros_like(masses), where=masses > 0)
@@ -54,4 +54,4 @@ class MostContested:
             assert self._values is not None
             mean = np.einsum("m,nmd->nd", belief, self._values)
             disagreement = np.einsum("m,nmd->n", belief, (self._values - mean[:, None]) ** 2)
-        return int(np.argmax(np.where(asked, -1.0, disagreement)))
+        return int(np.argmax(np.where(queried, -1.0, disagreement)))

@@ -104,15 +104,15 @@ class CanaryAttack(Attack):
             own = game.members[:, list(canaries)].astype(np.float64)
             likely = np.stack([game.play(generator).posterior for _ in range(pilot)]) @ own
             unit = int(canaries[int(np.argmax(np.maximum(likely, 1 - likely).mean(axis=0)))])
-        found = OptimalMembershipAttack(unit, pilot).run(game, n_trials, int(attack))
+        result = OptimalMembershipAttack(unit, pilot).run(game, n_trials, int(attack))
         return AttackResult(
             self.name,
-            found.criterion,
-            found.n_trials,
-            found.n_successes,
-            found.prior,
-            found.bound,
-            (("canaries", str(len(canaries))), *found.details),
+            result.criterion,
+            result.n_trials,
+            result.n_successes,
+            result.prior,
+            result.bound,
+            (("canaries", str(len(canaries))), *result.details),
         )
 
 

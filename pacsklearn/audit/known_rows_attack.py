@@ -75,8 +75,8 @@ class KnownRowsAttack(Attack):
         right = 0
         for _ in range(count):
             played = game.play(trials)
-            said = decide(rule, _likely(played, known, own))
-            right += bool(said == was_used(own, played))
+            guess = decide(rule, _likely(played, known, own))
+            right += bool(guess == was_used(own, played))
         return AttackResult(
             self.name,
             f"membership of one unit, knowing {k} others",

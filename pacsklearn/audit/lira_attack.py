@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
-from pacsklearn.audit.secret_units import secret_units, told_unit
+from pacsklearn.audit.secret_units import forced_unit, secret_units
 from pacsklearn.core.attack import Attack, AttackResult
 from pacsklearn.core.game import Game, Round
 from pacsklearn.information.arrays import Floats
@@ -85,8 +85,8 @@ class LiRAAttack(Attack):
         right = 0
         for _ in range(count):
             played = game.play(trials)
-            said = self.membership_score(game, played, unit) > self._rule.edge
-            right += said == bool(members[list(played.used), unit].any())
+            guess = self.membership_score(game, played, unit) > self._rule.edge
+            right += guess == bool(members[list(played.used), unit].any())
         share = float(game.prior @ members[:, unit])
         blind = max(share, 1 - share)
         return AttackResult(
@@ -107,9 +107,9 @@ class LiRAAttack(Attack):
         self, game: Game, members: NDArray[np.bool_], shown: Floats, inside: NDArray[np.bool_]
     ) -> int:
         hidden = secret_units(game, members)
-        told = told_unit(self.unit, game, hidden)
-        if told is not None:
-            return told
+        fixed = forced_unit(self.unit, game, hidden)
+        if fixed is not None:
+            return fixed
         n_in, n_out = inside.sum(axis=0), (~inside).sum(axis=0)
         means = [np.where(side, shown, 0).sum(axis=0) for side in (inside, ~inside)]
         squares = [np.where(side, shown**2, 0).sum(axis=0) for side in (inside, ~inside)]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.row_losses import membership_auc
-from pacsklearn.audit.secret_units import secret_units, told_unit
+from pacsklearn.audit.secret_units import forced_unit, secret_units
 from pacsklearn.core.attack import Attack, AttackResult
 from pacsklearn.core.game import Game, Round
 from pacsklearn.information.arrays import Floats
@@ -92,9 +92,9 @@ class LossThresholdAttack(Attack):
         self, game: Game, members: NDArray[np.bool_], scores: Floats, truth: NDArray[np.bool_]
     ) -> int:
         hidden = secret_units(game, members)
-        told = told_unit(self.unit, game, hidden)
-        if told is not None:
-            return told
+        fixed = forced_unit(self.unit, game, hidden)
+        if fixed is not None:
+            return fixed
         n_in = np.maximum(truth.sum(axis=0), 1)
         n_out = np.maximum((~truth).sum(axis=0), 1)
         gain = np.where(truth, scores, 0).sum(axis=0) / n_in

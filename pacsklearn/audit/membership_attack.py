@@ -80,8 +80,8 @@ class OptimalMembershipAttack(Attack):
         right = 0
         for _ in range(count):
             played = game.play(trials)
-            said = decide(rule, played.posterior @ own)
-            right += bool(said == was_used(own, played))
+            guess = decide(rule, played.posterior @ own)
+            right += bool(guess == was_used(own, played))
         blind = blind_success(game.prior @ own)
         return AttackResult(
             self.name,

@@ -26,19 +26,19 @@ def model_numbers(model: Any) -> Floats:
     -------
     ndarray of shape (k,)
     """
-    found: list[Floats] = []
-    _collect(model, found, set())
-    return np.concatenate(found) if found else np.empty(0)
+    parts: list[Floats] = []
+    _collect(model, parts, set())
+    return np.concatenate(parts) if parts else np.empty(0)
 
 
-def _collect(value: Any, found: list[Floats], seen: set[int]) -> None:
+def _collect(value: Any, parts: list[Floats], seen: set[int]) -> None:
     numbers = _as_numbers(value)
     if numbers is not None:
-        found.append(numbers)
+        parts.append(numbers)
     elif id(value) not in seen:
         seen.add(id(value))
         for part in _parts(value):
-            _collect(part, found, seen)
+            _collect(part, parts, seen)
 
 
 def _as_numbers(value: Any) -> Floats | None:

@@ -35,9 +35,9 @@ class AttackROC:
     @classmethod
     def of(cls, attack: str, scores: ArrayLike, truth: ArrayLike) -> AttackROC:
         """Curve of scores, larger for members, and of what is true."""
-        found, true = np.asarray(scores, dtype=np.float64), np.asarray(truth, dtype=bool)
-        order = np.argsort(-found, kind="stable")
-        ends = np.append(np.flatnonzero(np.diff(found[order])), len(found) - 1)
+        scored, true = np.asarray(scores, dtype=np.float64), np.asarray(truth, dtype=bool)
+        order = np.argsort(-scored, kind="stable")
+        ends = np.append(np.flatnonzero(np.diff(scored[order])), len(scored) - 1)
         hits = np.append(0, np.cumsum(true[order])[ends]) / max(int(true.sum()), 1)
         alarms = np.append(0, np.cumsum(~true[order])[ends]) / max(int((~true).sum()), 1)
         if len(hits) > _MOST_POINTS:

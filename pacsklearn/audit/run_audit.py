@@ -217,9 +217,9 @@ def _replayed(
         released = "parameters" if hasattr(source, "released_estimator_") else "answers"
         return game, f"{_title(source.estimator)} ({released}, {source.guarantee_.noise} noise)"
     if isinstance(source, SRPPPrivate):
-        found = replay_sliced(source, X, y, secret=secret, fit_params=fit_params, n_jobs=n_jobs)
+        replayed = replay_sliced(source, X, y, secret=secret, fit_params=fit_params, n_jobs=n_jobs)
         what = f"{_title(source.estimator)} (sliced, {source.guarantee_.aggregation})"
-        return SlicedGame(found), what
+        return SlicedGame(replayed), what
     if estimator is None:
         raise ValueError(
             "estimator is missing: a session remembers what was charged, not what it was for; give "

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pacsklearn._validation import check_integer
 from pacsklearn.core.game import Game
 
-__all__ = ["secret_units", "told_unit"]
+__all__ = ["secret_units", "forced_unit"]
 
 
 def secret_units(game: Game, members: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -19,7 +19,7 @@ def secret_units(game: Game, members: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray(likely.any(axis=0) & ~likely.all(axis=0))
 
 
-def told_unit(unit: Any, game: Game, hidden: NDArray[np.bool_]) -> int | None:
+def forced_unit(unit: Any, game: Game, hidden: NDArray[np.bool_]) -> int | None:
     """Unit that the attack, or else the game, names; None when the attack has to choose."""
     chosen = unit if unit is not None else getattr(game, "target", None)
     if chosen is not None:

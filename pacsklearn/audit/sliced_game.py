@@ -73,18 +73,22 @@ class SlicedGame(Game):
 
     def __init__(
         self,
-        found: CalibratedWorlds | Sequence[CalibratedWorlds],
+        calibrated: CalibratedWorlds | Sequence[CalibratedWorlds],
         prior: Any = None,
         *,
         prior_index: int = 0,
     ) -> None:
-        first = found if isinstance(found, CalibratedWorlds) else found[0]
+        first = calibrated if isinstance(calibrated, CalibratedWorlds) else calibrated[0]
         n_secrets = len(first.worlds.secrets)
-        self._found = [found] * n_secrets if isinstance(found, CalibratedWorlds) else list(found)
-        if len(self._found) != n_secrets:
+        self._calibrated = (
+            [calibrated] * n_secrets
+            if isinstance(calibrated, CalibratedWorlds)
+            else list(calibrated)
+        )
+        if len(self._calibrated) != n_secrets:
             raise ValueError(
                 f"found must have one calibration for each of {n_secrets} secrets, got "
-                f"{len(self._found)}."
+                f"{len(self._calibrated)}."
             )
         weights = np.full(n_secrets, 1 / n_secrets) if prior is None else np.array(prior, float)
         usable = weights.shape == (n_secrets,) and bool(np.all(weights >= 0))
@@ -98,9 +102,9 @@ class SlicedGame(Game):
         self._members = [list(worlds.law(i, prior_index).members) for i in range(n_secrets)]
         self._means = [
             each.law.centres[rows].mean(axis=0) / (each.law.scale or 1)
-            for each, rows in zip(self._found, self._members, strict=True)
+            for each, rows in zip(self._calibrated, self._members, strict=True)
         ]
-        self._figures = _all_figures(self._found)
+        self._figures = _all_figures(self._calibrated)
         self._rate = _information(first)
         self._protected = {tuple(sorted(pair)) for pair in worlds.pairs}
         self._prior.flags.writeable = False
@@ -124,7 +128,7 @@ class SlicedGame(Game):
         return tuple(self._figures)
 
     def bound(self, blind: float) -> float | None:
-        n_secrets = len(self._found)
+        n_secrets = len(self._calibrated)
         if not self._protected >= set(all_pairs(n_secrets)):
             return None
         information = self._rate * (1 - float(self._prior @ self._prior))
@@ -133,12 +137,12 @@ class SlicedGame(Game):
     def play(self, generator: np.random.Generator) -> Round:
         sampler = SeededSampler(generator)
         secret = sampler.index(self._prior)
-        found = self._found[secret]
-        world = found.world(secret, sampler, self._prior_index)
-        observed = found.observed(found.law.centres[world], sampler)
+        calibrated = self._calibrated[secret]
+        world = calibrated.world(secret, sampler, self._prior_index)
+        observed = calibrated.observed(calibrated.law.centres[world], sampler)
         figures = self._figures[secret]
-        shown = Published(observed / (found.law.scale or 1), figures)
-        return Round(secret, self._posterior(found.law, observed, figures), shown)
+        shown = Published(observed / (calibrated.law.scale or 1), figures)
+        return Round(secret, self._posterior(calibrated.law, observed, figures), shown)
 
     def _posterior(self, law: SlicedLaw, observed: Any, figures: str) -> Floats:
         log_likelihood = law.log_likelihood(observed)
@@ -148,19 +152,19 @@ class SlicedGame(Game):
         return np.asarray(joint / joint.sum())
 
 
-def _information(found: CalibratedWorlds) -> float:
+def _information(calibrated: CalibratedWorlds) -> float:
     """Bound on the relative entropy between what any protected pair of secrets releases."""
-    law = found.law
-    if not found.scenario.redrawn or law.is_noiseless:
+    law = calibrated.law
+    if not calibrated.scenario.redrawn or law.is_noiseless:
         return law.costs.full
-    members = [(left.members, right.members) for left, right in found.worlds.instances()]
+    members = [(left.members, right.members) for left, right in calibrated.worlds.instances()]
     farthest, _ = full_distance(law.centres / law.scale, members)
     return min(law.costs.full, farthest**2 / 2)
 
 
-def _all_figures(found: Sequence[CalibratedWorlds]) -> list[str]:
+def _all_figures(calibrated: Sequence[CalibratedWorlds]) -> list[str]:
     known: dict[int, str] = {}
-    for each in found:
+    for each in calibrated:
         if id(each) not in known:
             known[id(each)] = published_figures(each)
-    return [known[id(each)] for each in found]
+    return [known[id(each)] for each in calibrated]

@@ -68,7 +68,7 @@ def replay_sliced(
         chosen = registry().canonicalizer(model.canonicalizer, model.estimator)
         query = ModelQuery(model.estimator, chosen)
     column = secret_column(model, scenario, X, y, given, secret)
-    found = calibrated_worlds(
+    calibrated = calibrated_worlds(
         query,
         scenario,
         X,
@@ -78,7 +78,7 @@ def replay_sliced(
         params=dict(fit_params or {}),
         n_jobs=model.n_jobs if n_jobs is None else n_jobs,
     )
-    promised, replayed = model.guarantee_.costs, found.law.costs
+    promised, replayed = model.guarantee_.costs, calibrated.law.costs
     # The calibrated cost is the budget whatever the rows are; the others are not.
     for view in (*AGGREGATIONS, "worst_slice"):
         here, there = float(getattr(replayed, view)), float(getattr(promised, view))
@@ -87,4 +87,4 @@ def replay_sliced(
                 f"X, y and secret must be what the model was fitted on: its guarantee says "
                 f"{there:.6g} of {view.replace('_', ' ')}, here it is {here:.6g}."
             )
-    return found
+    return calibrated

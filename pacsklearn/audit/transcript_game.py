@@ -34,7 +34,7 @@ class TranscriptGame(Game):
 
     Parameters
     ----------
-    said : array-like of shape (n, m) or (n, m, d)
+    predictions : array-like of shape (n, m) or (n, m, d)
         What each of the m candidates answers to each of n queries: label codes (integers), or d
         numbers clipped to a public range. Known to the adversary, as the rows are.
     space : SecretSpace
@@ -78,10 +78,14 @@ class TranscriptGame(Game):
     >>> from pacsklearn.audit.adversary import MostContested
     >>> from pacsklearn.audit.membership_attack import OptimalMembershipAttack
     >>> from pacsklearn.audit.transcript_game import TranscriptGame
-    >>> said = np.random.default_rng(0).integers(0, 2, (50, 16))
+    >>> predictions = np.random.default_rng(0).integers(0, 2, (50, 16))
     >>> space = SecretSpace.balanced(40, n_subsets=16)
     >>> game = TranscriptGame(
-    ...     said, space, step_budget=1 / 64, n_queries=8, adversary=MostContested(said)
+    ...     predictions,
+    ...     space,
+    ...     step_budget=1 / 64,
+    ...     n_queries=8,
+    ...     adversary=MostContested(predictions),
     ... )
     >>> result = OptimalMembershipAttack().run(game, n_trials=200, seed=0)
     >>> result.success <= result.bound
@@ -90,7 +94,7 @@ class TranscriptGame(Game):
 
     def __init__(
         self,
-        said: ArrayLike,
+        predictions: ArrayLike,
         space: SecretSpace,
         *,
         step_budget: float,
@@ -98,24 +102,24 @@ class TranscriptGame(Game):
         n_queries: int | None = None,
         adversary: Adversary | None = None,
     ) -> None:
-        self._said = _as_table(said, space)
+        self._predictions = _as_table(predictions, space)
         self._space = space
         self._step_budget = check_budget(budget=step_budget, name="step_budget")
-        self._n_queries = len(self._said)
+        self._n_queries = len(self._predictions)
         if n_queries is not None:
             self._n_queries = check_integer(name="n_queries", value=n_queries, minimum=1)
-        if adversary is None and self._n_queries > len(self._said):
+        if adversary is None and self._n_queries > len(self._predictions):
             raise ValueError(
-                f"n_queries must be at most the {len(self._said)} queries of said, got "
-                f"{n_queries}; only an adversary asks again."
+                f"n_queries must be at most the {len(self._predictions)} queries of predictions, "
+                f"got {n_queries}; only an adversary asks again."
             )
         worst = self._n_queries * self._step_budget
         # Without a ceiling the number of queries is the limit, and rounding must not cut it short.
         self._ceiling = worst * (1 + 1e-9) if budget is None else check_budget(budget=budget)
         self._information = min(worst, self._ceiling, space.entropy)
-        self._kind: AnswerKind = ValueKind((-math.inf, math.inf), self._said.shape[-1])
-        if self._said.ndim == 2:
-            self._kind = LabelKind(np.arange(int(self._said.max()) + 1))
+        self._kind: AnswerKind = ValueKind((-math.inf, math.inf), self._predictions.shape[-1])
+        if self._predictions.ndim == 2:
+            self._kind = LabelKind(np.arange(int(self._predictions.max()) + 1))
         self._adversary = adversary
         self._prior = space.weights / space.weights.sum()
         self._members = space.membership().T
@@ -163,9 +167,9 @@ class TranscriptGame(Game):
         candidates = Candidates.prepare(estimator, X, y, space, chosen)
         kind = answer_kind(estimator, candidates.y, answers, value_range)
         models = candidate_models(candidates)
-        asked = queries if hasattr(queries, "shape") else np.asarray(queries)
-        said = kind.said(models, asked)
-        return cls(said, space, **game_params)
+        rows = queries if hasattr(queries, "shape") else np.asarray(queries)
+        predictions = kind.predictions(models, rows)
+        return cls(predictions, space, **game_params)
 
     @property
     def prior(self) -> Floats:
@@ -176,9 +180,9 @@ class TranscriptGame(Game):
         return self._members
 
     @property
-    def said(self) -> NDArray[Any]:
+    def predictions(self) -> NDArray[Any]:
         """What each candidate answers to each query; shape (n, m) or (n, m, d)."""
-        return self._said
+        return self._predictions
 
     @property
     def information(self) -> float:
@@ -194,7 +198,7 @@ class TranscriptGame(Game):
         )
         secret = procedure.secret.index  # drawn before the noise
         responder = Responder(
-            _Table(self._said),
+            _Table(self._predictions),
             procedure.secret,
             procedure.account,
             NoisePool(procedure.secret.sampler),
@@ -216,30 +220,31 @@ class TranscriptGame(Game):
             batches = [np.arange(self._n_queries), *np.arange(self._n_queries)[:, None]]
         else:
             batches = [None] * self._n_queries
-        asked = np.zeros(len(self._said), dtype=bool)
+        queried = np.zeros(len(self._predictions), dtype=bool)
         for number, batch in enumerate(batches):
-            rows = self._chosen(secret.belief, asked.copy()) if batch is None else batch
+            rows = self._chosen(secret.belief, queried.copy()) if batch is None else batch
             try:
-                told = responder.answer_checked(rows[:, None]).values
+                answered = responder.answer_checked(rows[:, None]).values
             except BudgetExhaustedError:
                 if number == 0 and self._adversary is None:
                     continue
                 break
             queries += rows.tolist()
-            answers += list(told)
-            asked[rows] = True
+            answers += list(answered)
+            queried[rows] = True
             if len(rows) == self._n_queries:
                 break
         return queries, answers
 
-    def _chosen(self, belief: Floats, asked: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _chosen(self, belief: Floats, queried: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Adversary's next query."""
         assert self._adversary is not None
-        query = self._adversary(belief, asked)
+        query = self._adversary(belief, queried)
         query = check_integer(name="the adversary's query", value=query, minimum=0)
-        if query >= len(self._said):
+        if query >= len(self._predictions):
             raise ValueError(
-                f"The adversary's query must be a number below {len(self._said)}, got {query}."
+                f"The adversary's query must be a number below {len(self._predictions)}, "
+                f"got {query}."
             )
         return np.array([query])
 
@@ -250,41 +255,42 @@ class _Table(AnsweringModels):
 
     Parameters
     ----------
-    said : ndarray of shape (n, m) or (n, m, d)
+    predictions : ndarray of shape (n, m) or (n, m, d)
     """
 
-    def __init__(self, said: NDArray[Any]) -> None:
-        self._said = said
+    def __init__(self, predictions: NDArray[Any]) -> None:
+        self._predictions = predictions
 
     @property
     def n_models(self) -> int:
-        return int(self._said.shape[1])
+        return int(self._predictions.shape[1])
 
     def checked(self, X: Any) -> Any:
         return X
 
     def labels(self, X: NDArray[np.int64], classes: NDArray[Any]) -> NDArray[Any]:
-        return self._said[X[:, 0]]
+        return self._predictions[X[:, 0]]
 
     def values(
         self, X: NDArray[np.int64], method: str, width: int, classes: Any = None
     ) -> NDArray[Any]:
-        return self._said[X[:, 0]]
+        return self._predictions[X[:, 0]]
 
 
-def _as_table(said: ArrayLike, space: SecretSpace) -> NDArray[Any]:
+def _as_table(predictions: ArrayLike, space: SecretSpace) -> NDArray[Any]:
     """Own copy of what the candidates say, as the engine wants it."""
-    table = np.array(said)
+    table = np.array(predictions)
     if table.ndim not in {2, 3} or len(table) == 0 or table.shape[1] != space.n_subsets:
         raise ValueError(
-            f"said must have shape (n, {space.n_subsets}) for labels, or (n, {space.n_subsets}, d) "
-            f"for values, one column for each candidate, got shape {table.shape}."
+            f"predictions must have shape (n, {space.n_subsets}) for labels, or "
+            f"(n, {space.n_subsets}, d) for values, one column for each "
+            f"candidate, got shape {table.shape}."
         )
     if table.ndim == 2:
         if not np.issubdtype(table.dtype, np.integer) or table.min() < 0:
             raise ValueError(
-                "said must hold label codes, integers from 0 on; for values give an array of shape "
-                f"(n, {space.n_subsets}, d). Got dtype {table.dtype}."
+                "predictions must hold label codes, integers from 0 on; for values give "
+                f"an array of shape (n, {space.n_subsets}, d). Got dtype {table.dtype}."
             )
         table = table.astype(np.int32)
     else:

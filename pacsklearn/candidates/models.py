@@ -109,8 +109,8 @@ class CandidateModels(AnsweringModels):
         codes = np.empty((X.shape[0], len(self.models)), dtype=np.int32)
         # A class that no candidate has seen has no place in the stack.
         seen = np.searchsorted(classes, self.models[0].classes_) if self.stacked else None
-        for rows, said in self._evaluated(X, "predict", classes.size):
-            for i, labels in enumerate(said):
+        for rows, predictions in self._evaluated(X, "predict", classes.size):
+            for i, labels in enumerate(predictions):
                 codes[rows, i] = np.searchsorted(classes, labels) if seen is None else seen[labels]
         return codes
 
@@ -119,14 +119,14 @@ class CandidateModels(AnsweringModels):
 
         With ``classes``, columns of a candidate that has not seen some class are put in place.
         """
-        found = np.zeros((X.shape[0], len(self.models), width))
-        for rows, said in self._evaluated(X, method, width):
-            for i, numbers in enumerate(said):
+        values = np.zeros((X.shape[0], len(self.models), width))
+        for rows, predictions in self._evaluated(X, method, width):
+            for i, numbers in enumerate(predictions):
                 columns: Any = slice(None)
                 if classes is not None:
                     columns = np.searchsorted(classes, self.models[i].classes_)
-                found[rows, i, columns] = np.reshape(numbers, (rows.stop - rows.start, -1))
-        return found
+                values[rows, i, columns] = np.reshape(numbers, (rows.stop - rows.start, -1))
+        return values
 
     def _evaluated(self, X: Any, method: str, width: int) -> Iterator[tuple[slice, Any]]:
         step = max(1, _MOST_CELLS // (len(self.models) * max(width, 1)))
@@ -142,7 +142,7 @@ class CandidateModels(AnsweringModels):
                     delayed(_attempted)(model, method, part) for model in self.models
                 )
             answers = [unwrap(each, i, self.models[0]) for i, each in enumerate(outcomes)]
-            _tell_kinds(outcomes, self.models[0])
+            _warn_of_kinds(outcomes, self.models[0])
             yield rows, answers if stacked is None else answers[0]
 
 
@@ -210,15 +210,15 @@ def _agree(left: Any, right: Any, rows: Any, _: Stage) -> bool:
 
 
 def _attempted(model: Any, method: str, rows: Any) -> Outcome:
-    return attempt(partial(_asked, model, method, rows))
+    return attempt(partial(_called, model, method, rows))
 
 
-def _asked(model: Any, method: str, rows: Any, stage: Stage) -> Any:
+def _called(model: Any, method: str, rows: Any, stage: Stage) -> Any:
     stage.name = "predict"
     return getattr(model, method)(rows)
 
 
-def _tell_kinds(outcomes: Iterable[Outcome], model: Any) -> None:
+def _warn_of_kinds(outcomes: Iterable[Outcome], model: Any) -> None:
     for kind in dict.fromkeys(kind for outcome in outcomes for kind in outcome.warnings):
         warnings.warn(
             f"{type(model).__name__}: {kind.__name__} while candidates answered (the messages are "

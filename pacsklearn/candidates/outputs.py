@@ -75,11 +75,11 @@ class CandidateOutputs:
     canonicalizer: Canonicalizer
     X: Any
 
-    def metric(self, asked: Any = "auto") -> Metric:
+    def metric(self, choice: Any = "auto") -> Metric:
         """Metric from a user's argument; ``"auto"`` asks the canonicalizer."""
-        if isinstance(asked, str) and asked == "auto":
+        if isinstance(choice, str) and choice == "auto":
             return self.canonicalizer.metric(self.layout, self.reference, self.X, self.vectors)
-        return as_metric(asked)
+        return as_metric(choice)
 
     def support(self, belief: Floats | None = None) -> Support:
         """Vectors under a belief; the uniform one when not given."""
@@ -173,10 +173,10 @@ def _encode_jointly(
 ) -> list[Encoding | None]:
     """Encodings that need no rows of their own; None where a candidate is encoded by itself."""
     stage.name = "encode"
-    found = None
+    encoded = None
     if all(model is not None for model in models):
-        found = canonicalizer.encode_jointly(models, X, space)
-    return [None] * len(models) if found is None else list(found)
+        encoded = canonicalizer.encode_jointly(models, X, space)
+    return [None] * len(models) if encoded is None else list(encoded)
 
 
 def _encode(*work: Any) -> Outcome:

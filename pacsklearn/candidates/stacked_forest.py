@@ -61,15 +61,15 @@ class StackedForest(BatchPredictor):
         rows = rows.astype(np.float32)
         if not sparse.issparse(rows):
             rows = np.ascontiguousarray(rows)
-        found = []
+        predictions = []
         for trees in self.forests:
             total = np.zeros_like(trees[0].predict(rows))
             for tree in trees:
                 value = tree.predict(rows)
                 total += _shares(value) if self.classifies else value
             total /= len(trees)
-            found.append(total.argmax(axis=1) if self.classifies else total[:, 0])
-        return np.stack(found).astype(np.int32 if self.classifies else np.float64)
+            predictions.append(total.argmax(axis=1) if self.classifies else total[:, 0])
+        return np.stack(predictions).astype(np.int32 if self.classifies else np.float64)
 
 
 def _shares(value: NDArray[np.float64]) -> NDArray[np.float64]:

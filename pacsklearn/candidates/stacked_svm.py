@@ -62,7 +62,7 @@ class _Machine:
         for step in self.steps:
             X = step.transform(X)
         rows = np.asarray(X, dtype=np.float64)
-        found = np.empty((len(self.weights), len(rows)))
+        decisions = np.empty((len(self.weights), len(rows)))
         name, width, origin, degree = self.kernel
         for start in range(0, len(rows), _ROWS):
             part = rows[start : start + _ROWS]
@@ -77,9 +77,9 @@ class _Machine:
                 kernel *= width
                 kernel += origin
                 kernel = np.tanh(kernel) if name == "sigmoid" else _power(kernel, degree)
-            found[:, start : start + _ROWS] = self.weights @ kernel
-        found += self.intercept
-        return found
+            decisions[:, start : start + _ROWS] = self.weights @ kernel
+        decisions += self.intercept
+        return decisions
 
 
 @final
@@ -129,10 +129,10 @@ class StackedSVM(BatchPredictor):
 
 def _power(base: Floats, degree: int) -> Floats:
     """Whole power by products, many times as fast as one of any exponent."""
-    found = np.ones_like(base)
+    power = np.ones_like(base)
     for _ in range(degree):
-        found *= base
-    return found
+        power *= base
+    return power
 
 
 def _weights(model: Any) -> Floats:

@@ -219,13 +219,13 @@ def _failed(text: str, index: int) -> SubsetFitError:
 
 def _quotes_parameters_only(failure: _Failure, estimator: Any) -> bool:
     """Whether a message says no more than that a parameter the caller gave is a wrong one."""
-    told = _WRONG_PARAMETER.match(failure.message)
-    if failure.error != "InvalidParameterError" or told is None:
+    quoted = _WRONG_PARAMETER.match(failure.message)
+    if failure.error != "InvalidParameterError" or quoted is None:
         return False
     parts = [estimator, *estimator.get_params(deep=True).values()]
     return any(
-        type(part).__name__ == told["owner"]
-        and repr(part.get_params(deep=False).get(told["name"])) == told["given"]
+        type(part).__name__ == quoted["owner"]
+        and repr(part.get_params(deep=False).get(quoted["name"])) == quoted["given"]
         for part in parts
         if hasattr(part, "get_params") and not isinstance(part, type)
     )
@@ -377,8 +377,8 @@ def joint_models(
     if fitter is None or reason:
         note_fits(0, m, reason)
         return JointModels([None] * m)
-    found = attempt(lambda _: fitter.fit_all(template, X, y, space))
-    models = list(unwrap(found, 0, template))
+    fitted = attempt(lambda _: fitter.fit_all(template, X, y, space))
+    models = list(unwrap(fitted, 0, template))
     alone = sum(model is None for model in models)
     note_fits(m - alone, alone, "their numbers, or how many there are, do not suit the joint fit")
     if models[0] is None:

@@ -68,8 +68,8 @@ def assign_up_to_sign(
     order, sign = np.tile(np.arange(k), (m, 1)), np.ones((m, k))
     reference = parts[0]
     for _ in range(_MOST_ROUNDS):
-        found = [_match(reference, candidate) for candidate in parts]
-        new, turns = (np.stack(side) for side in zip(*found, strict=True))
+        matches = [_match(reference, candidate) for candidate in parts]
+        new, turns = (np.stack(side) for side in zip(*matches, strict=True))
         if np.array_equal(new, order) and np.array_equal(turns, sign):
             break
         order, sign = new, turns

@@ -34,7 +34,7 @@ class BinnedCanonicalizer(Canonicalizer):
         return Encoding(layout.pack(arrays), layout)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
-        edges = [np.sort(found) for found in layout.unpack(vector).values()]
+        edges = [np.sort(cuts) for cuts in layout.unpack(vector).values()]
         set_features(template, layout)
         set_bins(template, edges, layout.fact("n_bins_"))
         return template

@@ -82,7 +82,7 @@ class ColumnTransformerCanonicalizer(Canonicalizer):
         seen = {name for name, _ in layout.children}
         decoded = decode_parts(vector, layout, {name: (parts[name], blanks[name]) for name in seen})
         listed, remainder = template.transformers, template.remainder
-        chosen, asked = dict(layout.fact("columns")), output_config(template).get("transform")
+        chosen, container = dict(layout.fact("columns")), output_config(template).get("transform")
 
         def stand_in(name: str, part: Any) -> Any:
             return part if isinstance(part, str) else _StandIn(widths.get(name, 0))
@@ -95,10 +95,10 @@ class ColumnTransformerCanonicalizer(Canonicalizer):
         )
         set_output_config(template, "default")
         template.fit(zero_rows(layout))
-        if asked is None:
+        if container is None:
             del template._sklearn_output_config
         else:
-            set_output_config(template, asked)
+            set_output_config(template, container)
         template.transformers_ = [
             (name, decoded.get(name, blanks[name] if isinstance(fitted, _StandIn) else fitted), at)
             for name, fitted, at in template.transformers_

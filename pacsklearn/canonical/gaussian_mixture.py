@@ -114,10 +114,10 @@ class GaussianMixtureCanonicalizer(Canonicalizer):
         rows, double = np.asarray(X, dtype=np.float64), copy(estimator)
         for name in ("weights_", "means_", "covariances_", "precisions_cholesky_"):
             setattr(double, name, np.asarray(getattr(estimator, name), dtype=np.float64))
-        told = np.column_stack(
+        densities = np.column_stack(
             [double.score_samples(rows), double.predict_proba(rows) @ double.means_]
         )
-        return told.astype(np.asarray(estimator.means_).dtype)
+        return densities.astype(np.asarray(estimator.means_).dtype)
 
 
 def _log_matrix(matrix: Floats) -> Floats:

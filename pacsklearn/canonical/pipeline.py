@@ -81,11 +81,11 @@ class PipelineCanonicalizer(Canonicalizer):
         if len(self.steps) > 1:
             return super().encode_jointly(models, X, space)
         ((name, part),) = self.steps
-        found = part.encode_jointly([self.folded_model(model) for model in models], X, space)
-        if found is None:
+        encoded = part.encode_jointly([self.folded_model(model) for model in models], X, space)
+        if encoded is None:
             return None
         wrapped = []
-        for vector, child in found:
+        for vector, child in encoded:
             layout = Layout(children=((name, child),))
             wrapped.append(Encoding(layout.pack({name: vector}), layout))
         return wrapped

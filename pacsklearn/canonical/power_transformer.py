@@ -108,9 +108,9 @@ class _BoxCox:
         return x
 
     @staticmethod
-    def origin(told: Floats) -> Floats:
+    def origin(value: Floats) -> Floats:
         largest = np.log(_LARGEST_ORIGIN)
-        return np.asarray(np.exp(np.clip(told, -largest, largest)))
+        return np.asarray(np.exp(np.clip(value, -largest, largest)))
 
 
 class _YeoJohnson:
@@ -135,8 +135,8 @@ class _YeoJohnson:
         return 1 + np.abs(x)
 
     @staticmethod
-    def origin(told: Floats) -> Floats:
-        return np.asarray(np.clip(told, -_LARGEST_ORIGIN, _LARGEST_ORIGIN))
+    def origin(value: Floats) -> Floats:
+        return np.asarray(np.clip(value, -_LARGEST_ORIGIN, _LARGEST_ORIGIN))
 
 
 _POWERS: dict[str, Any] = {"box-cox": _BoxCox, "yeo-johnson": _YeoJohnson}
@@ -162,5 +162,5 @@ def _standardised(power: Any, rows: Floats, arrays: dict[str, Floats]) -> Floats
 
 def _unit_of_origin(power: Any, arrays: dict[str, Floats]) -> Floats:
     scale = np.exp(np.clip(arrays["log_scale"], -_LARGEST_LOG_SCALE, _LARGEST_LOG_SCALE))
-    told_as_logarithm = power is _BoxCox
-    return scale / power.origin(arrays["origin"]) if told_as_logarithm else scale
+    is_logarithm = power is _BoxCox
+    return scale / power.origin(arrays["origin"]) if is_logarithm else scale

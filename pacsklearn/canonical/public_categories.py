@@ -47,13 +47,13 @@ class PublicCategoriesCanonicalizer(Canonicalizer):
         return cls()
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
-        types = tuple(found.dtype.str for found in estimator.categories_)
+        types = tuple(values.dtype.str for values in estimator.categories_)
         layout = Layout.of({}, dtypes=types, **feature_facts(estimator))
         return Encoding(layout.pack({}), layout)
 
     def decode(self, vector: NDArray[np.float64], layout: Layout, template: Any) -> Any:
         types = layout.fact("dtypes")
-        firsts = [found[0] for found in template.categories]
+        firsts = [values[0] for values in template.categories]
         names = dict(layout.facts).get("feature_names_in_")
         if names is not None:
             import pandas as pd  # names come from a DataFrame, so pandas is here

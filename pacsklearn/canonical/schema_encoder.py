@@ -20,8 +20,8 @@ def schema_facts(schema: Schema) -> dict[str, Any]:
     facts: dict[str, Any] = {"schema_": schema}
     confirmed = tuple(column.name for column in schema if column.looked_up)
     if confirmed:
-        said = "schema: looked up in the rows and confirmed as public for"
-        facts[f"{said} {', '.join(confirmed)}_"] = confirmed
+        heading = "schema: looked up in the rows and confirmed as public for"
+        facts[f"{heading} {', '.join(confirmed)}_"] = confirmed
     return facts
 
 

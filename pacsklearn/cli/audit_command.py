@@ -55,7 +55,7 @@ def audit(
     named: Any = "auto"
     if attacks != "auto":
         named = [name.strip() for name in attacks.split(",")]
-    found = run_audit(
+    report = run_audit(
         model,
         table.X,
         table.y,
@@ -68,11 +68,11 @@ def audit(
         verbose=0 if as_json else 1,
     )
     if output is not None:
-        output.write_text(found.to_json(indent=1), encoding="utf-8")
+        output.write_text(report.to_json(indent=1), encoding="utf-8")
     if plot is not None:
-        found.plot().figure_.savefig(plot, dpi=150)
-    say(json.loads(found.to_json()), str(found), as_json=as_json)
-    if not found.passed:
+        report.plot().figure_.savefig(plot, dpi=150)
+    say(json.loads(report.to_json()), str(report), as_json=as_json)
+    if not report.passed:
         raise typer.Exit(VIOLATED)
 
 

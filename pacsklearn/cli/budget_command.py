@@ -60,7 +60,7 @@ def budget(
         information = mutual_information_for_success(bound, blind)
     even = posterior_success(information, 0.5)
     same = dp_epsilon(even, doubt)
-    found = {
+    facts = {
         "nats": information,
         "prior": blind,
         "success": bound,
@@ -77,11 +77,11 @@ def budget(
     if answers is not None:
         if answers < 1:
             raise ValueError(f"answers must be at least 1, got {answers}.")
-        found["answers"], found["nats_per_answer"] = answers, information / answers
+        facts["answers"], facts["nats_per_answer"] = answers, information / answers
         lines.append(f"each of {answers:,} answers  {information / answers:.6g} nats")
     if per_answer is not None:
         each = number(per_answer, "per-answer")
         count = answers_until(bound, each, blind)
-        found["nats_per_answer"], found["answers"] = each, count
+        facts["nats_per_answer"], facts["answers"] = each, count
         lines.append(f"answers at {each:.6g}   {count:,} contested ones")
-    say(found, "\n".join(lines), as_json=as_json)
+    say(facts, "\n".join(lines), as_json=as_json)

@@ -61,14 +61,14 @@ def curve(
     for path in (output, plot):
         if path is not None:
             checked_output(path, force=force)
-    asked = [number(text, "budgets") for text in budgets.split(",")]
+    grid = [number(text, "budgets") for text in budgets.split(",")]
     model = named_estimator(estimator, params, None if schema is None else Schema.read(schema))
     table = read_table(data, target, groups, drop=listed(drop), identifier=identifier)
-    found = privacy_utility_curve(
+    result = privacy_utility_curve(
         model,
         table.X,
         table.y,
-        budgets=asked,
+        budgets=grid,
         noise=[name.strip() for name in noise.split(",")],
         n_releases=releases,
         scoring=scoring,
@@ -79,7 +79,7 @@ def curve(
         verbose=0 if as_json else 1,
     )
     if output is not None:
-        output.write_text(found.to_json(indent=1), encoding="utf-8")
+        output.write_text(result.to_json(indent=1), encoding="utf-8")
     if plot is not None:
-        found.plot().figure_.savefig(plot, dpi=150)
-    say(json.loads(found.to_json()), str(found), as_json=as_json)
+        result.plot().figure_.savefig(plot, dpi=150)
+    say(json.loads(result.to_json()), str(result), as_json=as_json)

@@ -62,17 +62,17 @@ def distill(
 
     teacher = named_estimator(estimator, params)
     learner = named_estimator(student, student_params)
-    table, asked = read_table(data, target, groups), read_table(public)
-    if target in asked.X:
+    table, public_table = read_table(data, target, groups), read_table(public)
+    if target in public_table.X:
         note(f"Warning: the public rows' column {target!r} is not used.")
-        asked.X.drop(columns=target, inplace=True)
-    if groups is not None and groups in asked.X:
-        asked.X.drop(columns=groups, inplace=True)
+        public_table.X.drop(columns=target, inplace=True)
+    if groups is not None and groups in public_table.X:
+        public_table.X.drop(columns=groups, inplace=True)
     source = PACPrivate(
         teacher,
         budget=number(budget, "budget"),
         release="responses",
-        max_answers=len(asked.X) if max_answers is None else max_answers,
+        max_answers=len(public_table.X) if max_answers is None else max_answers,
         ledger=ledger,
         n_subsets=subsets,
         n_jobs=jobs,
@@ -83,17 +83,17 @@ def distill(
     title = f"{type(learner).__name__}, taught by private answers of {type(teacher).__name__}"
     with publication(output, statement, force=force) as place:
         source.fit(table.X, table.y, **given)
-        found = distilled(source, learner, asked.X, alpha=alpha)
+        trained = distilled(source, learner, public_table.X, alpha=alpha)
         document = {
-            **privacy_report(found, title=title).statement,
+            **privacy_report(trained, title=title).statement,
             "model": place.model.name,
-            "n_public": found.n_public,
-            "n_kept": found.n_kept,
+            "n_public": trained.n_public,
+            "n_kept": trained.n_kept,
         }
-        place.write(found.estimator, document)
+        place.write(trained.estimator, document)
     say(
         document,
-        f"{found.guarantee}\n\n{found.n_kept} of {found.n_public} public rows were kept\n"
+        f"{trained.guarantee}\n\n{trained.n_kept} of {trained.n_public} public rows were kept\n"
         f"student    {place.model}\nstatement  {place.statement}",
         as_json=as_json,
     )

@@ -78,7 +78,7 @@ def show(
     ledger = _opened(address, dataset, unit)
     events = ledger.events
     position, spent = ledger.position, ledger.spent
-    found = {
+    facts = {
         "address": ledger.uri,
         "dataset": ledger.dataset,
         "unit": ledger.unit,
@@ -95,14 +95,14 @@ def show(
     lines = [
         f"{ledger.uri}, data set {ledger.dataset!r}",
         f"spent {spent:.6g} of {ledger.ceiling:.6g} {ledger.unit}, {ledger.remaining:.6g} left",
-        f"position {found['position']}",
+        f"position {facts['position']}",
         "",
         *(
             f"{number:>5}  {event.kind:<18} {event.charge:>12.6g}  {event.backend}"
             for number, event in enumerate(events, start=1)
         ),
     ]
-    say(found, "\n".join(lines), as_json=as_json)
+    say(facts, "\n".join(lines), as_json=as_json)
 
 
 @ledger_app.command()
@@ -126,17 +126,17 @@ def verify(
     ledger = _opened(address, dataset, unit)
     last = ledger.verify()
     ahead = all(ledger.is_ahead_of(each) for each in expected)
-    found = {
+    facts = {
         "address": ledger.uri,
         "dataset": ledger.dataset,
         "verified": ahead,
         "rows": last.sequence,
         "position": str(last),
     }
-    text = f"{last.sequence} rows are as they were written; position {found['position']}"
+    text = f"{last.sequence} rows are as they were written; position {facts['position']}"
     if not ahead:
         text = "Rows are missing: the ledger is behind the position, or it is another ledger."
-    say(found, text, as_json=as_json)
+    say(facts, text, as_json=as_json)
     if not ahead:
         raise typer.Exit(VIOLATED)
 
@@ -159,14 +159,14 @@ def repair(
     from pacsklearn.accounting.repair import repair as repaired
 
     target = to.expanduser().resolve()
-    found = repaired(_file(address), target, signed_by=signed_by, reason=reason)
+    repairs = repaired(_file(address), target, signed_by=signed_by, reason=reason)
     lines = [
         f"data set {name!r}: {each['kept']} rows kept, {each['set_aside']} set aside, "
         f"{each['charged']:.6g} charged for them"
-        for name, each in found.items()
+        for name, each in repairs.items()
     ]
     lines += ["", f"repaired   {target}", f"set aside  {target}.aside.json"]
-    say({"ledger": str(target), "datasets": found}, "\n".join(lines), as_json=as_json)
+    say({"ledger": str(target), "datasets": repairs}, "\n".join(lines), as_json=as_json)
 
 
 @ledger_app.command()
@@ -194,7 +194,7 @@ def backup(
     from pacsklearn.accounting.backup import backup as copied
 
     target = to.expanduser().resolve()
-    _say_copied(target, copied(_file(address), target), as_json=as_json)
+    _print_copied(target, copied(_file(address), target), as_json=as_json)
 
 
 @ledger_app.command()
@@ -212,14 +212,14 @@ def restore(
     target = to.expanduser().resolve()
     heads = [] if against is None else [_head(against)]
     positions = restored(copy.expanduser().resolve(), target, heads)
-    _say_copied(target, positions, as_json=as_json)
+    _print_copied(target, positions, as_json=as_json)
 
 
-def _say_copied(target: Path, positions: dict[str, Position], *, as_json: bool) -> None:
-    found = {name: str(position) for name, position in positions.items()}
-    lines = [f"data set {name!r}: position {position}" for name, position in found.items()]
+def _print_copied(target: Path, positions: dict[str, Position], *, as_json: bool) -> None:
+    copied = {name: str(position) for name, position in positions.items()}
+    lines = [f"data set {name!r}: position {position}" for name, position in copied.items()]
     say(
-        {"ledger": str(target), "positions": found},
+        {"ledger": str(target), "positions": copied},
         "\n".join([*lines, "", f"written to {target}"]),
         as_json=as_json,
     )

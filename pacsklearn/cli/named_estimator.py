@@ -107,26 +107,26 @@ def _class(name: str) -> type:
         )
     module, _, attribute = full.rpartition(".")
     try:
-        found_class = getattr(import_module(module), attribute)
+        named = getattr(import_module(module), attribute)
     except (ImportError, AttributeError):
         raise ValueError(
             f"There is no estimator {full!r}.{_suggested(attribute, claimed)}"
         ) from None
-    if not (isinstance(found_class, type) and issubclass(found_class, BaseEstimator)):
+    if not (isinstance(named, type) and issubclass(named, BaseEstimator)):
         raise ValueError(f"{full!r} is not an estimator.")
-    if not hasattr(found_class, "fit"):
+    if not hasattr(named, "fit"):
         raise ValueError(f"{full!r} has no fit.")
-    return found_class
+    return named
 
 
 def _full_name(name: str, claimed: set[str]) -> str:
     """Qualified name of a registered estimator, or of scikit-learn's, by its last part."""
-    found = sorted(known for known in claimed if known.rpartition(".")[2] == name)
-    found = found or [known for known in _of_scikit_learn() if known.rpartition(".")[2] == name]
-    if len(found) == 1:
-        return found[0]
-    what = "several estimators are" if found else "no estimator is"
-    hint = f" It is one of {', '.join(found)}." if found else _suggested(name, claimed)
+    matches = sorted(known for known in claimed if known.rpartition(".")[2] == name)
+    matches = matches or [known for known in _of_scikit_learn() if known.rpartition(".")[2] == name]
+    if len(matches) == 1:
+        return matches[0]
+    what = "several estimators are" if matches else "no estimator is"
+    hint = f" It is one of {', '.join(matches)}." if matches else _suggested(name, claimed)
     raise ValueError(
         f"estimator: {what} called {name!r}.{hint} Or give the qualified name, such as "
         "'sklearn.svm.LinearSVC'."
@@ -144,8 +144,8 @@ def _suggested(name: str, claimed: set[str]) -> str:
 @cache
 def _of_scikit_learn() -> tuple[str, ...]:
     """Qualified names of its estimators, where they are public."""
-    found = []
+    names = []
     for name, kind in all_estimators():
         home = ".".join(part for part in kind.__module__.split(".") if not part.startswith("_"))
-        found.append(f"{home}.{name}")
-    return tuple(found)
+        names.append(f"{home}.{name}")
+    return tuple(names)

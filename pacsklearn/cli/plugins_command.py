@@ -23,17 +23,17 @@ def plugins(*, as_json: Json = False) -> None:
         warnings.simplefilter("ignore", PluginWarning)  # they are listed below
         known = registry()
         failures = known.failures
-    found: dict[str, list[dict[str, Any]]] = {}
+    listed: dict[str, list[dict[str, Any]]] = {}
     lines: list[str] = []
     for kind in KINDS:
         records = known.records(kind)
         lines += [f"{kind.replace('_', ' ')} ({len(records)})"]
-        found[kind] = []
+        listed[kind] = []
         for record in records:
             source = known.provenance(kind, record.name)
             made_by = f"{source.distribution} {source.version}"
             lines.append(f"  {record.name:<24} {made_by:<26} {record.description}")
-            found[kind].append(
+            listed[kind].append(
                 {
                     "name": record.name,
                     "target": source.target,
@@ -44,5 +44,5 @@ def plugins(*, as_json: Json = False) -> None:
                 }
             )
     lines += [f"failed ({len(failures)})", *(f"  {failure}" for failure in failures)]
-    data = {"plugins": found, "failures": [asdict(failure) for failure in failures]}
+    data = {"plugins": listed, "failures": [asdict(failure) for failure in failures]}
     say(data, "\n".join(lines), as_json=as_json)

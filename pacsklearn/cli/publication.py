@@ -68,9 +68,9 @@ def publication(
 ) -> Iterator[Publication]:
     """Room for a model and its statement, taken before anything is charged."""
     model = checked_output(output, force=force)
-    said = checked_output(statement or model.with_suffix(".statement.json"), force=force)
+    statement_path = checked_output(statement or model.with_suffix(".statement.json"), force=force)
     with (
-        replacement_file(said, room=2**20) as second,
+        replacement_file(statement_path, room=2**20) as second,
         replacement_file(model, room=_ROOM) as first,
     ):
-        yield Publication(model, said, (first, second))
+        yield Publication(model, statement_path, (first, second))

@@ -37,5 +37,5 @@ def schema(
         "rows ('looked_up'). Replace them by what a codebook says and take the mark away, or add "
         '"confirmed": true beside it. Until then the draft is private and no release takes it.'
     )
-    found = {"schema": str(output), "columns": len(draft), "open": len(draft.open_columns)}
-    say(found, f"schema  {output}", as_json=as_json)
+    facts = {"schema": str(output), "columns": len(draft), "open": len(draft.open_columns)}
+    say(facts, f"schema  {output}", as_json=as_json)

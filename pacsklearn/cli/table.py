@@ -67,8 +67,8 @@ def read_table(
     """
     frame = _frame(path)
     taken: dict[str, Any] = {}
-    asked = [("target", target), ("groups", groups), ("id", identifier)]
-    for role, name in [*asked, *(("drop", one) for one in drop)]:
+    roles = [("target", target), ("groups", groups), ("id", identifier)]
+    for role, name in [*roles, *(("drop", one) for one in drop)]:
         if name is None:
             taken[role] = None
             continue

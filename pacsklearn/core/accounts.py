@@ -187,8 +187,8 @@ class Accounts:
 
     def ceiling(self, account: str) -> float:
         """Ceiling of an account; what was spent for a closed one."""
-        found = self._of(account)
-        return float(found.total) if found.closed else found.ceiling
+        entry = self._of(account)
+        return float(entry.total) if entry.closed else entry.ceiling
 
     def made(self, account: str) -> Posting:
         """Posting that made a reservation."""
@@ -206,8 +206,8 @@ class Accounts:
 
     def limits(self, account: str, user: str | None, project: str | None) -> list[Limit]:
         """Every ceiling that a charge to the account has to fit under."""
-        found = self._of(account)
-        limits = [Limit("", found.total, found.ceiling)]
+        entry = self._of(account)
+        limits = [Limit("", entry.total, entry.ceiling)]
         if account:
             return limits
         for kind, name, most in (
@@ -286,8 +286,8 @@ class Accounts:
 
     def closing(self, account: str) -> tuple[Posting, Posting]:
         """Postings that close a reservation and give back what was never charged."""
-        found, made = self._of(account), self.made(account)
-        refund = largest_refund(found.ceiling, found.total)
+        entry, made = self._of(account), self.made(account)
+        refund = largest_refund(entry.ceiling, entry.total)
         unit = self.terms.unit
         return (
             Posting(
@@ -330,10 +330,10 @@ class Accounts:
         return ""
 
     def _of(self, account: str) -> _Account:
-        found = self._accounts.get(account)
-        if found is None:
+        entry = self._accounts.get(account)
+        if entry is None:
             raise LedgerError(
                 "The reservation is not in the ledger: the database is an older copy, or another "
                 "one."
             )
-        return found
+        return entry

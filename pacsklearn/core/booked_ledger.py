@@ -137,16 +137,16 @@ class BookedLedger(Ledger):
     def reservations(self) -> tuple[Reservation, ...]:
         """Open reservations in this account, for instance of a search that was killed."""
         with self._settled() as book:
-            found = [
+            open_rows = [
                 book.accounts.made(key) for key in book.accounts.open_reservations(self._account)
             ]
-        return tuple(self._reservation(made) for made in found)
+        return tuple(self._reservation(made) for made in open_rows)
 
     def find(self, key: str) -> Event | None:
         key = ledger_text("key", key)
         with self._store.opened(write=False) as book:
-            found = book.find(key)
-        return None if found is None else found.event
+            row = book.find(key)
+        return None if row is None else row.event
 
     def charge(self, event: Event) -> bool:
         check_event(event, self.unit)

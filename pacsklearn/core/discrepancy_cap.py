@@ -201,14 +201,14 @@ class DiscrepancyCap:
             draws = generator.binomial(batch_size, families / n_rows)
         else:
             draws = generator.binomial(families, batch_size / n_rows)
-        found = cls.sampled(draws, n_rows, batch_size, sampling, delta=delta, gamma=gamma)
+        cap = cls.sampled(draws, n_rows, batch_size, sampling, delta=delta, gamma=gamma)
         # Given the data sets the mean square is known: only they are left to be sampled.
         squares = np.array(
             [counts.second_moment(n_rows, d, batch_size, sampling) for d in range(n_rows + 1)]
         )
         share = gamma / (2 * families.shape[0])
         moment = max(upper_mean_bound(squares[f], 0.0, squares[-1], share) for f in families)
-        return replace(found, second_moment=min(moment, found.second_moment))
+        return replace(cap, second_moment=min(moment, cap.second_moment))
 
     def covers(self, other: DiscrepancyCap, rounding: float = 1e-9) -> bool:
         """Whether bounds that hold for the other one hold for this one: its count is no smaller.

@@ -49,15 +49,15 @@ class Layout:
 
     def slices(self) -> dict[str, slice]:
         """Where each block and each child stands in the vector."""
-        start, found = 0, {}
+        start, slices = 0, {}
         for name, shape in self.blocks:
             stop = start + int(np.prod(shape))
-            found[name] = slice(start, stop)
+            slices[name] = slice(start, stop)
             start = stop
         for name, child in self.children:
-            found[name] = slice(start, start + child.size)
+            slices[name] = slice(start, start + child.size)
             start += child.size
-        return found
+        return slices
 
     def pack(self, arrays: Mapping[str, ArrayLike]) -> NDArray[np.float64]:
         """Put blocks (and children's vectors, by name) into one vector."""
@@ -75,13 +75,13 @@ class Layout:
     def differences(self, other: Layout, prefix: str = "") -> list[str]:
         """Say, without quoting a value, in what ``other`` differs; empty when it does not."""
         mine, theirs = dict(self.blocks), dict(other.blocks)
-        found = [
+        differences = [
             f"{prefix}{name}: shape {mine.get(name, 'absent')} against {theirs.get(name, 'absent')}"
             for name in sorted(mine.keys() | theirs.keys())
             if mine.get(name) != theirs.get(name)
         ]
         facts, others = dict(self.facts), dict(other.facts)
-        found += [
+        differences += [
             f"{prefix}{name} differs"
             for name in sorted(facts.keys() | others.keys())
             if name not in facts or name not in others or not _same(facts[name], others[name])
@@ -89,10 +89,10 @@ class Layout:
         children, cousins = dict(self.children), dict(other.children)
         for name in sorted(children.keys() | cousins.keys()):
             if name not in children or name not in cousins:
-                found.append(f"{prefix}{name} is present in one subset only")
+                differences.append(f"{prefix}{name} is present in one subset only")
             else:
-                found += children[name].differences(cousins[name], f"{prefix}{name}.")
-        return found
+                differences += children[name].differences(cousins[name], f"{prefix}{name}.")
+        return differences
 
 
 def _same(left: Any, right: Any) -> bool:

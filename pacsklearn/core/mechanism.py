@@ -152,5 +152,5 @@ def mechanism_from_dict(facts: dict[str, Any]) -> Mechanism:
         for key, value in facts.items()
         if key != "type"
     }
-    found: Mechanism = _NAMES[facts["type"]](**rest)
-    return found
+    mechanism: Mechanism = _NAMES[facts["type"]](**rest)
+    return mechanism

@@ -217,7 +217,7 @@ class OperatorMetric(Metric):
                 f"The operator is for vectors of length {length}, the released vector has "
                 f"{rows.shape[1]} numbers."
             )
-        found = np.asarray(self._operator.matmat(np.ascontiguousarray(rows.T))).T
-        if not np.all(np.isfinite(found)):
+        image = np.asarray(self._operator.matmat(np.ascontiguousarray(rows.T))).T
+        if not np.all(np.isfinite(image)):
             raise ValueError("The operator of the metric gives values that are not finite.")
-        return np.ascontiguousarray(found, dtype=np.float64)
+        return np.ascontiguousarray(image, dtype=np.float64)

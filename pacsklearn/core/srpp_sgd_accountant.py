@@ -226,7 +226,7 @@ class SRPPSGDAccountant:
             high, low = low, max(low / 8, least)
         if self.cost(low) <= allowed:
             return low
-        found = math.exp(
+        multiplier = math.exp(
             brentq(
                 lambda log: math.log(self.cost(math.exp(log)) / allowed),
                 math.log(low),
@@ -236,10 +236,10 @@ class SRPPSGDAccountant:
             )
         )
         hair = 1e-13
-        while self.cost(found) > allowed:
-            found *= 1 + hair
+        while self.cost(multiplier) > allowed:
+            multiplier *= 1 + hair
             hair *= 2
-        return found
+        return multiplier
 
     def costs(self, noise_multiplier: float, n_steps: int, delta: float) -> RenyiCosts:
         """All views of a run, with (epsilon, delta) bounds of the whole release at the best order.
@@ -283,13 +283,13 @@ class SRPPSGDAccountant:
             return gaussian_epsilon(rate, delta) * _OUTWARD
         if self.cap.largest == 0:
             return 0.0
-        found = composed_epsilon(self._profile(self._reach(noise_multiplier)), n_steps, delta)
-        if found == math.inf:
-            found = approximate_epsilon(
+        epsilon = composed_epsilon(self._profile(self._reach(noise_multiplier)), n_steps, delta)
+        if epsilon == math.inf:
+            epsilon = approximate_epsilon(
                 lambda order: n_steps * self._whole(order, noise_multiplier, "secret-batches"),
                 delta,
             )
-        return found * _OUTWARD
+        return epsilon * _OUTWARD
 
     def _whole(self, order: float, noise_multiplier: float, accounting: str) -> float:
         return self._divergence(order, self._reach(noise_multiplier), accounting)

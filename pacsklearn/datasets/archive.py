@@ -31,10 +31,10 @@ def read_member(archive: bytes, suffix: str) -> str:
         If `archive` is not a zip archive, has no such member or holds a member far
         larger than any of the data sets.
     """
-    found = _search(archive, suffix.lower(), depth=2)
-    if found is None:
+    content = _search(archive, suffix.lower(), depth=2)
+    if content is None:
         raise ValueError(f"the archive has no file whose name ends with {suffix.lstrip('/')!r}.")
-    return found.decode("utf-8-sig")
+    return content.decode("utf-8-sig")
 
 
 def _search(archive: bytes, suffix: str, depth: int) -> bytes | None:
@@ -47,9 +47,9 @@ def _search(archive: bytes, suffix: str, depth: int) -> bytes | None:
             if depth > 1:
                 for member in members:
                     if member.filename.lower().endswith(".zip"):
-                        found = _search(_read(opened, member), suffix, depth - 1)
-                        if found is not None:
-                            return found
+                        content = _search(_read(opened, member), suffix, depth - 1)
+                        if content is not None:
+                            return content
     except zipfile.BadZipFile as error:
         raise ValueError(f"what was received is not a readable zip archive ({error}).") from error
     return None

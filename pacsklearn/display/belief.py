@@ -43,9 +43,9 @@ class BeliefDisplay:
     --------
     >>> import numpy as np
     >>> from pacsklearn import BeliefDisplay, SecretSpace
-    >>> said = np.random.default_rng(0).integers(0, 2, (30, 16))
+    >>> predictions = np.random.default_rng(0).integers(0, 2, (30, 16))
     >>> space = SecretSpace.balanced(40, n_subsets=16)
-    >>> display = BeliefDisplay.from_rehearsal(said, space, step_budget=1 / 16)
+    >>> display = BeliefDisplay.from_rehearsal(predictions, space, step_budget=1 / 16)
     """
 
     def __init__(self, *, beliefs: Floats, step_budget: float, drawn: int | None = None) -> None:
@@ -56,7 +56,7 @@ class BeliefDisplay:
     @classmethod
     def from_rehearsal(
         cls,
-        said: ArrayLike,
+        predictions: ArrayLike,
         space: SecretSpace,
         *,
         step_budget: float,
@@ -68,7 +68,7 @@ class BeliefDisplay:
 
         Parameters
         ----------
-        said : array-like of shape (n, m) or (n, m, d)
+        predictions : array-like of shape (n, m) or (n, m, d)
             What each candidate answers to each query, as for ``TranscriptGame``.
         space : SecretSpace
         step_budget : float
@@ -84,14 +84,14 @@ class BeliefDisplay:
 
         beliefs: list[Floats] = []
 
-        def in_order(belief: Floats, asked: NDArray[np.bool_]) -> int:
+        def in_order(belief: Floats, queried: NDArray[np.bool_]) -> int:
             beliefs.append(belief)
-            return int(np.argmin(asked))
+            return int(np.argmin(queried))
 
-        count = len(np.asarray(said)) if n_queries is None else n_queries
+        count = len(np.asarray(predictions)) if n_queries is None else n_queries
         check_integer(name="n_queries", value=count, minimum=1)
         game = TranscriptGame(
-            said, space, step_budget=step_budget, n_queries=count, adversary=in_order
+            predictions, space, step_budget=step_budget, n_queries=count, adversary=in_order
         )
         played = game.play(np.random.default_rng(random_state))
         path = np.stack([*beliefs, played.posterior])

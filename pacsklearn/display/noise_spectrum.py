@@ -72,16 +72,20 @@ class NoiseSpectrum:
         span = support.span(cost)
         axes = cost.root(span.mixing @ support.deviations)
         listed = [noise] if isinstance(noise, str) or not isinstance(noise, Iterable) else noise
-        names, found, powers = [], [], []
+        names, spectra, powers = [], [], []
         for value in listed:
             law = registry().noise_backend(value).calibrate(support, Target(budget), cost)
             # Part of each of the law's own axes that points along a principal direction.
             along = _rooted(cost, law.axes) @ axes.T
-            found.append(tuple((((law.step * law.scale) ** 2) @ along**2).tolist()))
+            spectra.append(tuple((((law.step * law.scale) ** 2) @ along**2).tolist()))
             names.append(value if isinstance(value, str) else type(value).__name__)
             powers.append(float(law.noise_power))
         return cls(
-            float(budget), tuple(span.variances.tolist()), tuple(names), tuple(found), tuple(powers)
+            float(budget),
+            tuple(span.variances.tolist()),
+            tuple(names),
+            tuple(spectra),
+            tuple(powers),
         )
 
     def to_json(self, **options: Any) -> str:

@@ -32,9 +32,13 @@ def guarantee_of(source: Any) -> Guarantee | PufferfishGuarantee:
     TypeError
         When there is none.
     """
-    for found in (source, getattr(source, "guarantee_", None), getattr(source, "guarantee", None)):
-        if isinstance(found, (Guarantee, PufferfishGuarantee)):
-            return found
+    for candidate in (
+        source,
+        getattr(source, "guarantee_", None),
+        getattr(source, "guarantee", None),
+    ):
+        if isinstance(candidate, (Guarantee, PufferfishGuarantee)):
+            return candidate
     raise TypeError(
         "source must be fitted by pacsklearn, a session, a release or a guarantee, got "
         f"{type(source).__name__}, which has no guarantee. Fit it first."
@@ -119,13 +123,15 @@ def _event(event: Event) -> dict[str, Any]:
 def _software(
     guarantee: Guarantee | PufferfishGuarantee, audit: Audit | None
 ) -> list[dict[str, str]]:
-    found = [{"name": "python", "version": platform.python_version(), "role": "interpreter"}]
-    found += [{"name": name, "version": _version(name), "role": "library"} for name in _PACKAGES]
+    components = [{"name": "python", "version": platform.python_version(), "role": "interpreter"}]
+    components += [
+        {"name": name, "version": _version(name), "role": "library"} for name in _PACKAGES
+    ]
     used: Iterable[Provenance] = guarantee.provenance
-    found += [_plugin(each, "plugin") for each in dict.fromkeys(used)]
+    components += [_plugin(each, "plugin") for each in dict.fromkeys(used)]
     if audit is not None:
-        found += [_plugin(each, "attack") for each in dict.fromkeys(audit.provenance)]
-    return found
+        components += [_plugin(each, "attack") for each in dict.fromkeys(audit.provenance)]
+    return components
 
 
 def _plugin(provenance: Provenance, role: str) -> dict[str, str]:

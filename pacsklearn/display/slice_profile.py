@@ -91,8 +91,8 @@ class SliceProfileDisplay:
         instances = [(left.members, right.members) for left, right in worlds.instances()]
         distances = slice_distances(vectors, instances, profile.directions)
         order = law.costs.order
-        found = _divergences(distances, spread.sum(axis=1), order)
-        worst = found[int(np.argmax(found @ profile.weights))]
+        divergences = _divergences(distances, spread.sum(axis=1), order)
+        worst = divergences[int(np.argmax(divergences @ profile.weights))]
         return cls(profile=profile, divergences=worst, order=order, full=law.costs.full).plot(ax)
 
     @classmethod
@@ -120,8 +120,8 @@ class SliceProfileDisplay:
         from pacsklearn.audit.sliced_replay import replay_sliced
 
         pyplot(cls.__name__)
-        found = replay_sliced(estimator, X, y, secret=secret, fit_params=fit_params)
-        return cls.from_law(found.law, found.worlds, found.profile, ax=ax)
+        replayed = replay_sliced(estimator, X, y, secret=secret, fit_params=fit_params)
+        return cls.from_law(replayed.law, replayed.worlds, replayed.profile, ax=ax)
 
     @classmethod
     def from_outputs(
@@ -160,8 +160,8 @@ class SliceProfileDisplay:
         members = [(range(len(first)), range(len(first), len(vectors)))]
         distances = slice_distances(vectors, members, profile.directions)
         spread = np.full(profile.n_slices, float(sigma) ** 2)
-        found = _divergences(distances, spread, order)
-        return cls(profile=profile, divergences=found[0], order=float(order)).plot(ax)
+        divergences = _divergences(distances, spread, order)
+        return cls(profile=profile, divergences=divergences[0], order=float(order)).plot(ax)
 
     @property
     def average(self) -> float:
@@ -257,6 +257,6 @@ class SliceProfileDisplay:
 
 def _divergences(distances: Floats, variances: Floats, order: float) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = order * distances**2 / (2 * variances)
+        divergences = order * distances**2 / (2 * variances)
     # Without noise only slices along which nothing differs are left.
-    return np.where(distances > 0, found, 0.0)
+    return np.where(distances > 0, divergences, 0.0)

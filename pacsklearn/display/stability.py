@@ -97,8 +97,8 @@ class StabilityDisplay:
         vectors, cost = np.asarray(outputs, dtype=np.float64), as_metric(metric)
         m = len(vectors)
         check_integer(name="n_orders", value=n_orders, minimum=1)
-        asked = _doubling(m) if sizes is None else sizes
-        counted = tuple(sorted({min(int(size), m) for size in asked} | {m}))
+        wanted = _doubling(m) if sizes is None else sizes
+        counted = tuple(sorted({min(int(size), m) for size in wanted} | {m}))
         if counted[0] < 2:
             raise ValueError(f"sizes must be at least 2 candidates, got {counted[0]}.")
         generator = np.random.default_rng(random_state)
@@ -158,9 +158,9 @@ class StabilityDisplay:
         chosen = registry().canonicalizer(canonicalizer, estimator)
         design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed))
         how = FitOptions(fit_params or {}, n_jobs, fast_fit=fast_fit)
-        found = candidate_outputs(Candidates.prepare(estimator, X, y, design, how), chosen)
-        metric = found.metric(options.pop("metric", "auto"))
-        return cls.from_outputs(found.vectors, metric=metric, **options)
+        outputs = candidate_outputs(Candidates.prepare(estimator, X, y, design, how), chosen)
+        metric = outputs.metric(options.pop("metric", "auto"))
+        return cls.from_outputs(outputs.vectors, metric=metric, **options)
 
     def plot(self, ax: Any = None) -> StabilityDisplay:
         """Draw.

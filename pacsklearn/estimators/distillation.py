@@ -117,13 +117,13 @@ def distill(
     X_public = as_pandas(X_public)
     X_public = X_public if hasattr(X_public, "shape") else np.asarray(X_public)
     _check_columns(responder.feature_names, X_public)
-    told = responder.answer(X_public)
+    answered = responder.answer(X_public)
     kept = np.arange(X_public.shape[0])
     if alpha is not None and responder.kind.answers == "labels":
         # The paper's test has size alpha for one label; any of the others may be the true one.
         others = max(np.size(responder.kind.classes) - 1, 1)
-        kept = np.flatnonzero(told.margins >= norm.isf(alpha / others))
-    labels = told.values[kept]
+        kept = np.flatnonzero(answered.margins >= norm.isf(alpha / others))
+    labels = answered.values[kept]
     if kept.size == 0 or (responder.kind.answers == "labels" and np.unique(labels).size < 2):
         raise ValueError(
             f"Only {kept.size} of {X_public.shape[0]} public rows have a label that is sure at "

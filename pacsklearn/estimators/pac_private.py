@@ -425,8 +425,8 @@ SubsetFitError, NonDeterministicError
         except NoCanonicalizerError:
             return True
         if chosen is None:
-            asked = ("predict", "predict_proba")[: 2 if self.answers == "probabilities" else 1]
-            return method in asked
+            offered = ("predict", "predict_proba")[: 2 if self.answers == "probabilities" else 1]
+            return method in offered
         return method in chosen.methods
 
     def _released(self) -> Any:

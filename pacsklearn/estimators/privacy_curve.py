@@ -149,7 +149,7 @@ def privacy_utility_curve(
     >>> [point.median > 0.8 for point in curve.points]
     [True, True]
     """
-    asked = _check_budgets(budgets)
+    grid = _check_budgets(budgets)
     check_integer(name="n_releases", value=n_releases, minimum=2)
     backends = _check_backends(noise)
     chosen = registry().canonicalizer(canonicalizer, estimator)
@@ -190,7 +190,7 @@ def privacy_utility_curve(
     prior, _ = membership_prior(space)
     points = []
     for name, backend in backends:
-        for budget in asked:
+        for budget in grid:
             target = _target(backend, budget, space, prior)
             law = backend.calibrate(support, target, cost)
             sampler = SeededSampler(np.random.default_rng([seed, 1]))
@@ -229,13 +229,13 @@ def _check_backends(noise: Any) -> list[tuple[str, NoiseBackend]]:
     values = list(noise) if isinstance(noise, (list, tuple)) else [noise]
     if not values:
         raise ValueError("noise must name at least one noise backend, got an empty list.")
-    found: dict[str, NoiseBackend] = {}
+    named: dict[str, NoiseBackend] = {}
     for value in values:
         backend = registry().noise_backend(value)
         name = value if isinstance(value, str) else type(value).__name__
         # Instances of one class may differ in their parameters; both are kept.
-        found[name if name not in found else f"{name} ({len(found) + 1})"] = backend
-    return list(found.items())
+        named[name if name not in named else f"{name} ({len(named) + 1})"] = backend
+    return list(named.items())
 
 
 def _target(backend: NoiseBackend, budget: float, space: SecretSpace, prior: float) -> Target:

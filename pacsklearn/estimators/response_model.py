@@ -34,8 +34,8 @@ class ResponseModel:
     @property
     def responder(self) -> Responder:
         """What answers, in the process that fitted it."""
-        found: Responder = self._handle.get()
-        return found
+        responder: Responder = self._handle.get()
+        return responder
 
     @property
     def methods(self) -> tuple[str, ...]:

@@ -55,8 +55,8 @@ class AdditiveFitter(SubsetFitter):
         for first in range(0, space.n_subsets, together):
             some = weights[:, first : first + together]
             problem = Problem(design, loss, some, penalty)
-            found, converged = minimise(problem, everywhere[:, :, 0])
-            for own, w, done in zip(some.T, np.moveaxis(found, 2, 0), converged, strict=True):
+            solution, converged = minimise(problem, everywhere[:, :, 0])
+            for own, w, done in zip(some.T, np.moveaxis(solution, 2, 0), converged, strict=True):
                 fitted.append(_model(blank, w, design[own > 0]) if done else None)
         return fitted
 

@@ -95,10 +95,10 @@ class ConvexFitter(SubsetFitter):
         """
         m = space.n_subsets
         rows = double_rows(X)
-        found = None if rows is None else self._targets(y)
-        if rows is None or found is None:
+        labelled = None if rows is None else self._targets(y)
+        if rows is None or labelled is None:
             return [None] * m
-        targets, classes = found
+        targets, classes = labelled
         losses = self.losses(estimator, targets)
         outputs = 0 if not losses else losses[0].n_outputs
         if not losses or outputs * (rows.shape[1] + 1) > _MOST_CURVATURE:
@@ -147,10 +147,10 @@ class ConvexFitter(SubsetFitter):
         The ordinary parameters must satisfy the ordinary solver's stopping rule for the objective
         that the joint ones minimise, or be as good as the joint ones; and not better.
         """
-        rows, found = double_rows(X), self._targets(y)
-        if rows is None or found is None:
+        rows, labelled = double_rows(X), self._targets(y)
+        if rows is None or labelled is None:
             return False
-        losses = self.losses(ordinary, found[0])
+        losses = self.losses(ordinary, labelled[0])
         if not losses:
             return False
         count, scaling = np.array([float(len(rows))]), Scaling.none(1, rows.shape[1])

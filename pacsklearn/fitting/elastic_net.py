@@ -59,10 +59,10 @@ class ElasticNetFitter(MomentFitter):
         spectrum = np.linalg.eigvalsh(scaled)
         if spectrum[0] <= 0 or is_doubtful(moments.loss, spectrum[-1] / spectrum[0]):
             return False
-        found = _descend(matrix, towards, lasso, positive=model.positive)
-        if found is None:
+        solution = _descend(matrix, towards, lasso, positive=model.positive)
+        if solution is None:
             return False
-        model.coef_, model.n_iter_ = found
+        model.coef_, model.n_iter_ = solution
         intercept = mean[p] - mean[:p] @ model.coef_
         model.intercept_ = float(intercept) if model.fit_intercept else 0.0
         plain = products[:p, :p], towards, products[p, p]

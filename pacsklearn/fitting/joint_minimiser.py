@@ -51,10 +51,12 @@ class Penalty:
         pull = bias[:, None] * (
             parameters[:, 0] + np.einsum("mp,mpk->mk", centre, parameters[:, 1:])
         )
-        found = np.empty_like(parameters)
-        found[:, 0] = pull
-        found[:, 1:] = weights[:, :, None] * parameters[:, 1:] + centre[:, :, None] * pull[:, None]
-        return found
+        gradient = np.empty_like(parameters)
+        gradient[:, 0] = pull
+        gradient[:, 1:] = (
+            weights[:, :, None] * parameters[:, 1:] + centre[:, :, None] * pull[:, None]
+        )
+        return gradient
 
     def mean(self) -> Floats:
         """Matrix of the average penalty of one output, intercept first."""
@@ -124,13 +126,13 @@ class Problem:
             slopes *= (members if everyone else members[:, chosen])[:, None, :]
             total += block[:size].T @ decision[:size]
         total *= self.loss.slope_scale
-        found = total[:q].reshape(q, outputs, count).transpose(2, 0, 1).copy()
+        gradient = total[:q].reshape(q, outputs, count).transpose(2, 0, 1).copy()
         if single:
-            found[:, 1:] = found[:, 1:] * unit[:, None] + shift[:, None] * found[:, :1]
+            gradient[:, 1:] = gradient[:, 1:] * unit[:, None] + shift[:, None] * gradient[:, :1]
         if not self.fit_intercept:
-            found[:, 0] = 0.0
-        found += self.penalty.gradient(parameters, chosen)
-        return found
+            gradient[:, 0] = 0.0
+        gradient += self.penalty.gradient(parameters, chosen)
+        return gradient
 
     @cached_property
     def _frame(self) -> tuple[Floats, Floats]:
@@ -251,9 +253,9 @@ class _Steps:
         back = solve_triangular(self.factor, points.T, lower=True, trans="T").T
         parameters = back.reshape(len(points), -1, outputs)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self.problem.gradient(parameters, self.active, single=single)
+            gradient = self.problem.gradient(parameters, self.active, single=single)
         turned: Floats = solve_triangular(
-            self.factor, found.reshape(len(points), -1).T, lower=True, check_finite=False
+            self.factor, gradient.reshape(len(points), -1).T, lower=True, check_finite=False
         ).T
         return turned
 
@@ -265,18 +267,18 @@ class _Steps:
 
 def _direction(gradient: Floats, pairs: list[tuple[Floats, Floats]]) -> Floats:
     """Limited-memory quasi-Newton direction of each candidate; its first guess is minus one."""
-    found, weights = -gradient, []
+    direction, weights = -gradient, []
     for moved, turned in reversed(pairs):
         product = np.sum(moved * turned, axis=1)
         usable = product > 1e-12 * np.sum(turned * turned, axis=1)
         inverse = np.where(usable, 1.0 / np.where(usable, product, 1.0), 0.0)
-        weight = inverse * np.sum(moved * found, axis=1)
+        weight = inverse * np.sum(moved * direction, axis=1)
         weights.append((inverse, weight))
-        found = found - weight[:, None] * turned
+        direction = direction - weight[:, None] * turned
     for (moved, turned), (inverse, weight) in zip(pairs, reversed(weights), strict=True):
-        other = inverse * np.sum(turned * found, axis=1)
-        found = found + (weight - other)[:, None] * moved
-    return found
+        other = inverse * np.sum(turned * direction, axis=1)
+        direction = direction + (weight - other)[:, None] * moved
+    return direction
 
 
 def _shorter(before: Floats, after: Floats) -> Floats:

@@ -63,8 +63,8 @@ class Logistic(Loss):
 
     def curvature(self, decision: Floats, rows: slice) -> Floats:
         half = np.tanh(decision / 2)
-        found: Floats = ((1 - half**2) / 4)[:, :, None]
-        return found
+        curvature: Floats = ((1 - half**2) / 4)[:, :, None]
+        return curvature
 
     def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
         one = decision[:, 0]
@@ -87,10 +87,10 @@ class Softmax(Loss):
 
     def curvature(self, decision: Floats, rows: slice) -> Floats:
         share = np.exp(decision - logsumexp(decision, axis=1, keepdims=True))
-        found: Floats = -share[:, :, None] * share[:, None, :]
+        curvature: Floats = -share[:, :, None] * share[:, None, :]
         every = np.arange(self.n_outputs)
-        found[:, every, every] += share
-        return found
+        curvature[:, every, every] += share
+        return curvature
 
     def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
         own = np.take_along_axis(decision, self.codes[rows][:, None], axis=1)[:, 0]
@@ -169,8 +169,8 @@ class Tweedie(Loss):
     def curvature(self, decision: Floats, rows: slice) -> Floats:
         one, power = decision[:, 0], self.power
         falling = (power - 1) * self.targets[rows] * np.exp((1 - power) * one)
-        found: Floats = falling + (2 - power) * np.exp((2 - power) * one)
-        return found[:, None, None]
+        curvature: Floats = falling + (2 - power) * np.exp((2 - power) * one)
+        return curvature[:, None, None]
 
     def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
         one, power, targets = decision[:, 0], self.power, self.targets[rows]

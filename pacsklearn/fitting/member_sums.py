@@ -49,15 +49,15 @@ def member_sums(
     shift = 0 if codes is None else _BUCKETS * codes.astype(np.int32)
     ends, ones = np.arange(n + 1, dtype=np.int32), np.ones(n)
     holds = np.unpackbits(np.arange(_BUCKETS, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
-    found = np.empty((packed.shape[1] * 8, n_codes, q))
+    totals = np.empty((packed.shape[1] * 8, n_codes, q))
     for byte in range(packed.shape[1]):
         bucket = packed[:, byte].astype(np.int32) + shift
         indicator = sparse.csc_array((ones, bucket, ends), shape=(_BUCKETS * n_codes, n))
         sums = (indicator @ table).reshape(n_codes, _BUCKETS, q)
         sums[:, 0] = 0.0  # rows of none of them
-        found[8 * byte : 8 * byte + 8] = np.tensordot(holds.T, sums, axes=(1, 1))
-    found = found[: space.n_subsets]
-    return found[:, 0] if codes is None else found
+        totals[8 * byte : 8 * byte + 8] = np.tensordot(holds.T, sums, axes=(1, 1))
+    totals = totals[: space.n_subsets]
+    return totals[:, 0] if codes is None else totals
 
 
 def member_products(table: Floats, space: SecretSpace) -> Floats:
@@ -86,7 +86,7 @@ def member_products(table: Floats, space: SecretSpace) -> Floats:
     room = np.log2(max(min(n / (_FILL * q), _MOST_CELLS / q**2), 2.0))
     together = max(size for size in _TOGETHER if size <= max(room, 1))
     packed = space.packed if space.unit_of_row is None else space.packed[space.unit_of_row]
-    found, sorted_rows = np.zeros((packed.shape[1] * 8, q, q)), np.empty_like(table)
+    products, sorted_rows = np.zeros((packed.shape[1] * 8, q, q)), np.empty_like(table)
     buckets = np.empty((2**together, q, q))
     powers = 1 << np.arange(together)[::-1]
     for start in range(0, space.n_subsets, together):
@@ -100,8 +100,8 @@ def member_products(table: Floats, space: SecretSpace) -> Floats:
             bucket = sorted_rows[first:last]
             np.matmul(bucket.T, bucket, out=buckets[i])
         holds = ((np.arange(2**together) & powers[:, None]) > 0).astype(np.float64)
-        found[start : start + together] = np.tensordot(holds, buckets, axes=1)
-    return found[: space.n_subsets, :width, :width]
+        products[start : start + together] = np.tensordot(holds, buckets, axes=1)
+    return products[: space.n_subsets, :width, :width]
 
 
 def block_members(space: SecretSpace, rows: Any) -> NDArray[np.bool_]:

@@ -54,13 +54,13 @@ class MomentFitter(SubsetFitter):
         features = BaseEstimator()
         validate_data(features, X, skip_check_array=True)
         fitted: list[Any] = []
-        found = (
+        moments_of_subsets = (
             subset_moments(rows, targets, space, scatter=self.wants_scatter)
             if codes is None
             else class_moments(rows, codes, space, scatter=self.wants_scatter)
         )
         blank = clone(estimator)
-        for moments in found:
+        for moments in moments_of_subsets:
             # The parameters of one estimator are plain values; a pipeline has parts of its own.
             model = clone(blank) if hasattr(blank, "steps") else copy(blank)
             if moments is None or not self.fit_moments(model, moments):

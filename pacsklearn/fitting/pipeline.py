@@ -62,8 +62,8 @@ class ScaledConvexFitter(SubsetFitter):
         pipes = [clone(estimator) for _ in range(m)]
         mean, scale = np.zeros((m, rows.shape[1])), np.ones((m, rows.shape[1]))
         doubtful = np.zeros(m, dtype=bool)
-        for i, found in enumerate(subset_moments(rows, None, space, scatter=False)):
-            moments = found
+        for i, each in enumerate(subset_moments(rows, None, space, scatter=False)):
+            moments = each
             for step, (_, part) in zip(self.scalers, pipes[i].steps, strict=False):
                 if step is None or moments is None:
                     continue
@@ -135,19 +135,19 @@ class PipelineFitter(MomentFitter):
             if part in (None, "passthrough") and not is_last:
                 fitters.append(None)
                 continue
-            found = resolve(part)
-            if is_last and isinstance(found, ConvexFitter):
+            fitter = resolve(part)
+            if is_last and isinstance(fitter, ConvexFitter):
                 # Centred rows without an intercept are raw rows with one that is tied to the rest.
                 centred = any(getattr(step, "with_mean", False) for _, step in estimator.steps)
                 if centred and not part.fit_intercept:
                     return None
-                return ScaledConvexFitter.behind(tuple(fitters), found)
-            if not isinstance(found, MomentFitter) or isinstance(found, PipelineFitter):
+                return ScaledConvexFitter.behind(tuple(fitters), fitter)
+            if not isinstance(fitter, MomentFitter) or isinstance(fitter, PipelineFitter):
                 return None
-            hands_on = isinstance(found, (StandardScalerFitter, PCAFitter))
+            hands_on = isinstance(fitter, (StandardScalerFitter, PCAFitter))
             if output_config(part) or not (hands_on or is_last):
                 return None
-            fitters.append(found)
+            fitters.append(fitter)
         turns = any(isinstance(one, PCAFitter) for one in fitters)
         last = fitters[-1]
         # Classes come with their variances only, which a turn mixes.

@@ -124,7 +124,7 @@ def anisotropic_covariance(
     # In units of the isotropic variance, beginning with the isotropic solution.
     factor, multipliers = np.eye(d), np.full(distances.shape[0], 1.0 / distances.shape[0])
     for round_number in range(_ROUNDS):
-        found = minimize(
+        solution = minimize(
             problem.augmented,
             factor.ravel(),
             args=(multipliers, _PENALTY, isotropic),
@@ -132,7 +132,7 @@ def anisotropic_covariance(
             method="L-BFGS-B",
             options={"maxiter": 3000, "maxcor": 30, "ftol": 1e-16, "gtol": 1e-10},
         )
-        factor = found.x.reshape(d, d)
+        factor = solution.x.reshape(d, d)
         excess = problem.excess(factor, isotropic)[0]
         updated = np.maximum(0.0, multipliers + _PENALTY * excess)
         moved = float(np.max(np.abs(updated - multipliers)))

@@ -122,15 +122,15 @@ def _discrete(curve: tuple[Floats, Floats], step: float) -> _Loss:
 
 def _window(loss: _Loss, n_steps: int, negligible: float) -> tuple[float, float]:
     """Between which the sum of the losses lies, but for a negligible chance on either side."""
-    found = []
+    ends = []
     for sign in (-1, 1):
         bounds = []
         for power in range(-16, 13):
             order = 2.0**power
             moment = n_steps * loss.log_moment(sign * order)
             bounds.append((moment - math.log(negligible)) / order)
-        found.append(sign * min(bounds))
-    return found[0], max(found[1], loss.step)
+        ends.append(sign * min(bounds))
+    return ends[0], max(ends[1], loss.step)
 
 
 def _convolved(loss: _Loss, n_steps: int, low: float, high: float) -> tuple[Floats, Floats]:

@@ -236,10 +236,10 @@ def sampled_tail(draws: ArrayLike, largest: int, delta: float, gamma: float) -> 
 
 
 def _quantile(n: int, chance: float, delta: float) -> int:
-    found = int(stats.binom.isf(delta, n, chance))
-    while stats.binom.sf(found, n, chance) > delta:
-        found += 1
-    return min(found, n)
+    quantile = int(stats.binom.isf(delta, n, chance))
+    while stats.binom.sf(quantile, n, chance) > delta:
+        quantile += 1
+    return min(quantile, n)
 
 
 def _counts(draws: ArrayLike, largest: int) -> Floats:

@@ -101,9 +101,9 @@ def individual_information(
     for draws in mixture.draws(n_draws, generator):
         posterior = posteriors(mixture, draws)
         for start in range(0, len(posterior), rows):
-            told = _binary_divergence(posterior[start : start + rows] @ inside, rate)
-            total += told.sum(axis=0)
-            squares += np.einsum("ij,ij->j", told, told)
+            divergences = _binary_divergence(posterior[start : start + rows] @ inside, rate)
+            total += divergences.sum(axis=0)
+            squares += np.einsum("ij,ij->j", divergences, divergences)
     bounds = np.zeros(rate.size)
     held = members[:, mixture.weights > 0]
     # By counting: sums of weights are one only up to rounding.

@@ -70,13 +70,13 @@ def known_rows_success(
 
 def _along(table: NDArray[np.bool_], prior: Floats, order: NDArray[np.intp], most: int) -> Floats:
     """Average success over the units that follow, after each number of known ones; 1 if none do."""
-    found = np.ones(most + 1)
+    success = np.ones(most + 1)
     classes = np.zeros(prior.size, dtype=np.int64)
     for k in range(min(most + 1, order.size)):
         if k:
             classes = _refined(classes, table[order[k - 1]])
-        found[k] = _success(table[order[k : k + _TARGETS]], prior, classes)
-    return found
+        success[k] = _success(table[order[k : k + _TARGETS]], prior, classes)
+    return success
 
 
 def _success(table: NDArray[np.bool_], prior: Floats, classes: NDArray[np.int64]) -> float:
@@ -92,9 +92,9 @@ def _greedy(table: NDArray[np.bool_], prior: Floats, most: int) -> list[int]:
     for _ in range(min(most, len(table))):
         weighed = _weighed(prior, classes)
         inside = table @ weighed
-        told = -_logged(inside).sum(axis=1) - _logged(weighed.sum(axis=0) - inside).sum(axis=1)
-        told[chosen] = -np.inf
-        chosen.append(int(np.argmax(told)))
+        gain = -_logged(inside).sum(axis=1) - _logged(weighed.sum(axis=0) - inside).sum(axis=1)
+        gain[chosen] = -np.inf
+        chosen.append(int(np.argmax(gain)))
         classes = _refined(classes, table[chosen[-1]])
     return chosen
 

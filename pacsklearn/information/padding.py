@@ -102,10 +102,10 @@ def least_padding(values: ArrayLike, weights: ArrayLike, budget: float) -> Paddi
     mixed = 1.0
     for _ in range(200):
         counts = _rational(mixed * shares + (1.0 - mixed) * top)
-        found = _padding(z, levels, p, counts, "rate-distortion")
-        if found.information <= budget:
-            return found if found.expected < buckets.expected else buckets
-        mixed *= min(budget / found.information, 1.0 - 1e-9)
+        padding = _padding(z, levels, p, counts, "rate-distortion")
+        if padding.information <= budget:
+            return padding if padding.expected < buckets.expected else buckets
+        mixed *= min(budget / padding.information, 1.0 - 1e-9)
     return buckets
 
 
@@ -160,11 +160,11 @@ def bucket_padding(values: ArrayLike, weights: ArrayLike, budget: float) -> Padd
     low, high = 0.0, float(z[-1] - z[0]) / max(budget, 1e-12)
     for _ in range(50):
         price = 0.5 * (low + high)
-        found = best(price)
-        if found.information <= budget:
+        padding = best(price)
+        if padding.information <= budget:
             high = price
-            if found.expected < chosen.expected:
-                chosen = found
+            if padding.expected < chosen.expected:
+                chosen = padding
         else:
             low = price
         if high - low <= 1e-6 * high:
@@ -184,12 +184,12 @@ def _optimal_shares(z: Integers, levels: Integers, p: Floats, budget: float) -> 
         price = 0.5 * (low + high)
         kernel = np.where(distance >= 0.0, np.exp(-math.exp(price) * np.abs(distance)), 0.0)
         marginal = _marginal(kernel, p, 0.99 * marginal + 0.01 / levels.size)
-        found = _shares(kernel, marginal)
-        information = channel_information(p, found)
+        shares = _shares(kernel, marginal)
+        information = channel_information(p, shares)
         if information <= budget:
-            low, below, inside = price, found, information
+            low, below, inside = price, shares, information
         else:
-            high, above, outside = price, found, information
+            high, above, outside = price, shares, information
         if high - low < 1e-7 or budget * (1 - 1e-5) <= information <= budget:
             break
     if above is None or outside == math.inf:

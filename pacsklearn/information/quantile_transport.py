@@ -109,18 +109,18 @@ def sliced_distances(
     q = _weights(y_weights, Y.shape[0], "y_weights")
     precision = np.promote_types(np.promote_types(X.dtype, Y.dtype), np.float32)
     turned = directions.astype(precision, copy=False)
-    found = np.empty(directions.shape[0])
+    distances = np.empty(directions.shape[0])
     width = max(1, _BLOCK // max(X.shape[0], Y.shape[0]))
-    for start in range(0, found.size, width):
+    for start in range(0, distances.size, width):
         block = turned[start : start + width]
         left, right = block @ X.T, block @ Y.T
         if uniform:
-            found[start : start + width] = _equal_weights(left, right)
+            distances[start : start + width] = _equal_weights(left, right)
         else:
-            found[start : start + width] = [
+            distances[start : start + width] = [
                 _weighted(a, p, b, q) for a, b in zip(left, right, strict=True)
             ]
-    return found
+    return distances
 
 
 def _equal_weights(left: Numbers, right: Numbers) -> Numbers:

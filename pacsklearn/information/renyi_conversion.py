@@ -114,8 +114,8 @@ def approximate_epsilon(cost: Callable[[float], float], delta: float) -> float:
     grid = [math.log(10) * i / 2 for i in range(-12, 13)]
     best = min(range(len(grid)), key=lambda i: bound(grid[i]))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    found = minimize_scalar(bound, bounds=(low, high), method="bounded", options={"xatol": 1e-6})
-    return min(float(found.fun), bound(grid[best]))
+    refined = minimize_scalar(bound, bounds=(low, high), method="bounded", options={"xatol": 1e-6})
+    return min(float(refined.fun), bound(grid[best]))
 
 
 def _delta(delta: float) -> float:

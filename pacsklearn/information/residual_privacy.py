@@ -154,8 +154,8 @@ def joint_remaining_entropy(
         At least :func:`composed_remaining_entropy` of the releases, up to its standard error.
     """
     mixture = GaussianMixture(np.hstack(list(signals)), _pair(weights, None)[0])
-    found = mixture_information(mixture, n_draws, generator)
-    return InformationEstimate(mixture.entropy - found.nats, found.standard_error)
+    estimate = mixture_information(mixture, n_draws, generator)
+    return InformationEstimate(mixture.entropy - estimate.nats, estimate.standard_error)
 
 
 def _pair(

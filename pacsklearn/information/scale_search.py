@@ -52,21 +52,21 @@ def least_log_factor(
     over = under = 0.0
     at, growth, side = 0.0, 1.0, 0
     for _ in range(_MOST_LOOKS):
-        found = log_ratio(at)
-        if -tolerance <= found <= 0:
+        ratio = log_ratio(at)
+        if -tolerance <= ratio <= 0:
             return at
-        if found > 0:
-            low, over = at, found
+        if ratio > 0:
+            low, over = at, ratio
             if side > 0:
                 under /= 2
             side = 1
         else:
-            high, under = at, found
+            high, under = at, ratio
             if side < 0:
                 over /= 2
             side = -1
         if math.isnan(low) or math.isnan(high):
-            step = min(max(found / slope, -_LONGEST_STEP), _LONGEST_STEP)
+            step = min(max(ratio / slope, -_LONGEST_STEP), _LONGEST_STEP)
             step = math.copysign(max(abs(step), 0.02), step) * growth
             growth *= 2
             if not -_FARTHEST < at < farthest:

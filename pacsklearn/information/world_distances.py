@@ -34,10 +34,10 @@ def slice_distances(vectors: Floats, instances: Members, directions: Floats) -> 
     -------
     ndarray of shape (n_pairs, n_slices)
     """
-    found = np.empty((len(instances), directions.shape[0]))
+    distances = np.empty((len(instances), directions.shape[0]))
     for row, (left, right) in enumerate(instances):
-        found[row] = sliced_distances(vectors[list(left)], vectors[list(right)], directions)
-    return found
+        distances[row] = sliced_distances(vectors[list(left)], vectors[list(right)], directions)
+    return distances
 
 
 def full_distance(vectors: Floats, instances: Members) -> tuple[float, bool]:

@@ -104,16 +104,16 @@ class BatchSampler:
     def _integers(self, size: int) -> Integers:
         """Independent uniform integers below the number of rows, without modulo bias."""
         largest = _WORDS - _WORDS % self._n_rows
-        found = np.empty(0, dtype=np.uint64)
-        while found.size < size:
-            words = np.frombuffer(self._bytes(8 * (size - found.size)), dtype=np.uint64)
+        accepted = np.empty(0, dtype=np.uint64)
+        while accepted.size < size:
+            words = np.frombuffer(self._bytes(8 * (size - accepted.size)), dtype=np.uint64)
             if largest < _WORDS:
                 words = words[words < np.uint64(largest)]
-            found = np.concatenate([found, words])
-        return (found % np.uint64(self._n_rows)).astype(np.int64)
+            accepted = np.concatenate([accepted, words])
+        return (accepted % np.uint64(self._n_rows)).astype(np.int64)
 
     def _poisson_size(self) -> int:
         word = int.from_bytes(self._bytes(8), "little") >> 11
         chance = (word + 0.5) * 2.0**-53
-        found = self._least + int(np.searchsorted(self._chances, chance))
-        return min(found, self._least + self._chances.size - 1)
+        size = self._least + int(np.searchsorted(self._chances, chance))
+        return min(size, self._least + self._chances.size - 1)

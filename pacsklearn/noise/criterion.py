@@ -218,13 +218,13 @@ class _Search:
         n_certificate: int,
     ) -> float:
         total, squares = success_sums(mixture, self._criterion, blocks, watched)
-        found = total / n
+        mean = total / n
         if n_certificate:
             again = second_look(mixture.weights.size, n_certificate, watched.size)
-            variance = np.maximum(squares / n - found**2, 0.0)
-            found += np.sqrt(2 * variance * self._log_term / again)
-            found += 7 * self._log_term * (1 - self._criterion.lowest) / (3 * again)
-        excess = float(found.max()) - self._blind
+            variance = np.maximum(squares / n - mean**2, 0.0)
+            mean += np.sqrt(2 * variance * self._log_term / again)
+            mean += 7 * self._log_term * (1 - self._criterion.lowest) / (3 * again)
+        excess = float(mean.max()) - self._blind
         return math.log(max(excess, 1e-300) / (self._cap - self._blind))
 
     def _watched(self, shape: NoiseShape) -> Targets:

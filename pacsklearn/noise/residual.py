@@ -121,13 +121,13 @@ class ResidualBackend(NoiseBackend):
 
         def log_ratio(log_factor: float) -> float:
             mixture = GaussianMixture(signals, support.weights, math.exp(log_factor / 2))
-            told = np.concatenate([leakage(mixture, draws) for draws in blocks])
-            margin = math.sqrt(2 * float(told.var()) * log_term / self.n_certificate)
-            return math.log(max(float(told.mean()) - known + margin, 1e-300) / target.budget)
+            leaked = np.concatenate([leakage(mixture, draws) for draws in blocks])
+            margin = math.sqrt(2 * float(leaked.var()) * log_term / self.n_certificate)
+            return math.log(max(float(leaked.mean()) - known + margin, 1e-300) / target.budget)
 
         farthest = math.log(most / shape.power)
-        found = least_log_factor(log_ratio, slope=1.0, tolerance=2e-3, farthest=farthest)
-        return shape.scaled(math.exp(found + 1e-3))
+        chosen_factor = least_log_factor(log_ratio, slope=1.0, tolerance=2e-3, farthest=farthest)
+        return shape.scaled(math.exp(chosen_factor + 1e-3))
 
     def _certificate(
         self, mixture: GaussianMixture, gamma: float, generator: np.random.Generator

@@ -135,18 +135,18 @@ def sliced_law(
 
 def matched_sides(coordinates: Floats, instances: Members) -> Sides | None:
     """Outputs of both sides of each pair, as many; None where their numbers do not match."""
-    found = []
+    sides = []
     for left, right in instances:
         n = max(len(left), len(right))
         if n % len(left) or n % len(right):
             return None
-        found.append(
+        sides.append(
             (
                 coordinates[list(left * (n // len(left)))],
                 coordinates[list(right * (n // len(right)))],
             )
         )
-    return found
+    return sides
 
 
 def unit_directions(directions: Floats, axes: Floats) -> Floats:
@@ -180,9 +180,11 @@ def _shape(
             f"noise='anisotropic' shapes at most {_MOST_SHAPED} numbers, and {k} are released; use "
             "noise='isotropic'."
         )
-    found = anisotropic_covariance(distances, slices, profile.weights, order, epsilon, joint=joint)
-    variances, vectors = np.linalg.eigh(found.covariance)
-    return np.maximum(variances, found.floor / 2), vectors.T
+    solution = anisotropic_covariance(
+        distances, slices, profile.weights, order, epsilon, joint=joint
+    )
+    variances, vectors = np.linalg.eigh(solution.covariance)
+    return np.maximum(variances, solution.floor / 2), vectors.T
 
 
 def _published_power(vectors: Floats, instances: Members, target: SlicedTarget) -> float:

@@ -55,16 +55,16 @@ class Registration:
             return target
         module, _, qualname = target.partition(":")
         try:
-            found: Any = import_module(module)
+            loaded: Any = import_module(module)
             for part in qualname.split("."):
-                found = getattr(found, part)
+                loaded = getattr(loaded, part)
         except (Exception, SystemExit) as error:  # a script may end where it is imported
             raise PluginError(
                 f"The {self.record.noun} {self.record.name!r} of the distribution "
                 f"{self.distribution!r} {self.version} cannot be loaded from {target!r}: "
                 f"{type(error).__name__}: {error}. Install what it needs, or ask its authors."
             ) from error
-        return found
+        return loaded
 
 
 def unregistered_provenance(instance: object) -> Provenance:
@@ -137,12 +137,12 @@ class Catalogue:
     def remove(self, record: Record) -> bool:
         """Remove the equal record; whether there was one."""
         key = (record.kind, record.name)
-        found = self._by_name.get(key)
-        if found is None or found.record != record:
+        registration = self._by_name.get(key)
+        if registration is None or registration.record != record:
             return False
         del self._by_name[key]
         self._by_claim = {
-            claim: holder for claim, holder in self._by_claim.items() if holder is not found
+            claim: holder for claim, holder in self._by_claim.items() if holder is not registration
         }
         return True
 
@@ -159,9 +159,9 @@ class Catalogue:
         for ancestor in cls.__mro__:
             claims: tuple[str | type, ...] = (ancestor, *public_names(ancestor))
             for claim in claims:
-                found = self._by_claim.get((kind, claim))
-                if found is not None:
-                    return found
+                registration = self._by_claim.get((kind, claim))
+                if registration is not None:
+                    return registration
         return None
 
 

@@ -128,12 +128,12 @@ def collect(manager: pluggy.PluginManager, plugin: object, name: str) -> tuple[R
 
 def _select(entry_points: Iterable[EntryPoint]) -> tuple[list[EntryPoint], list[str]]:
     """Entry points that ``PACSKLEARN_PLUGINS`` lets in, and the names in it that match nothing."""
-    found = sorted(entry_points, key=lambda point: (_distribution_of(point)[0], point.name))
+    ordered = sorted(entry_points, key=lambda point: (_distribution_of(point)[0], point.name))
     limit = os.environ.get("PACSKLEARN_PLUGINS")
     if limit is None:
-        return found, []
+        return ordered, []
     wanted = {_normalised(name): name.strip() for name in limit.split(",") if name.strip()}
-    chosen = [point for point in found if _names(point) & wanted.keys()]
+    chosen = [point for point in ordered if _names(point) & wanted.keys()]
     matched = set().union(*map(_names, chosen))
     return chosen, [name for key, name in wanted.items() if key not in matched]
 

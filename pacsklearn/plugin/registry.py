@@ -86,7 +86,7 @@ class Registry:
         """Registered records of a kind, sorted by name."""
         _check_kind(kind)
         with self._lock:
-            return tuple(found.record for found in self._loaded().all(kind))
+            return tuple(registration.record for registration in self._loaded().all(kind))
 
     def register(self, record: RecordT) -> RecordT:
         """Add a record by hand; adding an equal one again changes nothing.
@@ -177,8 +177,8 @@ class Registry:
 
     def subset_fitter_for(self, estimator: Any) -> SubsetFitter | None:
         """What fits all candidates of ``estimator``, as configured, at once; or None."""
-        found = self._claiming_class("subset_fitter", SubsetFitter, estimator)
-        return None if found is None else found.for_estimator(estimator, self.subset_fitter_for)
+        fitter = self._claiming_class("subset_fitter", SubsetFitter, estimator)
+        return None if fitter is None else fitter.for_estimator(estimator, self.subset_fitter_for)
 
     def provenance(self, kind: Kind, value: object) -> Provenance:
         """Which distribution and version stand behind a name or an instance, for an event."""
@@ -217,18 +217,18 @@ class Registry:
             registration = self._loaded().claiming(kind, type(estimator))
         if registration is None:
             return None
-        found = registration.load()
-        if not (isinstance(found, type) and issubclass(found, base)):
-            raise _wrong_type(registration, found)
-        return found
+        loaded = registration.load()
+        if not (isinstance(loaded, type) and issubclass(loaded, base)):
+            raise _wrong_type(registration, loaded)
+        return loaded
 
     def _registration(self, kind: Kind, name: object) -> Registration:
         _check_kind(kind)
         with self._lock:
-            found = self._loaded().get(kind, name) if isinstance(name, str) else None
-        if found is None:
+            registration = self._loaded().get(kind, name) if isinstance(name, str) else None
+        if registration is None:
             raise self._unknown(kind, name)
-        return found
+        return registration
 
     def _unknown(self, kind: Kind, name: object) -> UnknownNameError:
         noun = kind.replace("_", " ")
@@ -236,9 +236,9 @@ class Registry:
             problem = f"No {noun} is called {name!r}"
         else:
             what = name.__qualname__ if isinstance(name, type) else type(name).__qualname__
-            said = "the class" if isinstance(name, type) else "an object of type"
+            given = "the class" if isinstance(name, type) else "an object of type"
             article = "An" if noun == "attack" else "A"
-            problem = f"{article} {noun} is given by its name or by an instance, got {said} {what}"
+            problem = f"{article} {noun} is given by its name or by an instance, got {given} {what}"
         return UnknownNameError(
             f"{problem}. Known names: {', '.join(self.names(kind)) or 'none'}."
             + describe_failures(self._failures)

@@ -182,16 +182,16 @@ def calibrated_worlds(
     return CalibratedWorlds(scenario, worlds, outputs, law, profile)
 
 
-def published_figures(found: CalibratedWorlds) -> str:
+def published_figures(calibrated: CalibratedWorlds) -> str:
     """Everything of a law that a release shows, but for the released numbers, as one text.
 
     Grid and axes can be read off the numbers; origin, costs and sizes are printed or follow.
     """
-    law = found.law
+    law = calibrated.law
     digest = hashlib.sha256()
     for array in (law.step, law.axes, law.origin):
         digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
-    return f"{digest.hexdigest()} {law.scale} {law.costs!r} {found.profile.digest}"
+    return f"{digest.hexdigest()} {law.scale} {law.costs!r} {calibrated.profile.digest}"
 
 
 def sliced_release(
@@ -248,16 +248,18 @@ def sliced_release(
     _check_stated(scenario, realized, ledger, params)
     if isinstance(ledger, Ledger):
         _check_room(ledger, options.epsilon)
-    found = calibrated_worlds(query, scenario, X, y, secret, options, params=params, n_jobs=n_jobs)
+    calibrated = calibrated_worlds(
+        query, scenario, X, y, secret, options, params=params, n_jobs=n_jobs
+    )
     if not scenario.redrawn:
-        _check_columns(found, X)
+        _check_columns(calibrated, X)
     if realized is not None:
-        found.worlds.index(realized)
-    law = found.law
+        calibrated.worlds.index(realized)
+    law = calibrated.law
     unit = renyi_unit(
         order=options.order,
         aggregation=options.aggregation,
-        profile=found.profile,
+        profile=calibrated.profile,
         scenario=scenario,
         secret_name=secret_name,
     )
@@ -273,8 +275,8 @@ def sliced_release(
         unit=unit,
         backend=options.noise,
         bound=law.cost,
-        n_candidates=len(found.worlds.worlds),
-        n_outputs=found.profile.dimension,
+        n_candidates=len(calibrated.worlds.worlds),
+        n_outputs=calibrated.profile.dimension,
         n_noisy=0 if law.is_noiseless else law.dimension,
         provenance=provenance,
         mechanism=SlicedNoise(
@@ -289,25 +291,25 @@ def sliced_release(
     )
     account.charge(event)
     if scenario.redrawn:
-        centre = law.centres[found.world(found.secret(realized, sampler), sampler)]
+        centre = law.centres[calibrated.world(calibrated.secret(realized, sampler), sampler)]
     else:
-        centre = law.point(own_output(query, found.outputs, X, y))
-    vector = law.decode(found.observed(centre, sampler))
+        centre = law.point(own_output(query, calibrated.outputs, X, y))
+    vector = law.decode(calibrated.observed(centre, sampler))
     guarantee = pufferfish_guarantee(
-        found,
+        calibrated,
         budget=options.epsilon,
         unit=unit,
         noise=_NOISE[options.noise],
         charged=account.spent,
         n_releases=len(account.events),
         released=query.released,
-        public=query.public(found.outputs.first.layout),
+        public=query.public(calibrated.outputs.first.layout),
         for_release=sampler.is_secure,
         provenance=provenance,
     )
     guarantee = replace(guarantee, ledger_head=ledger_head(account))
     return Release(
-        value=query.decode(vector, found.outputs.first.layout),
+        value=query.decode(vector, calibrated.outputs.first.layout),
         guarantee=guarantee,
         event=event,
         noise_power=law.noise_power,
@@ -339,8 +341,8 @@ def _check_stated(scenario: Scenario, realized: Any, ledger: Any, params: Any) -
         )
 
 
-def _check_columns(found: CalibratedWorlds, X: Any) -> None:
-    here, there = X.shape[1], found.outputs.rows.shape[1]
+def _check_columns(calibrated: CalibratedWorlds, X: Any) -> None:
+    here, there = X.shape[1], calibrated.outputs.rows.shape[1]
     if here != there:
         raise ScenarioError(
             f"X has {here} columns, and the tables that the scenario draws have {there}; they must "

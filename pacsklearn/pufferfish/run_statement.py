@@ -154,20 +154,22 @@ def _secret(
 
 def _assumptions(run: PrivateRun, n_steps: int) -> tuple[str, ...]:
     cap = run.accountant.cap
-    found = []
+    assumptions = []
     if cap.tail > 0 and run.accountant.accounting == "worst-case":
-        found.append(
+        assumptions.append(
             f"in each of {n_steps:,} steps more than {cap.largest:,} rows differ with probability "
             f"{cap.tail:g} at most"
         )
     if cap.failure > 0:
-        found.append(f"simulated counts bound the true ones, but for a chance of {cap.failure:g}")
+        assumptions.append(
+            f"simulated counts bound the true ones, but for a chance of {cap.failure:g}"
+        )
     if cap.mean_over_data:
-        found.append(
+        assumptions.append(
             "data sets of two secrets are coupled as the cap assumes, and the adversary's beliefs "
             "are those of the coupling"
         )
-    return tuple(found)
+    return tuple(assumptions)
 
 
 def _summed(prices: tuple[tuple[float, int, float], ...], costs: RenyiCosts) -> RenyiCosts:

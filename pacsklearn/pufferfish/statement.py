@@ -70,7 +70,7 @@ class _Found(Protocol):
 
 
 def pufferfish_guarantee(
-    found: _Found,
+    calibrated: _Found,
     *,
     budget: float,
     unit: str,
@@ -83,7 +83,12 @@ def pufferfish_guarantee(
     provenance: Iterable[Provenance],
 ) -> PufferfishGuarantee:
     """Guarantee of a sliced release."""
-    scenario, worlds, law, profile = found.scenario, found.worlds, found.law, found.profile
+    scenario, worlds, law, profile = (
+        calibrated.scenario,
+        calibrated.worlds,
+        calibrated.law,
+        calibrated.profile,
+    )
     definition = {
         "average": "Ave-SRPP: mean over slices of the Renyi divergence (srpp, Definition 4.2)",
         "joint": "Joint-SRPP: log-moment over slices (srpp, Definition 4.4)",
@@ -102,7 +107,7 @@ def pufferfish_guarantee(
         n_pairs=len(worlds.pairs),
         n_priors=len(worlds.priors),
         n_draws=worlds.n_draws,
-        coupling=_coupling(found),
+        coupling=_coupling(calibrated),
         holds_for="" if scenario.redrawn else "tables drawn from the stated laws",
     )
     return PufferfishGuarantee(
@@ -131,7 +136,7 @@ def pufferfish_guarantee(
     )
 
 
-def _coupling(found: _Found) -> str:
-    if not found.scenario.redrawn:
+def _coupling(calibrated: _Found) -> str:
+    if not calibrated.scenario.redrawn:
         return "the n-th draws of two secrets, made from the same random numbers"
     return "the best coupling of two secrets' data sets, along each slice"

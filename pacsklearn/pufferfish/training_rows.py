@@ -137,10 +137,10 @@ def training_rows(
         )
     if cap is not None:
         _check_cap(cap, required, n_rows, batch_size, model.sampling, scenario)
-    found = required if cap is None else cap
-    assert found is not None
+    used_cap = required if cap is None else cap
+    assert used_cap is not None
     return TrainingRows(
-        scenario, provenance, sampler, n_rows, batch_size, found, differences, chosen
+        scenario, provenance, sampler, n_rows, batch_size, used_cap, differences, chosen
     )
 
 

@@ -233,9 +233,9 @@ def world_outputs(
             "deterministic."
         )
     if some_may_fail:
-        found = [_anchored(query, each, first, rows) for each in outcomes]
-        failed = np.array([vector is None for vector in found])
-        vectors = np.stack([first.vector if vector is None else vector for vector in found])
+        anchored = [_anchored(query, each, first, rows) for each in outcomes]
+        failed = np.array([vector is None for vector in anchored])
+        vectors = np.stack([first.vector if vector is None else vector for vector in anchored])
         if failed[0]:
             same = np.stack([first.vector] * (_ANCHORS + 1))
             _unwrap(attempt(partial(_together, query, same, first.layout, rows)), query.name)
@@ -294,8 +294,8 @@ def _anchored(query: Query, outcome: Outcome, first: Encoding, rows: Any) -> Flo
         return None
     # Repeated, so that rules that align with a mean stay near the first.
     stack = np.stack([*[first.vector] * _ANCHORS, outcome.value.vector])
-    found = attempt(partial(_together, query, stack, first.layout, rows))
-    return None if found.failure is not None else found.value[-1]
+    fitted = attempt(partial(_together, query, stack, first.layout, rows))
+    return None if fitted.failure is not None else fitted.value[-1]
 
 
 def _together(query: Query, vectors: Floats, layout: Layout, rows: Any, stage: Stage) -> Floats:

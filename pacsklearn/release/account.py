@@ -64,7 +64,7 @@ class Account:
         shared = float("inf") if self.shared is None else self.shared.remaining
         return min(self.own.remaining, shared)
 
-    def check(self, asked: float | None) -> float:
+    def check(self, requested: float | None) -> float:
         """Nats asked for (all that remains of the session's own when None), if they fit.
 
         Raises
@@ -77,7 +77,7 @@ class Account:
             When the session is closed.
         """
         self._check_open()
-        amount = self.own.remaining if asked is None else check_budget(budget=asked)
+        amount = self.own.remaining if requested is None else check_budget(budget=requested)
         for ledger in (self.own, self.shared):
             if ledger is not None and (amount == 0 or not ledger.allows(amount)):
                 raise BudgetExhaustedError(ledger.spent, amount, ledger.ceiling)

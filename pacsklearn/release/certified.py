@@ -72,7 +72,7 @@ def certified_membership(
     if isinstance(law, OneSidedLaw):
         return Certified(_padded(law, space, weights), 1.0)
     centres = law.centres
-    found = certified_success(
+    success = certified_success(
         GaussianMixture(centres, weights, float(law.scale)),
         MembershipCriterion(space),
         _DRAWS,
@@ -80,7 +80,7 @@ def certified_membership(
         generator_for(Support(centres.astype(np.float64), weights), "certify"),
         _PRODUCTS,
     )
-    return Certified(min(found + lattice_slack(law.dimension, 1.0), 1.0), 1 - GAMMA)
+    return Certified(min(success + lattice_slack(law.dimension, 1.0), 1.0), 1 - GAMMA)
 
 
 def _padded(law: OneSidedLaw, space: SecretSpace, weights: Floats) -> float:

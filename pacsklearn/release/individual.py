@@ -18,14 +18,14 @@ from pacsklearn.information.individual_information import (
 from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.noise.certified import GAMMA, generator_for
 
-__all__ = ["told_about_units", "with_individual"]
+__all__ = ["information_about_units", "with_individual"]
 
 _DRAWS = 2**13
 # Standard deviations between neighbouring points of a law without noise: nothing overlaps.
 _APART = 50.0
 
 
-def told_about_units(
+def information_about_units(
     law: NoiseLaw, space: SecretSpace, belief: NDArray[np.float64]
 ) -> IndividualInformation:
     """Individual mutual information of a release under the belief it was calibrated for."""
@@ -39,9 +39,9 @@ def told_about_units(
     )
 
 
-def with_individual(guarantee: Guarantee, told: IndividualInformation) -> Guarantee:
+def with_individual(guarantee: Guarantee, information: IndividualInformation) -> Guarantee:
     """Guarantee that tells the worst and the spread over the units as well."""
-    low, _, middle, _, high = told.quantiles()
+    low, _, middle, _, high = information.quantiles()
     unit = guarantee.privacy_unit
     return replace(
         guarantee,
@@ -50,8 +50,8 @@ def with_individual(guarantee: Guarantee, told: IndividualInformation) -> Guaran
             (
                 f"about any one {unit}",
                 (
-                    f"at most {told.worst:.6g} nats from this release, at confidence "
-                    f"{told.confidence:.8g}; estimates from {low:.3g} to {high:.3g}, median "
+                    f"at most {information.worst:.6g} nats from this release, at confidence "
+                    f"{information.confidence:.8g}; estimates from {low:.3g} to {high:.3g}, median "
                     f"{middle:.3g}"
                 ),
             ),

@@ -21,7 +21,7 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
 from pacsklearn.plugin import registry
-from pacsklearn.release.individual import told_about_units, with_individual
+from pacsklearn.release.individual import information_about_units, with_individual
 from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
 from pacsklearn.release.statement import public_facts
 
@@ -177,8 +177,8 @@ def release_parameters(
         public=plan.public,
         provenance=plan.provenance,
     )
-    told = told_about_units(law, plan.space, before) if individual else None
-    if told is not None:
-        guarantee = with_individual(guarantee, told)
+    individual_figures = information_about_units(law, plan.space, before) if individual else None
+    if individual_figures is not None:
+        guarantee = with_individual(guarantee, individual_figures)
     value = plan.value(law.decode(observed))
-    return Release(value, guarantee, event, law.noise_power, law.released_power, told)
+    return Release(value, guarantee, event, law.noise_power, law.released_power, individual_figures)

@@ -85,14 +85,14 @@ class ReleaseProcedure:
         account = Account(MemoryLedger(ceiling, ledger_unit(criterion)), None)
         return cls(space, secret, account, nullcontext(), criterion)
 
-    def check(self, asked: float | None) -> Target:
+    def check(self, requested: float | None) -> Target:
         """What the next release may reveal, if it fits under the ceilings.
 
         Raises
         ------
         BudgetExhaustedError
         """
-        amount = self.account.check(asked)
+        amount = self.account.check(requested)
         self._check_first()
         return Target(amount, self.criterion)
 

@@ -119,7 +119,7 @@ def release_sampled(
     """
     own = MemoryLedger(check_budget(budget=budget))
     account = Account(own, open_shared(ledger, own.ceiling))
-    asked = account.check(budget)
+    requested = account.check(budget)
     n_calibration = check_integer(name="n_calibration", value=n_calibration, minimum=2)
     n_certificate = check_integer(name="n_certificate", value=n_certificate, minimum=2)
     seed = check_integer(name="seed", value=seed, minimum=0)
@@ -135,7 +135,7 @@ def release_sampled(
     law = confident_law(
         values.vectors[:n_calibration],
         values.vectors[n_calibration:],
-        Target(asked),
+        Target(requested),
         gamma=gamma,
         metric=cost,
         guard=guard,
@@ -160,7 +160,7 @@ def release_sampled(
     guarantee = sampled_guarantee(
         law,
         name=function_name(function),
-        budget=asked,
+        budget=requested,
         guard=guard,
         for_release=sampler.is_secure,
         provenance=provenance,

@@ -43,15 +43,15 @@ class AnswerKind(ABC):
     width: int
 
     @abstractmethod
-    def said(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
+    def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
         """What every candidate says: label codes (n, m), or numbers (n, m, width)."""
 
     @abstractmethod
-    def contested(self, said: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
+    def contested(self, predictions: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
         """Rows on which candidates that are still possible disagree; shape (n,)."""
 
     @abstractmethod
-    def answer(self, said: NDArray[Any], *step: Any) -> LabelAnswers | ValueAnswers:
+    def answer(self, predictions: NDArray[Any], *step: Any) -> LabelAnswers | ValueAnswers:
         """Answer rows by Algorithm 1; ``step`` are the engine's other arguments."""
 
     @abstractmethod
@@ -82,14 +82,14 @@ class LabelKind(AnswerKind):
     def __init__(self, classes: NDArray[Any]) -> None:
         self.classes, self.value_range, self.width = classes, None, int(classes.size)
 
-    def said(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
+    def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
         return models.labels(X, self.classes)
 
-    def contested(self, said: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
-        return label_engine.contested_rows(said, log_belief)
+    def contested(self, predictions: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
+        return label_engine.contested_rows(predictions, log_belief)
 
-    def answer(self, said: NDArray[Any], *step: Any) -> LabelAnswers:
-        return label_engine.answer_labels(said, *step)
+    def answer(self, predictions: NDArray[Any], *step: Any) -> LabelAnswers:
+        return label_engine.answer_labels(predictions, *step)
 
     def decoded(self, values: list[Any]) -> NDArray[Any]:
         return self.classes[np.asarray(values, dtype=np.intp)]
@@ -98,11 +98,11 @@ class LabelKind(AnswerKind):
 class _NumberKind(AnswerKind):
     """Kinds that the engine of numbers answers."""
 
-    def contested(self, said: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
-        return value_engine.contested_rows(said, log_belief)
+    def contested(self, predictions: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
+        return value_engine.contested_rows(predictions, log_belief)
 
-    def answer(self, said: NDArray[Any], *step: Any) -> ValueAnswers:
-        return value_engine.answer_values(said, *step)
+    def answer(self, predictions: NDArray[Any], *step: Any) -> ValueAnswers:
+        return value_engine.answer_values(predictions, *step)
 
     def _table(self, values: list[Any]) -> Floats:
         return np.asarray(values, dtype=np.float64).reshape(len(values), self.width)
@@ -124,7 +124,7 @@ class ProbabilityKind(_NumberKind):
     def __init__(self, classes: NDArray[Any]) -> None:
         self.classes, self.value_range, self.width = classes, None, int(classes.size)
 
-    def said(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
+    def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
         return np.clip(models.values(X, "predict_proba", self.width, self.classes), 0, 1)
 
     def decoded(self, values: list[Any]) -> NDArray[Any]:
@@ -153,7 +153,7 @@ class ValueKind(_NumberKind):
     def __init__(self, value_range: tuple[float, float], width: int) -> None:
         self.classes, self.value_range, self.width = None, value_range, width
 
-    def said(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
+    def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
         return np.clip(models.values(X, "predict", self.width), *self.value_range)
 
     def decoded(self, values: list[Any]) -> NDArray[Any]:

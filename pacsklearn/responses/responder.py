@@ -193,7 +193,9 @@ class Responder:
             seen.update(keys[i] for i in fresh)
             stored += len(keys) - len(fresh)
             if fresh:
-                split = self._contested(self.kind.said(self._models, safe_indexing(part, fresh)))
+                split = self._contested(
+                    self.kind.predictions(self._models, safe_indexing(part, fresh))
+                )
                 contested += split
                 unanimous += len(fresh) - split
         return CostPreview(
@@ -244,16 +246,16 @@ class Responder:
         keys = row_keys(X)
         fresh = self._stored.missing(keys)
         if fresh:
-            said = self.kind.said(self._models, safe_indexing(X, fresh))
-            contested = self._contested(said)
+            predictions = self.kind.predictions(self._models, safe_indexing(X, fresh))
+            contested = self._contested(predictions)
             self._charge(contested, len(fresh))
-            self._stored.add([keys[i] for i in fresh], *self._engine(said, contested))
+            self._stored.add([keys[i] for i in fresh], *self._engine(predictions, contested))
             self.n_contested += contested
         self.n_answered += len(keys)
         return self._stored.answers(keys)
 
-    def _contested(self, said: NDArray[Any]) -> int:
-        return int(self.kind.contested(said, self._secret.log_belief).sum())
+    def _contested(self, predictions: NDArray[Any]) -> int:
+        return int(self.kind.contested(predictions, self._secret.log_belief).sum())
 
     def _bound(self, contested: int) -> float:
         """Nats that so many rows reveal at most; never more than is still unknown."""
@@ -269,9 +271,9 @@ class Responder:
                 "This session is closed: only stored answers, and those on which all candidates "
                 "agree, can still be given. Ask before you leave the session's with block."
             )
-        asked = self._bound(contested)
+        bound = self._bound(contested)
         try:
-            self._account.check(asked)
+            self._account.check(bound)
         except BudgetExhaustedError as error:
             left = max(int((error.ceiling - error.spent) / self.step_budget), 0)
             raise BudgetExhaustedError(
@@ -285,10 +287,10 @@ class Responder:
         self._account.charge(
             Event(
                 kind="responses",
-                charge=asked,
+                charge=bound,
                 unit="nats",
                 backend="diagonal",
-                bound=asked,
+                bound=bound,
                 n_candidates=self._models.n_models,
                 n_outputs=fresh,
                 n_noisy=contested,
@@ -296,7 +298,7 @@ class Responder:
             )
         )
 
-    def _engine(self, said: NDArray[Any], contested: int) -> tuple[list[Any], list[float]]:
+    def _engine(self, predictions: NDArray[Any], contested: int) -> tuple[list[Any], list[float]]:
         """Run Algorithm 1 over the rows, with as much noise as they turn out to need."""
         answers: list[Any] = []
         margins: list[float] = []
@@ -304,17 +306,17 @@ class Responder:
         noise = np.empty(0, dtype=np.int64)
         if contested:
             noise = self._pool.take(max(_LEAST_NOISE, 2 * contested))
-        while len(answers) < len(said):
-            rest = said[len(answers) :]
-            told = self.kind.answer(
+        while len(answers) < len(predictions):
+            rest = predictions[len(answers) :]
+            step_answers = self.kind.answer(
                 rest, self._secret.index, self._secret.log_belief, self.step_budget, noise
             )
-            margins += told.margins.tolist()
-            answers += list(told.answers)
-            self._secret.log_belief = told.log_belief
-            noise = noise[told.noise_used :]
-            if told.stop is Stop.NOISE:
-                wanted = max(_LEAST_NOISE, 2 * contested - told.noise_used)
+            margins += step_answers.margins.tolist()
+            answers += list(step_answers.answers)
+            self._secret.log_belief = step_answers.log_belief
+            noise = noise[step_answers.noise_used :]
+            if step_answers.stop is Stop.NOISE:
+                wanted = max(_LEAST_NOISE, 2 * contested - step_answers.noise_used)
                 noise = np.concatenate([noise, self._pool.take(wanted)])
         return answers, margins
 

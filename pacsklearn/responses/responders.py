@@ -50,7 +50,7 @@ class Responders:
         self._guarantee = guarantee
         self._pool = NoisePool(secret.sampler)
         self._models: dict[str, CandidateModels] = {}
-        self._found: dict[str, tuple[str, Responder]] = {}
+        self._responders: dict[str, tuple[str, Responder]] = {}
 
     def find(
         self,
@@ -65,19 +65,20 @@ class Responders:
         with self._lock:
             fitted = joblib.hash((candidates.estimator, dict(candidates.options.fit_params)))
             name = joblib.hash((fitted, query_budget, max_answers, kind.answers, kind.value_range))
-            if name not in self._found:
+            if name not in self._responders:
                 step = self._step_budget(query_budget, max_answers)
                 if fitted not in self._models:
                     self._models[fitted] = candidate_models(candidates)
-                self._found[name] = fitted, self._made(fitted, kind, step)
-            return self._found[name][1]
+                self._responders[name] = fitted, self._made(fitted, kind, step)
+            return self._responders[name][1]
 
     def export(
         self,
     ) -> tuple[dict[str, CandidateModels], dict[str, tuple[str, ResponderState]]]:
         """Fitted candidates and responders, for a session file."""
         saved = {
-            name: (fitted, responder.export()) for name, (fitted, responder) in self._found.items()
+            name: (fitted, responder.export())
+            for name, (fitted, responder) in self._responders.items()
         }
         return self._models, saved
 
@@ -91,7 +92,7 @@ class Responders:
         for name, (fitted, saved) in responders.items():
             responder = self._made(fitted, saved.kind, saved.step_budget)
             responder.restore(saved)
-            self._found[name] = fitted, responder
+            self._responders[name] = fitted, responder
 
     def close(self) -> None:
         """Stop drawing noise ahead."""

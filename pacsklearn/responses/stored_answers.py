@@ -58,7 +58,7 @@ class AnswerRun:
     def places(self, high: NDArray[np.uint64], low: NDArray[np.uint64]) -> NDArray[np.intp]:
         """Where keys stand; -1 for one that does not."""
         place = np.searchsorted(self.high, high)
-        found = np.full(len(high), -1, dtype=np.intp)
+        places = np.full(len(high), -1, dtype=np.intp)
         open_ = np.arange(len(high))
         while open_.size:  # two digests that share one half are next to each other
             at = place[open_]
@@ -67,10 +67,10 @@ class AnswerRun:
             same = self.high[at] == high[open_]
             open_, at = open_[same], at[same]
             right = self.low[at] == low[open_]
-            found[open_[right]] = at[right]
+            places[open_[right]] = at[right]
             open_ = open_[~right]
             place[open_] += 1
-        return found
+        return places
 
     def _sorted(self) -> AnswerRun:
         order = np.argsort(self.high, kind="stable")
@@ -122,11 +122,11 @@ class StoredAnswers:
         margins = [math.nan] * len(keys)
         older = []
         for i, key in enumerate(keys):
-            told = self._recent.get(key)
-            if told is None:
+            recent = self._recent.get(key)
+            if recent is None:
                 older.append(i)
             else:
-                values[i], margins[i] = told
+                values[i], margins[i] = recent
         if older:
             high, low = _halves([keys[i] for i in older])
             for run in self._runs:

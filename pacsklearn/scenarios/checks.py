@@ -78,7 +78,7 @@ def pair_indices(
     """Pairs of indices for pairs of secrets; all pairs for None."""
     if pairs is None:
         return all_pairs(len(secrets))
-    found = []
+    indices = []
     pair: Any
     for pair in pairs:
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
@@ -92,8 +92,8 @@ def pair_indices(
         i, j = (secrets.index(name) for name in pair)
         if i == j:
             raise ScenarioError(f"A pair must name two different secrets, got {tuple(pair)!r}.")
-        found.append((i, j))
-    return tuple(found)
+        indices.append((i, j))
+    return tuple(indices)
 
 
 def _is_missing(value: Any) -> bool:

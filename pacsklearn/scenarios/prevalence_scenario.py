@@ -191,14 +191,14 @@ class PrevalenceScenario(Scenario):
         chosen = range(len(values)) if self.value is None else [values.index(self.value)]
         if len(values) == 2 and self.value is None:
             chosen = [1]  # the other's share is what is left
-        found = [Share(_OWN, chosen[0], float(own[chosen[0]]))]
+        grid = [Share(_OWN, chosen[0], float(own[chosen[0]]))]
         for code in chosen:
             share = float(own[code])
             high = min(share + shift, 2 * share, (1 + share) / 2)
             low = max(share - shift, 2 * share - 1, share / 2)
-            found.append(Share(f"{values[code]!r} {shift:g} higher", code, high))
-            found.append(Share(f"{values[code]!r} {shift:g} lower", code, low))
-        return found
+            grid.append(Share(f"{values[code]!r} {shift:g} higher", code, high))
+            grid.append(Share(f"{values[code]!r} {shift:g} lower", code, low))
+        return grid
 
 
 def _check_records(value: Any, count: int) -> None:
@@ -212,10 +212,10 @@ def _check_records(value: Any, count: int) -> None:
 def _checked_shares(shares: Any) -> list[float]:
     given: list[Any] = list(shares) if np.iterable(shares) and not isinstance(shares, str) else []
     usable = [is_number(share) and 0 < float(share) < 1 for share in given]
-    found = sorted({float(share) for share in given}) if all(usable) else []
-    if len(found) < 2:
+    checked = sorted({float(share) for share in given}) if all(usable) else []
+    if len(checked) < 2:
         raise ScenarioError(f"shares must be two numbers or more between 0 and 1, got {shares!r}.")
-    return found
+    return checked
 
 
 def _digest(reference: Any) -> str:

@@ -121,13 +121,13 @@ def _check_form(drawn: Iterable[SimulatedWorld]) -> None:
     """Refuse a simulator whose first tables are no tables, or of several forms."""
     forms = set()
     for world in drawn:
-        found: Any = world.drawn()
-        if not isinstance(found, tuple) or len(found) != 2:
+        sample: Any = world.drawn()
+        if not isinstance(sample, tuple) or len(sample) != 2:
             raise ScenarioError(
                 "sample must return (X, y), with None for a missing y, got an object of type "
-                f"{type(found).__name__}."
+                f"{type(sample).__name__}."
             )
-        X, y = found
+        X, y = sample
         if np.ndim(X) != 2 or np.shape(X)[0] == 0:
             raise ScenarioError(
                 f"sample must return a table with rows, got an array of shape {np.shape(X)}."

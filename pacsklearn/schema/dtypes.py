@@ -29,10 +29,10 @@ def columns_of_dtypes(data: Any, ranges: Mapping[str, tuple[Any, Any]]) -> Itera
     if unknown:
         raise ValueError(f"There is no column {unknown[0]!r} to give a range to.")
     for name in names:
-        kind, found = kind_of_type(data[name]), categories_of_type(data[name])
+        kind, categories = kind_of_type(data[name]), categories_of_type(data[name])
         low, high = ranges.get(name, (None, None))
-        if found is not None:
-            values, ordered = found
+        if categories is not None:
+            values, ordered = categories
             yield Column(name, "category", categories=values, ordered=ordered)
         else:
             yield Column(name, kind, low=low, high=high)

@@ -196,7 +196,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         unknown = sorted(single.keys() - set(self.schema.names))
         if unknown:
             raise ValueError(f"encodings: the schema has no column {unknown[0]!r}.")
-        found = [
+        encodings = [
             (
                 column.name,
                 encoding_of(
@@ -209,9 +209,9 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
             for column in self.schema
             if column.kind != "ignored"
         ]
-        if not found:
+        if not encodings:
             raise ValueError("The schema has no column to encode: all of them are ignored.")
-        return found
+        return encodings
 
     def _default(self, column: Column) -> str:
         if column.kind in ("number", "date"):

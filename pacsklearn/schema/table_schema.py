@@ -121,8 +121,8 @@ def _values_of(column: Column) -> dict[str, Any]:
     if not column.categories:
         return {}
     numbers = all(type(value) is int for value in column.categories)
-    found = {"type": "integer" if numbers else "string", "categories": list(column.categories)}
-    return found | ({"categoriesOrdered": True} if column.ordered else {})
+    values = {"type": "integer" if numbers else "string", "categories": list(column.categories)}
+    return values | ({"categoriesOrdered": True} if column.ordered else {})
 
 
 def _own_words(column: Column) -> dict[str, Any]:

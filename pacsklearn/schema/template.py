@@ -38,10 +38,14 @@ def drafted_columns(data: Any) -> Iterator[Column]:
 
 
 def _drafted(name: str, column: Any, values: Any) -> Column:
-    found = None if column is None else categories_of_type(column)
-    if found is not None:
+    categories = None if column is None else categories_of_type(column)
+    if categories is not None:
         return Column(
-            name, "category", categories=found[0], ordered=found[1], looked_up=("categories",)
+            name,
+            "category",
+            categories=categories[0],
+            ordered=categories[1],
+            looked_up=("categories",),
         )
     kind = _kind_of_array(values) if column is None else kind_of_type(column)
     if kind == "boolean":

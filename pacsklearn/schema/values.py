@@ -116,8 +116,8 @@ def as_codes(values: Any, categories: Iterable[Any], missing: Sequence[Any]) -> 
 def as_words(values: Any, missing: Sequence[Any]) -> list[str | None]:
     """Text of each value; None where there is none."""
     known = _Codes((), missing)
-    found = _plain(values).tolist()
-    return [None if known[value] == MISSING else str(value) for value in found]
+    plain = _plain(values).tolist()
+    return [None if known[value] == MISSING else str(value) for value in plain]
 
 
 class _Codes(dict[Any, int]):

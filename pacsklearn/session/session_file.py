@@ -129,29 +129,29 @@ def check_ledger(ledger: str | Ledger | None, state: SessionState) -> Ledger:
     from pacsklearn.accounting.open_ledger import open_ledger
     from pacsklearn.accounting.shared_ledger import SharedLedger
 
-    found = (
+    attached = (
         state.ledger
         if ledger is None
         else open_ledger(ledger, ceiling=None, unit=ledger_unit(state.options["criterion"]))
     )
-    if not isinstance(found, SharedLedger):
+    if not isinstance(attached, SharedLedger):
         raise LedgerError(
             "ledger must be the ledger in a database that the session was saved with, got "
-            f"{type(found).__name__}."
+            f"{type(attached).__name__}."
         )
     try:
-        is_ahead = found.is_ahead_of(state.position)
+        is_ahead = attached.is_ahead_of(state.position)
     except LedgerError as error:
         raise LedgerError(
-            f"The ledger of this session is not at {found.uri} any more ({error}) If it was moved, "
-            "say where it is: PrivacySession.load(path, ledger='sqlite:///path')."
+            f"The ledger of this session is not at {attached.uri} any more ({error}) If it was "
+            "moved, say where it is: PrivacySession.load(path, ledger='sqlite:///path')."
         ) from None
     if not is_ahead:
         raise SessionRolledBackError(
             "The ledger does not hold what it held when the session was saved: it is an older "
             "copy, or another ledger. Give the one in use with ledger='sqlite:///path'."
         )
-    return found
+    return attached
 
 
 def session_state(
@@ -289,9 +289,11 @@ class _Facts(pickle.Unpickler):
         if (module.partition(".")[0], name) in _ARRAYS:
             return super().find_class(module, name)
         if module.partition(".")[0] == "pacsklearn" and "." not in name:
-            found = super().find_class(module, name)
-            if isinstance(found, type) and (is_dataclass(found) or issubclass(found, _RECORDS)):
-                return found
+            resolved = super().find_class(module, name)
+            if isinstance(resolved, type) and (
+                is_dataclass(resolved) or issubclass(resolved, _RECORDS)
+            ):
+                return resolved
         raise pickle.UnpicklingError(f"{module}.{name} is no plain fact")
 
 

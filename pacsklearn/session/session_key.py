@@ -63,12 +63,12 @@ def check_owner(file: IO[bytes], path: str | os.PathLike[str]) -> None:
     """
     if os.name != "posix":
         return
-    found = os.fstat(file.fileno())
-    if found.st_uid not in (os.geteuid(), 0):
+    status = os.fstat(file.fileno())
+    if status.st_uid not in (os.geteuid(), 0):
         raise SessionFileError(
             f"{os.fspath(path)!r} belongs to another user, who may have written anything into it."
         )
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise SessionFileError(
             f"{os.fspath(path)!r} can be written by others; take that right away (chmod 600) if "
             "you know that nobody has."

@@ -93,11 +93,11 @@ def check_attack(
     _check_seed(attack, played.sound, n_trials, seeds)
     _check_prior(attack, played, n_trials, seeds)
     for name, leak in played.leaks.items():
-        found = _run(attack, name, leak, n_trials, seeds[0]).result
+        outcome = _run(attack, name, leak, n_trials, seeds[0]).result
         require(
-            found.violates(),
+            outcome.violates(),
             "leaks",
-            f"It does not find a planted leak ({name}): {found}.",
+            f"It does not find a planted leak ({name}): {outcome}.",
             "use all that a round shows; an attack that overlooks this leak proves nothing by its "
             "silence.",
         )

@@ -85,24 +85,24 @@ def check_scenario(
     )
     _check_texts(scenario)
     column = None if secret is None else SecretColumn(np.asarray(secret))
-    asked = FunctionQuery(_column_means) if query is None else query
+    released = FunctionQuery(_column_means) if query is None else query
     options = SlicedOptions(1.0, 4.0, "full", "isotropic", _profile, 1e-5)
-    first = _calibrated(scenario, asked, X, y, column, options)
+    first = _calibrated(scenario, released, X, y, column, options)
     reference: str | None = None
     for secret_index, position in _forced(first.worlds):
         table = X, y
         if not scenario.redrawn:
             world = first.worlds.worlds[first.worlds.law(secret_index, 0).members[position]]
             table = world.data(*(scenario.reference or (None, None, None))[:2])
-        found = _calibrated(scenario, asked, *table, column, options)
-        _check_list(first.worlds, found.worlds)
-        _check_law(first, found)
+        other = _calibrated(scenario, released, *table, column, options)
+        _check_list(first.worlds, other.worlds)
+        _check_law(first, other)
         release = sliced_release(
-            asked,
+            released,
             scenario,
             *table,
             column,
-            found.worlds.secrets[secret_index] if scenario.redrawn else None,
+            other.worlds.secrets[secret_index] if scenario.redrawn else None,
             options,
             params={},
             ledger=None,
@@ -117,7 +117,7 @@ def check_scenario(
             "What is printed differs between listed data sets forced to be the true one.",
             "print nothing that depends on which data set or secret is true.",
         )
-        _check_release(found, release.value, asked, secret_index, position)
+        _check_release(other, release.value, released, secret_index, position)
 
 
 def _check_texts(scenario: Scenario) -> None:
@@ -153,26 +153,26 @@ def _calibrated(
         ) from error
 
 
-def _check_list(first: Worlds, found: Worlds) -> None:
+def _check_list(first: Worlds, other: Worlds) -> None:
     for name in ("secrets", "priors", "laws", "pairs", "values"):
         require(
-            getattr(first, name) == getattr(found, name),
+            getattr(first, name) == getattr(other, name),
             "list",
             f"{name} of the list differ between two calls.",
             _STRICT,
         )
     require(
         fingerprint([world.rows for world in first.worlds])
-        == fingerprint([world.rows for world in found.worlds]),
+        == fingerprint([world.rows for world in other.worlds]),
         "list",
         "The data sets listed differ between two calls.",
         _STRICT,
     )
 
 
-def _check_law(first: CalibratedWorlds, found: CalibratedWorlds) -> None:
+def _check_law(first: CalibratedWorlds, other: CalibratedWorlds) -> None:
     for name in ("centres", "step", "axes", "origin"):
-        mine, theirs = getattr(first.law, name), getattr(found.law, name)
+        mine, theirs = getattr(first.law, name), getattr(other.law, name)
         require(
             mine.shape == theirs.shape and mine.tobytes() == theirs.tobytes(),
             "law",
@@ -181,7 +181,7 @@ def _check_law(first: CalibratedWorlds, found: CalibratedWorlds) -> None:
             _STRICT,
         )
     require(
-        (first.law.scale, first.law.costs) == (found.law.scale, found.law.costs),
+        (first.law.scale, first.law.costs) == (other.law.scale, other.law.costs),
         "law",
         "The price differs between listed data sets forced to be the true one.",
         _STRICT,
@@ -189,11 +189,11 @@ def _check_law(first: CalibratedWorlds, found: CalibratedWorlds) -> None:
 
 
 def _check_release(
-    found: CalibratedWorlds, value: Any, query: Query, secret: int, position: int
+    calibrated: CalibratedWorlds, value: Any, query: Query, secret: int, position: int
 ) -> None:
-    law = found.law
-    centre = law.centres[found.worlds.law(secret, 0).members[position]]
-    expected = query.decode(law.decode(centre), found.outputs.first.layout)
+    law = calibrated.law
+    centre = law.centres[calibrated.worlds.law(secret, 0).members[position]]
+    expected = query.decode(law.decode(centre), calibrated.outputs.first.layout)
     require(
         fingerprint(value) == fingerprint(expected),
         "release",

@@ -18,31 +18,33 @@ def entropy(row: np.ndarray, belief: np.ndarray) -> float:
 
 def test_labels_by_entropy() -> None:
     generator = np.random.default_rng(0)
-    said = generator.integers(0, 4, (50, 12))
+    predictions = generator.integers(0, 4, (50, 12))
     for _ in range(20):
         belief = generator.dirichlet(np.full(12, 0.3))
-        best = max(range(50), key=lambda i: entropy(said[i], belief))
-        chosen = MostContested(said)(belief, np.zeros(50, dtype=bool))
-        assert entropy(said[chosen], belief) == pytest.approx(entropy(said[best], belief))
+        best = max(range(50), key=lambda i: entropy(predictions[i], belief))
+        chosen = MostContested(predictions)(belief, np.zeros(50, dtype=bool))
+        assert entropy(predictions[chosen], belief) == pytest.approx(
+            entropy(predictions[best], belief)
+        )
 
 
 def test_values_by_variance() -> None:
     generator = np.random.default_rng(0)
-    said = generator.normal(size=(40, 12, 3)) * generator.uniform(0.5, 2, (40, 1, 1))
+    predictions = generator.normal(size=(40, 12, 3)) * generator.uniform(0.5, 2, (40, 1, 1))
     belief = generator.dirichlet(np.ones(12))
-    spread = [np.cov(row.T, aweights=belief, ddof=0).trace() for row in said]
-    assert MostContested(said)(belief, np.zeros(40, dtype=bool)) == int(np.argmax(spread))
+    spread = [np.cov(row.T, aweights=belief, ddof=0).trace() for row in predictions]
+    assert MostContested(predictions)(belief, np.zeros(40, dtype=bool)) == int(np.argmax(spread))
 
 
 def test_nothing_is_asked_twice_while_something_is_left() -> None:
-    said = np.array([[0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 0]])
+    predictions = np.array([[0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 0]])
     belief = np.full(4, 0.25)
-    assert MostContested(said)(belief, NOTHING) == 0
-    assert MostContested(said)(belief, np.array([True, False, False])) == 1
-    assert MostContested(said)(belief, np.array([True, True, False])) == 2
+    assert MostContested(predictions)(belief, NOTHING) == 0
+    assert MostContested(predictions)(belief, np.array([True, False, False])) == 1
+    assert MostContested(predictions)(belief, np.array([True, True, False])) == 2
 
 
 def test_it_follows_the_belief() -> None:
-    said = np.array([[0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 1]])
-    assert MostContested(said)(np.array([0.5, 0.5, 0, 0]), NOTHING) == 1
-    assert MostContested(said)(np.array([0, 0, 0.5, 0.5]), NOTHING) == 2
+    predictions = np.array([[0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 1]])
+    assert MostContested(predictions)(np.array([0.5, 0.5, 0, 0]), NOTHING) == 1
+    assert MostContested(predictions)(np.array([0, 0, 0.5, 0.5]), NOTHING) == 2

@@ -44,13 +44,13 @@ def test_labels_as_the_plain_engine_answers_them(halves, uneven):
 
 
 def test_values_as_the_plain_engine_answers_them(space):
-    said = np.random.default_rng(2).uniform(-1, 1, (6, M, 3))
-    game = TranscriptGame(said, space, step_budget=1 / 16)
+    predictions = np.random.default_rng(2).uniform(-1, 1, (6, M, 3))
+    game = TranscriptGame(predictions, space, step_budget=1 / 16)
     played = game.play(np.random.default_rng(8))
     sampler = SeededSampler(np.random.default_rng(8))
     secret = sampler.index(space.weights)
     told = value_oracle.answer_values(
-        said, secret, np.log(space.weights), 1 / 16, sampler.noise(18)
+        predictions, secret, np.log(space.weights), 1 / 16, sampler.noise(18)
     )
     assert np.allclose(played.released[1], told.answers, rtol=1e-9)
     assert np.allclose(played.posterior, np.exp(told.log_belief), rtol=1e-9)
@@ -101,11 +101,11 @@ def test_the_posterior_is_the_truth(kind, uneven):
     right posterior fails under less than one seed of 900.
     """
     generator = np.random.default_rng(4)
-    said = generator.integers(0, 3, (6, M))
+    predictions = generator.integers(0, 3, (6, M))
     if kind == "values":
-        said = generator.normal(size=(6, M, 2))
+        predictions = generator.normal(size=(6, M, 2))
     game = TranscriptGame(
-        said, uneven, step_budget=1 / 8, n_queries=4, adversary=MostContested(said)
+        predictions, uneven, step_budget=1 / 8, n_queries=4, adversary=MostContested(predictions)
     )
     rounds = [game.play(generator) for _ in range(3000)]
     posterior = np.stack([played.posterior for played in rounds])
@@ -159,15 +159,15 @@ def test_unanimous_answers_tell_nothing(space):
 
 
 def test_a_game_remembers_nothing_and_keeps_its_own_copy(halves, space):
-    said = halves.copy()
-    game = TranscriptGame(said, space, step_budget=1 / 32, adversary=in_order)
+    predictions = halves.copy()
+    game = TranscriptGame(predictions, space, step_budget=1 / 32, adversary=in_order)
     before = fingerprint(game)
     first = game.play(np.random.default_rng(0))
-    said[:] = 0
+    predictions[:] = 0
     again = game.play(np.random.default_rng(0))
     assert np.array_equal(first.posterior, again.posterior)
     assert fingerprint(game) == before
-    for array in (game.prior, game.members, game.said):
+    for array in (game.prior, game.members, game.predictions):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
 
@@ -178,11 +178,11 @@ def test_a_rehearsal_asks_the_sessions_own_candidates(answers):
     X, model = X[:, :2], KNeighborsClassifier(3)
     with PrivacySession(X[::2], y[::2], budget=4.0, n_subsets=M, allow_exact=True) as session:
         responder = session.responder(model, query_budget=1 / 4, answers=answers)
-        said = responder.kind.said(responder._models, X[1::2])
+        predictions = responder.kind.predictions(responder._models, X[1::2])
         game = TranscriptGame.rehearse(
             model, X[::2], y[::2], X[1::2], session.space, answers=answers, step_budget=1 / 4
         )
-    assert np.array_equal(game.said, said)
+    assert np.array_equal(game.predictions, predictions)
     assert game.members.shape == (M, 75)
     assert np.allclose(game.members.mean(axis=0), 0.5)
 
@@ -193,13 +193,13 @@ def test_a_rehearsal_of_a_regression_clips_to_the_public_range():
     game = TranscriptGame.rehearse(
         LinearRegression(), X, y * 1.0, X, space, value_range=(0.0, 1.5), step_budget=1 / 4
     )
-    assert game.said.shape == (150, M, 1)
-    assert game.said.min() == 0.0
-    assert game.said.max() == 1.5
+    assert game.predictions.shape == (150, M, 1)
+    assert game.predictions.min() == 0.0
+    assert game.predictions.max() == 1.5
 
 
 @pytest.mark.parametrize(
-    ("said", "options", "error", "words"),
+    ("predictions", "options", "error", "words"),
     [
         (np.zeros((3, 4), dtype=int), {}, ValueError, "one column for each candidate"),
         (np.zeros(M, dtype=int), {}, ValueError, "one column for each candidate"),
@@ -212,9 +212,11 @@ def test_a_rehearsal_of_a_regression_clips_to_the_public_range():
         (None, {"n_queries": 21}, ValueError, "only an adversary asks again"),
     ],
 )
-def test_wrong_arguments_are_named(halves, space, said, options, error, words):
+def test_wrong_arguments_are_named(halves, space, predictions, options, error, words):
     with pytest.raises(error, match=words):
-        TranscriptGame(halves if said is None else said, space, **{"step_budget": 0.1} | options)
+        TranscriptGame(
+            halves if predictions is None else predictions, space, **{"step_budget": 0.1} | options
+        )
 
 
 @pytest.mark.parametrize("query", [-1, 20, 0.5, "x"])

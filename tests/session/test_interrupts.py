@@ -45,7 +45,7 @@ def ledger(monkeypatch):
 def contested(session, n_rows=40):
     rows = np.random.default_rng(0).normal(X.mean(axis=0), X.std(axis=0), (400, 4))
     responder = session.responder(MODEL, query_budget=STEP)
-    said = responder.kind.said(responder._models, rows)
+    said = responder.kind.predictions(responder._models, rows)
     return responder, rows[responder.kind.contested(said, np.log(np.full(16, 1 / 16)))][:n_rows]
 
 

@@ -51,14 +51,20 @@ def tables(space: SecretSpace) -> dict[str, Any]:
         "values": (DecisionTreeRegressor(random_state=0), X[:, 0] ** 2, {"value_range": (0, 3)}),
     }
     return {
-        name: TranscriptGame.rehearse(model, X, target, X, space, **more, **options).said
+        name: TranscriptGame.rehearse(model, X, target, X, space, **more, **options).predictions
         for name, (model, target, more) in asked.items()
     }
 
 
-def game_on(said: Any, space: SecretSpace, step: float, queries: int = QUERIES) -> TranscriptGame:
+def game_on(
+    predictions: Any, space: SecretSpace, step: float, queries: int = QUERIES
+) -> TranscriptGame:
     return TranscriptGame(
-        said, space, step_budget=step, n_queries=queries, adversary=MostContested(said)
+        predictions,
+        space,
+        step_budget=step,
+        n_queries=queries,
+        adversary=MostContested(predictions),
     )
 
 
@@ -91,12 +97,12 @@ def test_more_queries_tell_more(tables: Any, space: SecretSpace) -> None:
 def test_the_adversary_adapts(space: SecretSpace) -> None:
     """On most rows all candidates but one agree; the adversary finds the others."""
     generator = np.random.default_rng(0)
-    said = np.zeros((60, M), dtype=np.int64)
-    said[np.arange(60), generator.integers(0, M, 60)] = 1
-    said[40:] = generator.integers(0, 2, (20, M))
+    predictions = np.zeros((60, M), dtype=np.int64)
+    predictions[np.arange(60), generator.integers(0, M, 60)] = 1
+    predictions[40:] = generator.integers(0, 2, (20, M))
     attack = IdentificationAttack()
-    ordered = TranscriptGame(said, space, step_budget=1 / 8, n_queries=6)
-    chosen = game_on(said, space, 1 / 8, 6)
+    ordered = TranscriptGame(predictions, space, step_budget=1 / 8, n_queries=6)
+    chosen = game_on(predictions, space, 1 / 8, 6)
     asked = [chosen.play(np.random.default_rng(i)).released[0] for i in range(20)]
     assert all(queries[0] >= 40 for queries in asked)
     assert np.mean(np.array(asked) >= 40) > 0.8
@@ -112,7 +118,7 @@ class Broken(Game):
 
     def __init__(self, sound: TranscriptGame, how: str) -> None:
         self._sound, self._how = sound, how
-        self._said, self._step = sound.said, sound._step_budget
+        self._predictions, self._step = sound.predictions, sound._step_budget
         self._ask = sound._adversary
 
     prior = property(lambda self: self._sound.prior)
@@ -125,13 +131,13 @@ class Broken(Game):
         sampler = SeededSampler(generator)
         secrets = [sampler.index(self.prior)]
         belief = truth = np.log(self.prior)
-        asked = np.zeros(len(self._said), dtype=bool)
+        asked = np.zeros(len(self._predictions), dtype=bool)
         for number in range(QUERIES):
             if self._how == "redrawn" and number:
                 secrets.append(sampler.index(self.prior))
             query = self._ask(np.exp(truth), asked)
             asked[query] = True
-            row = self._said[query]
+            row = self._predictions[query]
             law = label_oracle.label_law(row.tolist(), belief.tolist(), self._step)
             centres = np.array([law.centre(label) for label in row.tolist()])
             exact = (self._how == "exact" and number < 3) or centres.shape[1] == 0

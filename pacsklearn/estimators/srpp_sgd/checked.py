@@ -83,12 +83,12 @@ def checked_class_weight(class_weight: Any, classes: Any) -> dict[Any, float] | 
             "class_weight must be None or a dictionary {label: weight}, got an object of type "
             f"{type(class_weight).__name__}."
         )
-    found = dict.fromkeys(classes, 1.0)
+    weights = dict.fromkeys(classes, 1.0)
     for label, weight in class_weight.items():
         _real("class_weight", weight, 0, math.inf, "[)")
-        if label in found:
-            found[label] = float(weight)
-    return found
+        if label in weights:
+            weights[label] = float(weight)
+    return weights
 
 
 def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:

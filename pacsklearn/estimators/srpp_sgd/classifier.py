@@ -143,10 +143,10 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
             When another step does not fit; steps taken before stay charged and are kept.
         """
         check_parameters(self, self._losses)
-        found: SRPPSGDClassifier = self._train(
+        trained: SRPPSGDClassifier = self._train(
             X, y, sample_weight, secret, realized, epochs=1, goes_on=True, classes=classes
         )
-        return found
+        return trained
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distances, up to the length of the coefficients.

@@ -48,9 +48,9 @@ class Penalty:
         factor = 0.0 if self.kind is None else self.strength * (1 - self.l1_share)
         if factor == 0:
             return 0.0
-        found = factor * parameters
-        found[:, -1] = 0.0
-        return found
+        gradient = factor * parameters
+        gradient[:, -1] = 0.0
+        return gradient
 
     def shrink(self, parameters: Floats, step_size: float) -> None:
         """Proximal map of the absolute part, in place."""

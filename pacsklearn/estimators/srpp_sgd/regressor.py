@@ -68,10 +68,10 @@ class SRPPSGDRegressor(RegressorMixin, LinearSGD):
             When another step does not fit; steps taken before stay charged and are kept.
         """
         check_parameters(self, self._losses)
-        found: SRPPSGDRegressor = self._train(
+        trained: SRPPSGDRegressor = self._train(
             X, y, sample_weight, secret, realized, epochs=1, goes_on=True
         )
-        return found
+        return trained
 
     def predict(self, X: Any) -> Floats:
         """Values.

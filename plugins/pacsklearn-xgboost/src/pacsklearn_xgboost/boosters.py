@@ -50,22 +50,26 @@ class Boosters(BatchPredictor):
         rows = DMatrix(X, **self._conversion)
         return np.stack(
             [
-                self._said(booster, rows, rounds)
+                self._predictions(booster, rows, rounds)
                 for booster, rounds in zip(self._boosters, self._rounds, strict=True)
             ]
         )
 
-    def _said(self, booster: Booster, rows: DMatrix, rounds: tuple[int, int]) -> NDArray[Any]:
+    def _predictions(
+        self, booster: Booster, rows: DMatrix, rounds: tuple[int, int]
+    ) -> NDArray[Any]:
         # As the models' own predict, arrays without names are taken by position.
-        said = booster.predict(
+        predictions = booster.predict(
             rows, iteration_range=rounds, validate_features=rows.feature_names is not None
         )
         if self._n_classes is None:
-            return said.reshape(rows.num_row(), -1)
+            return predictions.reshape(rows.num_row(), -1)
         if self._n_classes == 2:
-            return (said > 0.5).astype(np.int32)
+            return (predictions > 0.5).astype(np.int32)
         # multi:softmax has decided already.
-        return (said.argmax(axis=1) if said.ndim == 2 else said).astype(np.int32)
+        return (predictions.argmax(axis=1) if predictions.ndim == 2 else predictions).astype(
+            np.int32
+        )
 
 
 def _rounds(model: XGBModel) -> tuple[int, int]:
