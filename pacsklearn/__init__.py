@@ -44,6 +44,7 @@ if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below
     from pacsklearn.estimators.privacy_curve import privacy_utility_curve
     from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
     from pacsklearn.estimators.private_search import PrivateGridSearchCV
+    from pacsklearn.estimators.release_plan import ReleasePlan
     from pacsklearn.estimators.srpp_private import SRPPPrivate
     from pacsklearn.estimators.srpp_sgd.classifier import SRPPSGDClassifier
     from pacsklearn.estimators.srpp_sgd.regressor import SRPPSGDRegressor
@@ -123,6 +124,7 @@ _NAMES = {
     "pacsklearn.estimators.privacy_curve": ("privacy_utility_curve",),
     "pacsklearn.estimators.privacy_utility_curve": ("PrivacyUtilityCurve",),
     "pacsklearn.estimators.private_search": ("PrivateGridSearchCV",),
+    "pacsklearn.estimators.release_plan": ("ReleasePlan",),
     "pacsklearn.estimators.srpp_private": ("SRPPPrivate",),
     "pacsklearn.estimators.srpp_sgd.classifier": ("SRPPSGDClassifier",),
     "pacsklearn.estimators.srpp_sgd.regressor": ("SRPPSGDRegressor",),
@@ -221,6 +223,7 @@ __all__ = [
     "PrivateGridSearchCV",
     "ProtectingMetric",
     "PufferfishGuarantee",
+    "ReleasePlan",
     "SRPPPrivate",
     "SRPPSGDClassifier",
     "SRPPSGDRegressor",

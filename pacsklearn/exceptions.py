@@ -28,6 +28,7 @@ The tree::
     PrivacyLeakWarning (UserWarning)          predictable noise, or a model that ignores its rows
     DesignWarning (UserWarning)               few candidates differ; the promise is for these
     PluginWarning (UserWarning)               a plugin failed and was left out
+    UtilityWarning (UserWarning)              a release expected to be no better than a constant
 
 No message ever quotes a data value, a fitted number or the secret.
 """
@@ -62,6 +63,7 @@ __all__ = [
     "StructureMismatchError",
     "SubsetFitError",
     "UnknownNameError",
+    "UtilityWarning",
 ]
 
 
@@ -271,6 +273,10 @@ class FewCandidatesWarning(UserWarning):
     Noise lives in the directions in which candidates differ; all else of the released vector is a
     function of the whole table.
     """
+
+
+class UtilityWarning(UserWarning):
+    """A release that is expected to be no better than a constant answer, or that is one."""
 
 
 class PluginWarning(UserWarning):

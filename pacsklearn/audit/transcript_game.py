@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.audit.adversary import Adversary
 from pacsklearn.candidates.candidates import Candidates, FitOptions
-from pacsklearn.candidates.models import AnsweringModels, candidate_models
+from pacsklearn.candidates.models import candidate_models
+from pacsklearn.candidates.prediction_table import PredictionTable
 from pacsklearn.core.game import Game, Round
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import BudgetExhaustedError
@@ -198,7 +199,7 @@ class TranscriptGame(Game):
         )
         secret = procedure.secret.index  # drawn before the noise
         responder = Responder(
-            _Table(self._predictions),
+            PredictionTable(self._predictions),
             procedure.secret,
             procedure.account,
             NoisePool(procedure.secret.sampler),
@@ -247,34 +248,6 @@ class TranscriptGame(Game):
                 f"got {query}."
             )
         return np.array([query])
-
-
-@final
-class _Table(AnsweringModels):
-    """What candidates' models say of queries that are known by their numbers.
-
-    Parameters
-    ----------
-    predictions : ndarray of shape (n, m) or (n, m, d)
-    """
-
-    def __init__(self, predictions: NDArray[Any]) -> None:
-        self._predictions = predictions
-
-    @property
-    def n_models(self) -> int:
-        return int(self._predictions.shape[1])
-
-    def checked(self, X: Any) -> Any:
-        return X
-
-    def labels(self, X: NDArray[np.int64], classes: NDArray[Any]) -> NDArray[Any]:
-        return self._predictions[X[:, 0]]
-
-    def values(
-        self, X: NDArray[np.int64], method: str, width: int, classes: Any = None
-    ) -> NDArray[Any]:
-        return self._predictions[X[:, 0]]
 
 
 def _as_table(predictions: ArrayLike, space: SecretSpace) -> NDArray[Any]:

@@ -24,6 +24,8 @@ from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.estimators.guarded_state import GuardedState
+from pacsklearn.estimators.planned_fit import MOST_ANSWERS, PlannedFit, PreparedRows
+from pacsklearn.estimators.planning import warn_of_poor_release
 from pacsklearn.estimators.released_methods import ReleasedMethods
 from pacsklearn.estimators.response_model import ResponseModel
 from pacsklearn.estimators.stabilized import stabilized
@@ -34,7 +36,6 @@ from pacsklearn.session.privacy_session import PrivacySession
 
 __all__ = ["PACPrivate"]
 
-_MOST_ANSWERS = 10_000
 _REPORT = "fit_report_"
 _LEARNED = (
     "_answering",
@@ -55,7 +56,7 @@ def _answers_queries(estimator: Any) -> bool:
     return is_classifier(estimator) or is_regressor(estimator)
 
 
-class PACPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
+class PACPrivate(GuardedState, PlannedFit, ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
     """PAC-private version of an estimator: what leaves it is noised numbers or noised answers.
 
     ``fit`` fits a clone on each of ``n_subsets`` candidate subsets of the rows. If a canonicalizer
@@ -273,29 +274,9 @@ SubsetFitError, NonDeterministicError
             Fitted.
         """
         with recorded() as report, explained(debug=self.debug) as watched:
-            self._check_parameters()
             budget = check_budget(budget=self.budget)
-            plugins = registry()
-            backend = self.noise
-            if not (isinstance(backend, str) and backend == "auto"):
-                plugins.noise_backend(backend)
-            canonicalizer = self._canonicalizer()
-            if self.stabilize and canonicalizer is not None:
-                raise ValueError(
-                    f"stabilize={self.stabilize!r} is for private responses, and the parameters of "
-                    f"{type(self.estimator).__name__} are released; give release='responses' as "
-                    "well, or leave stabilize out."
-                )
-            routed = self._routed(fit_params)
-            # About the features; kept aside so that a failing fit leaves the last one whole.
-            features = BaseEstimator()
-            check_names(X)
-            validate_data(features, X, skip_check_array=True)
-            options = FitOptions(routed)
-            seed = subset_seed(self.subset_seed, self.random_state)
-            candidates = Candidates.prepare(
-                self.estimator, X, y, Design.of(self, groups, seed), options
-            )
+            rows = self._prepared(X, y, groups, fit_params)
+            candidates, canonicalizer, features, seed, routed = rows
             watched.append(candidates)
             session = PrivacySession(
                 candidates.X,
@@ -310,20 +291,21 @@ SubsetFitError, NonDeterministicError
                 fast_fit=self.fast_fit,
                 allow_exact=self.allow_exact,
             )
-            learned: dict[str, Any] = {**vars(features), "_subset_seed": seed}
+            learned: dict[str, Any] = {**features, "_subset_seed": seed}
             if canonicalizer is None:
                 answering = ResponseModel(self._responder(session, routed), self)
                 learned |= {"_answering": answering, "released_methods_": answering.methods}
                 classes = answering.kind.classes
             else:
-                release = session.release(
+                plan = session.prepare(
                     self.estimator,
-                    noise=backend,
+                    noise=self.noise,
                     metric=self.metric,
                     canonicalizer=self.canonicalizer,
                     fit_params=routed,
-                    certify=self.certify,
                 )
+                warn_of_poor_release(plan, candidates, self.estimator)
+                release = session.take(plan, certify=self.certify)
                 self._pass_output_config(release.value)
                 learned |= {
                     "released_estimator_": release.value,
@@ -345,6 +327,29 @@ SubsetFitError, NonDeterministicError
 
             Console(stderr=True, highlight=False).print(str(report), markup=False)
         return self
+
+    def _prepared(self, X: Any, y: Any, groups: Any, fit_params: Any) -> PreparedRows:
+        self._check_parameters()
+        backend = self.noise
+        if not (isinstance(backend, str) and backend == "auto"):
+            registry().noise_backend(backend)
+        canonicalizer = self._canonicalizer()
+        if self.stabilize and canonicalizer is not None:
+            raise ValueError(
+                f"stabilize={self.stabilize!r} is for private responses, and the parameters of "
+                f"{type(self.estimator).__name__} are released; give release='responses' as "
+                "well, or leave stabilize out."
+            )
+        routed = self._routed(fit_params)
+        # About the features; kept aside so that a failing fit leaves the last one whole.
+        features = BaseEstimator()
+        check_names(X)
+        validate_data(features, X, skip_check_array=True)
+        seed = subset_seed(self.subset_seed, self.random_state)
+        options = FitOptions(routed, self.n_jobs, self.verbose, self.fast_fit)
+        design = Design.of(self, groups, seed)
+        candidates = Candidates.prepare(self.estimator, X, y, design, options)
+        return PreparedRows(candidates, canonicalizer, vars(features), seed, routed)
 
     def __getstate__(self) -> dict[str, Any]:
         # How long the universe took is for the curator.
@@ -479,7 +484,7 @@ SubsetFitError, NonDeterministicError
         return session.responder(
             stabilized(self.estimator, self.stabilize),
             query_budget=self.query_budget,
-            max_answers=_MOST_ANSWERS if unstated else self.max_answers,
+            max_answers=MOST_ANSWERS if unstated else self.max_answers,
             answers=self.answers,
             value_range=self.value_range,
             fit_params=fit_params,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.design import Design
 from pacsklearn.candidates.design import subset_seed as seed_of
-from pacsklearn.candidates.outputs import candidate_outputs, observe
+from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.candidates.subset_fitting import cut_params, fit_subset
 from pacsklearn.candidates.universe import check_names, check_universe
 from pacsklearn.core.membership_criterion import MembershipCriterion
@@ -27,11 +26,12 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.pac_private import PACPrivate
+from pacsklearn.estimators.planned_fit import title_of
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve, PrivacyUtilityPoint
 from pacsklearn.estimators.released_scoring import released_scorer, scoring_name
+from pacsklearn.estimators.simulated_releases import SimulatedReleases, as_number
 from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.noise.criterion import CriterionBackend
-from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.plugin import registry
 from pacsklearn.release.statement import membership_prior
 
@@ -176,25 +176,26 @@ def privacy_utility_curve(
     space, outputs = prepared.space, candidate_outputs(prepared, chosen)
     cost, support = outputs.metric(metric), outputs.support()
 
-    def score(vector: NDArray[np.float64], layout: Any = outputs.layout) -> float:
-        model = chosen.decode(vector, layout, clone(outputs.template))
-        value = scorer(model, X_test, y_test)
-        if not isinstance(value, Real):
-            raise ValueError(f"scoring must return one number, got {type(value).__name__}.")
-        return float(value)
-
     everything, own = fit_subset(outputs.template, X, y, np.arange(X.shape[0]), params)
     seed = int(randomness.randint(0, 2**31 - 1))
-    draw = SeededSampler(np.random.default_rng([seed, 0]))
-    candidates = [draw.index(space.weights) for _ in range(n_releases)]
+    simulated = SimulatedReleases(
+        outputs,
+        space,
+        scorer,
+        lambda _: (X_test, y_test),
+        n_releases=n_releases,
+        seed=seed,
+        is_silent=False,
+    )
+    vector, layout = chosen.encode(everything, own)
+    on_all_rows = chosen.decode(vector, layout, clone(outputs.template))
     prior, _ = membership_prior(space)
     points = []
     for name, backend in backends:
         for budget in grid:
             target = _target(backend, budget, space, prior)
             law = backend.calibrate(support, target, cost)
-            sampler = SeededSampler(np.random.default_rng([seed, 1]))
-            scores = tuple(score(law.decode(observe(law, i, sampler))) for i in candidates)
+            scores = tuple(simulated.at(law).tolist())
             spent, membership = law.bound, posterior_success(law.bound, prior)
             if target.criterion is not None:
                 assert law.information is not None
@@ -203,11 +204,13 @@ def privacy_utility_curve(
                 PrivacyUtilityPoint(name, budget, spent, membership, law.noise_power, scores)
             )
     return PrivacyUtilityCurve(
-        estimator=_title(estimator),
+        estimator=title_of(estimator),
         scoring=scoring_name(scoring, everything),
         points=tuple(points),
-        noiseless_score=float(np.mean([score(vector) for vector in outputs.vectors])),
-        all_rows_score=score(*chosen.encode(everything, own)),
+        noiseless_score=float(
+            np.mean([simulated.score(vector, i) for i, vector in enumerate(outputs.vectors)])
+        ),
+        all_rows_score=as_number(scorer(on_all_rows, X_test, y_test)),
         prior_membership=prior,
         secret_entropy=space.entropy,
         n_subsets=space.n_subsets,
@@ -242,11 +245,6 @@ def _target(backend: NoiseBackend, budget: float, space: SecretSpace, prior: flo
     if not isinstance(backend, CriterionBackend):
         return Target(budget)
     return Target(posterior_success(budget, prior), MembershipCriterion(space))
-
-
-def _title(estimator: Any) -> str:
-    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
-    return " + ".join(type(step).__name__ for step in steps if step not in (None, "passthrough"))
 
 
 def _split(

@@ -25,7 +25,7 @@ from pacsklearn.release.individual import information_about_units, with_individu
 from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
 from pacsklearn.release.statement import public_facts
 
-__all__ = ["ParameterPlan", "ReleaseChoices", "release_parameters"]
+__all__ = ["ParameterPlan", "ReleaseChoices", "take_parameters"]
 
 
 @final
@@ -151,26 +151,18 @@ class ParameterPlan:
         return self.outputs.decode(vector)
 
 
-def release_parameters(
+def take_parameters(
     procedure: ReleaseProcedure,
-    estimator: Any,
-    prepare: Callable[[], Candidates],
+    plan: ParameterPlan,
     *,
-    budget: float | None,
-    choices: ReleaseChoices,
     individual: bool = False,
     certify: bool = True,
 ) -> Release:
-    """One step of a session; the arguments are those of ``PrivacySession.release``.
-
-    The candidates are prepared once the budget is known to be there.
-    """
-    target = procedure.check(budget)
-    plan = ParameterPlan.of(estimator, prepare, target, choices)
+    """One step of a session: charge what was planned, draw it, and state what is promised."""
     procedure.warn_of_few(plan.n_outputs)
     law, event, observed, before = plan.take(procedure, certify=certify)
     guarantee = procedure.guarantee_of(
-        target.budget,
+        plan.target.budget,
         law,
         noiseless=law.is_noiseless,
         released=plan.released,

@@ -24,7 +24,7 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.release.account import Account, open_shared
 from pacsklearn.release.function import FunctionPlan, release_value
-from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices, release_parameters
+from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices, take_parameters
 from pacsklearn.release.planned import ReleasePlan, planned_targets, release_planned
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.release.secret import Secret, resumed_sampler, sampler_for
@@ -282,16 +282,70 @@ class PrivacySession:
         BudgetExhaustedError
             Before anything is fitted; the ledger is unchanged.
         """
+        plan = self.prepare(
+            estimator,
+            budget=budget,
+            noise=noise,
+            metric=metric,
+            canonicalizer=canonicalizer,
+            fit_params=fit_params,
+        )
+        return self.take(plan, individual=individual, certify=certify)
+
+    def prepare(
+        self,
+        estimator: Any,
+        *,
+        budget: float | None = None,
+        noise: Any = "auto",
+        metric: Any = "auto",
+        canonicalizer: Any = "auto",
+        fit_params: Mapping[str, Any] | None = None,
+    ) -> ParameterPlan:
+        """Fit every candidate's model, and nothing more: nothing is charged, drawn or released.
+
+        Parameters
+        ----------
+        estimator, budget, noise, metric, canonicalizer, fit_params
+            As for :meth:`release`.
+
+        Returns
+        -------
+        ParameterPlan
+            For :meth:`take`, and for the curator's own simulations. Secret material: it holds the
+            models of all candidates.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            Before anything is fitted.
+        """
         self._row_space()
-        return release_parameters(
-            self._procedure,
+        return ParameterPlan.of(
             estimator,
             lambda: self._candidates(estimator, fit_params),
-            budget=budget,
-            choices=ReleaseChoices(noise, metric, canonicalizer),
-            individual=individual,
-            certify=certify,
+            self._procedure.check(budget),
+            ReleaseChoices(noise, metric, canonicalizer),
         )
+
+    def take(
+        self, plan: ParameterPlan, *, individual: bool = False, certify: bool = True
+    ) -> Release:
+        """Release what :meth:`prepare` of this session prepared; see :meth:`release`.
+
+        Raises
+        ------
+        ValueError
+            When the plan was prepared on other candidates.
+        BudgetExhaustedError
+            When the budget is gone meanwhile; nothing is charged or drawn.
+        """
+        if plan.space is not self._space:
+            raise ValueError(
+                "plan must come from prepare() of this session; it was prepared on other "
+                "candidates, whose noise says nothing about this session's secret."
+            )
+        return take_parameters(self._procedure, plan, individual=individual, certify=certify)
 
     def release_function(
         self,

@@ -1,0 +1,38 @@
+"""Candidates' models whose answers to a list of queries are known already."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+from numpy.typing import NDArray
+
+from pacsklearn.candidates.models import AnsweringModels
+
+__all__ = ["PredictionTable"]
+
+
+@final
+class PredictionTable(AnsweringModels):
+    """What candidates' models say of queries that are known by their numbers; secret material.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n, m) or (n, m, width)
+        Label codes, or numbers.
+    """
+
+    def __init__(self, predictions: NDArray[Any]) -> None:
+        self._predictions = predictions
+
+    @property
+    def n_models(self) -> int:
+        return int(self._predictions.shape[1])
+
+    def checked(self, X: Any) -> Any:
+        return X
+
+    def labels(self, X: Any, classes: NDArray[Any]) -> NDArray[Any]:
+        return self._predictions[X[:, 0]]
+
+    def values(self, X: Any, method: str, width: int, classes: Any = None) -> NDArray[Any]:
+        return self._predictions[X[:, 0]]

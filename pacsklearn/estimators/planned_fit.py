@@ -1,0 +1,179 @@
+"""``plan``: what a private estimator's fit would release, before it does."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import partial
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from pacsklearn._validation import check_budget, check_integer
+from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.core.canonicalizer import Canonicalizer
+from pacsklearn.core.fit_report import recorded
+from pacsklearn.core.target import Target
+from pacsklearn.estimators.planning import plan_answers, plan_parameters
+from pacsklearn.estimators.release_plan import ReleasePlan
+from pacsklearn.estimators.stabilized import stabilized
+from pacsklearn.estimators.steadier_models import steadier_models
+from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.release.session_criterion import as_criterion, check_cap
+from pacsklearn.responses.answer_kind import answer_kind
+
+__all__ = ["MOST_ANSWERS", "PlannedFit", "PreparedRows", "title_of"]
+
+MOST_ANSWERS = 10_000
+"""Answers that a budget lasts for when nothing else is said."""
+
+
+@final
+class PreparedRows(NamedTuple):
+    """What a fit and its plan begin with: checked rows, their candidates, and the public seed."""
+
+    candidates: Candidates
+    canonicalizer: Canonicalizer | None
+    features: dict[str, Any]
+    seed: Any
+    routed: dict[str, Any]
+
+
+class PlannedFit(ABC):
+    """Plans of :class:`PACPrivate`."""
+
+    estimator: Any
+    budget: float
+    criterion: Any
+    noise: Any
+    metric: Any
+    canonicalizer: Any
+    release: str
+    stabilize: Any
+    answers: str
+    value_range: Any
+    max_answers: int | None
+    query_budget: float | None
+    allow_exact: bool
+
+    @abstractmethod
+    def _prepared(self, X: Any, y: Any, groups: Any, fit_params: Any) -> PreparedRows:
+        """Check parameters and rows, and draw the candidates."""
+
+    def plan(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        n_releases: int = 32,
+        scoring: Any = None,
+        alternatives: bool = True,
+        **fit_params: Any,
+    ) -> ReleasePlan:
+        """Say what ``fit`` would release and how good it would be, for the curator's eyes.
+
+        Releases are simulated over the candidates, with noise of a public seed, and scored on rows
+        outside the drawn subset: no row is held out, nothing is charged, and no secret is drawn.
+
+        Parameters
+        ----------
+        X, y, groups, **fit_params
+            As for :meth:`fit`.
+        n_releases : int, default=32
+            Simulated releases, at least 2.
+        scoring : None, str or callable, default=None
+            None takes the released model's own ``score``.
+        alternatives : bool, default=True
+            Also simulate a few steadier models behind the same preprocessing, where parameters of
+            a classifier or regressor are released.
+
+        Returns
+        -------
+        ReleasePlan
+            ``print`` shows it. It is a function of the private rows, covered by no guarantee.
+
+        Notes
+        -----
+        *Guarantee.* None. A choice made by looking at it is information about the whole table; let
+        ``tune`` choose, which states how much.
+        """
+        check_integer(name="n_releases", value=n_releases, minimum=2)
+        with recorded() as report:
+            budget = check_budget(budget=self.budget)
+            rows = self._prepared(X, y, groups, fit_params)
+            candidates, space = rows.candidates, rows.candidates.space
+            criterion = as_criterion(self.criterion, space)
+            check_cap(criterion, budget, space, allow_exact=self.allow_exact)
+            title = title_of(self.estimator)
+            if rows.canonicalizer is None:
+                return self._plan_of_answers(rows, report, title, n_releases, scoring)
+            choices = ReleaseChoices(self.noise, self.metric, self.canonicalizer)
+            target = Target(budget, criterion)
+            plan = ParameterPlan.of(self.estimator, lambda: candidates, target, choices)
+            plan.calibrate(space.weights)
+        predicts = is_classifier(self.estimator) or is_regressor(self.estimator)
+        others = steadier_models(self.estimator) if alternatives and predicts else {}
+        if np.ndim(candidates.y) != 1:
+            others = {}
+        return plan_parameters(
+            plan,
+            candidates,
+            report,
+            title=title,
+            scoring=scoring,
+            n_releases=n_releases,
+            alternatives={
+                name: partial(_planned, other, candidates, target) for name, other in others.items()
+            },
+        )
+
+    def _plan_of_answers(
+        self, rows: PreparedRows, report: Any, title: str, n_releases: int, scoring: Any
+    ) -> ReleasePlan:
+        if scoring is not None:
+            raise ValueError(
+                "scoring must be None where answers are released: they are labels or values, "
+                f"scored by accuracy or R^2, got {scoring!r}."
+            )
+        budget = float(self.budget)
+        count = MOST_ANSWERS if self.max_answers is None else self.max_answers
+        step = budget / count if self.query_budget is None else float(self.query_budget)
+        estimator = stabilized(self.estimator, self.stabilize)
+        asked = self.release == "responses"
+        return plan_answers(
+            estimator,
+            Candidates(
+                estimator,
+                rows.candidates.X,
+                rows.candidates.y,
+                rows.candidates.space,
+                rows.candidates.options,
+            ),
+            answer_kind(estimator, rows.candidates.y, self.answers, self.value_range),
+            report,
+            title=title,
+            why=(
+                "release='responses' was asked for"
+                if asked
+                else "no canonicalizer turns this model into numbers, so it stays here and answers"
+            ),
+            budget=budget,
+            step_budget=step,
+            n_releases=n_releases,
+        )
+
+
+def _planned(estimator: Any, candidates: Candidates, target: Target) -> ParameterPlan:
+    def prepare() -> Candidates:
+        return Candidates.prepare(
+            estimator, candidates.X, candidates.y, candidates.space, candidates.options
+        )
+
+    return ParameterPlan.of(estimator, prepare, target, ReleaseChoices())
+
+
+def title_of(estimator: Any) -> str:
+    """Steps of an estimator, for people."""
+    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
+    return " + ".join(type(step).__name__ for step in steps if step not in (None, "passthrough"))

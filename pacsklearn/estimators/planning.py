@@ -1,0 +1,311 @@
+"""How good a release would be, before anything is charged, drawn or released."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.models import candidate_models
+from pacsklearn.candidates.subset_fitting import Stage, attempt, unwrap
+from pacsklearn.core.fit_report import FitReport
+from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.statement_rendering import percent_up
+from pacsklearn.estimators.release_plan import ExpectedScore, ReleasePlan
+from pacsklearn.estimators.released_scoring import released_scorer, scoring_name
+from pacsklearn.estimators.simulated_releases import (
+    HeldOut,
+    SimulatedAnswers,
+    SimulatedReleases,
+    as_number,
+    outside_rows,
+)
+from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.information.posterior_success import posterior_success
+from pacsklearn.release.parameters import ParameterPlan
+from pacsklearn.release.statement import membership_prior, public_facts
+from pacsklearn.responses.answer_kind import AnswerKind
+from pacsklearn.responses.responder import Answers
+
+__all__ = ["expected_score", "plan_answers", "plan_parameters", "warn_of_poor_release"]
+
+SEED = 0
+_QUICK_RELEASES, _QUICK_ROWS = 8, 500
+_ASKED_ROWS = 512
+_NULL_BUDGET = 1e-9
+_MANY_CONTESTED = 0.15
+
+
+def plan_parameters(
+    plan: ParameterPlan,
+    candidates: Candidates,
+    report: FitReport,
+    *,
+    title: str,
+    scoring: Any,
+    n_releases: int,
+    leaderboard: Iterable[ExpectedScore] = (),
+    alternatives: Mapping[str, Callable[[], ParameterPlan]] | None = None,
+) -> ReleasePlan:
+    """Plan of a release of parameters.
+
+    Parameters
+    ----------
+    plan : ParameterPlan
+        What would be taken.
+    candidates : Candidates
+    report : FitReport
+        Of the work so far.
+    title : str
+    scoring : None, str or callable
+    n_releases : int
+    leaderboard : iterable of ExpectedScore
+    alternatives : mapping of str to callable, optional
+        Steadier models by name, each prepared when it is called.
+    """
+    outputs, space = plan.outputs, plan.space
+    law = plan.calibrate(space.weights)
+    score = released_scorer(scoring, outputs.template, outputs.canonicalizer, candidates.y)
+    held_out = outside_rows(candidates, SEED)
+    simulated = SimulatedReleases(outputs, space, score, held_out, n_releases=n_releases, seed=SEED)
+    expected = ExpectedScore(title, tuple(simulated.at(law).tolist()))
+    constant = constant_score(outputs.template, score, held_out, simulated.candidates)
+    others = [
+        expected_score(name, prepare(), candidates, scoring, n_releases)
+        for name, prepare in (alternatives or {}).items()
+    ]
+    best = max(others, key=lambda other: other.mean, default=None)
+    if best is not None and best.mean <= expected.mean:
+        best = None
+    fixed = outputs.layout.size - law.dimension
+    return ReleasePlan(
+        estimator=title,
+        route="parameters",
+        why=(
+            f"{type(outputs.canonicalizer).__name__} turns the fitted model into numbers, which "
+            "are noised once and can be published"
+        ),
+        promise=_promise(law, space),
+        public=(
+            *public_facts(outputs.layout),
+            *([f"{fixed} directions on which all candidates agree"] if fixed else []),
+        ),
+        n_numbers=outputs.layout.size,
+        n_noised=law.dimension,
+        signal=float(np.linalg.norm(plan.cost.root(outputs.vectors.mean(axis=0)[None, :]))),
+        noise=math.sqrt(law.released_power),
+        scoring=scoring_name(scoring, outputs.reference),
+        expected=expected,
+        without_noise=float(simulated.without_noise().mean()),
+        constant=constant,
+        at_null_budget=None,
+        seconds=sum(report.wall.values()),
+        leaderboard=tuple(leaderboard),
+        alternative=best,
+        advice=tuple(_advice_on_parameters(expected, constant, best, plan)),
+    )
+
+
+def plan_answers(
+    estimator: Any,
+    candidates: Candidates,
+    kind: AnswerKind,
+    report: FitReport,
+    *,
+    title: str,
+    why: str,
+    budget: float,
+    step_budget: float,
+    n_releases: int,
+) -> ReleasePlan:
+    """Plan of private answers to rows like those outside the drawn subset.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What answers, stabilized where that was asked for.
+    candidates : Candidates
+    kind : AnswerKind
+    report : FitReport
+    title, why : str
+    budget, step_budget : float
+        Nats in all, and a contested answer.
+    n_releases : int
+    """
+    space, y = candidates.space, candidates.y
+    rows = np.arange(space.n_rows)
+    if rows.size > _ASKED_ROWS:
+        rows = np.sort(np.random.default_rng([SEED, 3]).choice(rows, _ASKED_ROWS, replace=False))
+    models = candidate_models(candidates)
+    asked = safe_indexing(candidates.X, rows)
+
+    def ask(stage: Stage) -> Any:
+        stage.name = "predict"
+        return kind.said(models, models.checked(asked))
+
+    said = unwrap(attempt(ask), 0, estimator)
+    outside = {
+        index: np.flatnonzero(~np.isin(rows, space.rows(index))) for index in range(space.n_subsets)
+    }
+    truth = safe_indexing(y, rows)
+
+    def score(answers: Answers, index: int) -> float:
+        chosen = outside[index]
+        told = kind.predicted(answers.values[chosen])
+        return float(kind.score(safe_indexing(truth, chosen), told))
+
+    simulated = SimulatedAnswers(
+        estimator, said, kind, score, space, n_releases=n_releases, seed=SEED
+    )
+    held_out: HeldOut = lambda index: (  # noqa: E731 - one expression
+        safe_indexing(asked, outside[index]),
+        safe_indexing(truth, outside[index]),
+    )
+    constant = constant_score(
+        estimator,
+        lambda model, X, y: kind.score(y, model.predict(X)),
+        held_out,
+        simulated.candidates,
+    )
+    expected = ExpectedScore(title, tuple(simulated.at(step_budget).tolist()))
+    contested = simulated.n_contested / rows.size
+    return ReleasePlan(
+        estimator=title,
+        route="responses",
+        why=why,
+        promise=_promise_of_nats(budget, space),
+        public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
+        n_numbers=rows.size,
+        n_noised=simulated.n_contested,
+        signal=math.nan,
+        noise=math.nan,
+        scoring="R²" if kind.answers == "values" else "accuracy",
+        expected=expected,
+        without_noise=math.nan,
+        constant=constant,
+        at_null_budget=ExpectedScore(
+            title, tuple(simulated.at(_NULL_BUDGET * step_budget / budget).tolist())
+        ),
+        seconds=sum(report.wall.values()),
+        advice=tuple(advice_on_answers(contested, kind)),
+    )
+
+
+def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator: Any) -> None:
+    """Warn when a release is expected to be no better than a constant; nothing secret is used."""
+    y, methods = candidates.y, plan.outputs.canonicalizer.methods
+    predicts = is_classifier(estimator) or is_regressor(estimator)
+    if not predicts or "predict" not in methods or y is None or np.ndim(y) != 1:
+        return
+    if not hasattr(estimator, "score"):
+        return
+    score = released_scorer(None, plan.outputs.template, plan.outputs.canonicalizer, y)
+    held_out = outside_rows(candidates, SEED, _QUICK_ROWS)
+    simulated = SimulatedReleases(
+        plan.outputs, plan.space, score, held_out, n_releases=_QUICK_RELEASES, seed=SEED
+    )
+    mean = float(simulated.at(plan.calibrate(plan.space.weights)).mean())
+    constant = constant_score(estimator, score, held_out, simulated.candidates)
+    if mean <= constant:
+        warnings.warn(
+            f"{type(estimator).__name__} released under this budget is expected to be no better "
+            "than a constant answer. More regularisation, fewer features or another criterion may "
+            "help: PACPrivate.plan shows the figures (for the curator's eyes), and tune= chooses.",
+            UtilityWarning,
+            stacklevel=3,
+        )
+
+
+def constant_score(
+    estimator: Any,
+    score: Callable[[Any, Any, Any], Any],
+    held_out: HeldOut,
+    candidates: Iterable[int],
+) -> float:
+    """Mean score of the best constant answer on the same rows; nan where there is none."""
+    dummy: Any
+    if is_classifier(estimator):
+        dummy = DummyClassifier(strategy="most_frequent")
+    elif is_regressor(estimator):
+        dummy = DummyRegressor()
+    else:
+        return math.nan
+
+    def work(_: Stage) -> float:
+        found = []
+        for index in dict.fromkeys(candidates):
+            X, y = held_out(index)
+            found.append(as_number(score(dummy.fit(np.zeros((len(y), 1)), y), X, y)))
+        return float(np.mean(found))
+
+    # A scorer of the user's may ask for what a constant does not offer.
+    told = attempt(work).value
+    return math.nan if told is None else float(told)
+
+
+def expected_score(
+    name: str, plan: ParameterPlan, candidates: Candidates, scoring: Any, n_releases: int
+) -> ExpectedScore:
+    """Expected score of a release of parameters."""
+    outputs = plan.outputs
+    score = released_scorer(scoring, outputs.template, outputs.canonicalizer, candidates.y)
+    simulated = SimulatedReleases(
+        outputs,
+        plan.space,
+        score,
+        outside_rows(candidates, SEED),
+        n_releases=n_releases,
+        seed=SEED,
+    )
+    return ExpectedScore(name, tuple(simulated.at(plan.calibrate(plan.space.weights)).tolist()))
+
+
+def advice_on_answers(contested: float, kind: AnswerKind) -> Iterable[str]:
+    """What would help answers of a model on which candidates disagree so often."""
+    if contested > _MANY_CONTESTED and kind.answers == "labels":
+        yield (
+            f"Candidates disagree on {100 * contested:.0f} % of the rows, and each such answer is "
+            "paid for. Steadier models disagree on 3 to 13 %: larger leaves, a smaller learning "
+            "rate, row sampling, or stabilize=True."
+        )
+
+
+def _advice_on_parameters(
+    expected: ExpectedScore, constant: float, best: ExpectedScore | None, plan: ParameterPlan
+) -> Iterable[str]:
+    if expected.mean <= constant:
+        yield (
+            "No better than a constant is expected: regularise more, release fewer numbers, or "
+            "encode the table by a public Schema."
+        )
+    if best is not None:
+        yield f"{best.name} is expected to be better under the same promise."
+    if plan.target.criterion is None:
+        yield (
+            "A cap on membership success (criterion='membership') needs far less noise than nats, "
+            "and promises nothing else."
+        )
+
+
+def _promise(law: NoiseLaw, space: Any) -> str:
+    if law.information is None:
+        return _promise_of_nats(law.bound, space)
+    return (
+        f"success at most {percent_up(law.bound)} % at the capped criterion; at most "
+        f"{law.information:.4g} nats"
+    )
+
+
+def _promise_of_nats(budget: float, space: Any) -> str:
+    prior, _ = membership_prior(space)
+    return (
+        f"at most {budget:.4g} nats; membership of a {space.unit} is told with a success of at "
+        f"most {percent_up(posterior_success(budget, prior))} %"
+    )

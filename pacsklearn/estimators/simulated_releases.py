@@ -1,0 +1,215 @@
+"""Releases as they would come out, scored on rows outside the drawn subset."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
+from numbers import Real
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.outputs import CandidateOutputs, observe
+from pacsklearn.candidates.prediction_table import PredictionTable
+from pacsklearn.candidates.subset_fitting import Stage, attempt, unwrap
+from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.information.arrays import Floats
+from pacsklearn.noise.noise_pool import NoisePool
+from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.release.procedure import ReleaseProcedure
+from pacsklearn.responses.answer_kind import AnswerKind
+from pacsklearn.responses.responder import Responder
+
+__all__ = [
+    "HeldOut",
+    "SimulatedAnswers",
+    "SimulatedReleases",
+    "Simulation",
+    "as_number",
+    "outside_rows",
+]
+
+HeldOut = Callable[[int], tuple[Any, Any]]
+"""Rows and targets that a release of some candidate is scored on, by the candidate's number."""
+
+_MOST_ROWS = 2000
+
+
+class Simulation(ABC):
+    """Releases of randomly drawn candidates, with noise of a public seed; secret material.
+
+    The draws and the noise come from public streams of their own, so what is simulated is a
+    function of the universe and of the list of candidates, never of the candidate in use.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What is simulated, for errors.
+    space : SecretSpace
+    n_releases : int
+    seed : int
+        Public. Simulations of one seed draw the same candidates.
+    is_silent : bool, default=True
+        Tell only the kinds of errors and warnings: their messages may quote rows.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        space: SecretSpace,
+        *,
+        n_releases: int,
+        seed: int,
+        is_silent: bool = True,
+    ) -> None:
+        draw = SeededSampler(np.random.default_rng([seed, 0]))
+        self.space, self.seed = space, seed
+        self._estimator, self._is_silent = estimator, is_silent
+        self.candidates = tuple(draw.index(space.weights) for _ in range(n_releases))
+
+    def _scored(self, release: Callable[[int, SeededSampler], float]) -> Floats:
+        """Score of each simulated release."""
+        sampler = SeededSampler(np.random.default_rng([self.seed, 1]))
+        if not self._is_silent:
+            return np.array([release(index, sampler) for index in self.candidates])
+
+        def work(index: int, stage: Stage) -> float:
+            stage.name = "predict"
+            return release(index, sampler)
+
+        outcomes = [(index, attempt(partial(work, index))) for index in self.candidates]
+        return np.array([unwrap(told, index, self._estimator) for index, told in outcomes])
+
+    @abstractmethod
+    def at(self, law: Any) -> Floats:
+        """Scores under a noise law, or with so many nats a contested answer; (n_releases,)."""
+
+
+@final
+class SimulatedReleases(Simulation):
+    """Simulated releases of parameters: a random candidate, noise, decoding, a score.
+
+    Parameters
+    ----------
+    outputs : CandidateOutputs
+    space : SecretSpace
+    score : callable
+        ``score(model, X, y)``.
+    held_out : callable
+        Rows and targets that a release of a candidate is scored on.
+    n_releases, seed, is_silent
+        As for :class:`Simulation`.
+    """
+
+    def __init__(
+        self,
+        outputs: CandidateOutputs,
+        space: SecretSpace,
+        score: Callable[[Any, Any, Any], Any],
+        held_out: HeldOut,
+        **how: Any,
+    ) -> None:
+        super().__init__(outputs.template, space, **how)
+        self._outputs, self._score, self._held_out = outputs, score, held_out
+
+    def at(self, law: NoiseLaw) -> Floats:
+        def release(index: int, sampler: SeededSampler) -> float:
+            return self.score(law.decode(observe(law, index, sampler)), index)
+
+        return self._scored(release)
+
+    def without_noise(self) -> Floats:
+        """Scores of the same candidates' models as they are."""
+        vectors = self._outputs.vectors
+        return self._scored(lambda index, _: self.score(vectors[index], index))
+
+    def score(self, vector: Floats, index: int) -> float:
+        """Score of a vector as a release of candidate ``index``."""
+        return as_number(self._score(self._outputs.decode(vector), *self._held_out(index)))
+
+
+@final
+class SimulatedAnswers(Simulation):
+    """Simulated sessions in which a random candidate answers; a student may learn from it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What answers, for errors.
+    predictions : ndarray of shape (n, m) or (n, m, width)
+        What every candidate says of each of n queries: asked once, for all simulations.
+    kind : AnswerKind
+    score : callable
+        ``score(answers, index)`` of all n answers in a session of candidate ``index``.
+    space : SecretSpace
+    n_releases, seed, is_silent
+        As for :class:`Simulation`.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        predictions: NDArray[Any],
+        kind: AnswerKind,
+        score: Callable[[Any, int], float],
+        space: SecretSpace,
+        **how: Any,
+    ) -> None:
+        super().__init__(estimator, space, **how)
+        self._predictions, self._kind, self._score = predictions, kind, score
+
+    def at(self, law: float) -> Floats:
+        queries = np.arange(len(self._predictions))[:, None]
+
+        def release(index: int, sampler: SeededSampler) -> float:
+            # Never refused: a session charges no more than the entropy of its secret.
+            procedure = ReleaseProcedure.rehearsing(self.space, sampler, self.space.entropy + 1.0)
+            procedure.secret.use(index, np.arange(self.space.n_candidates))
+            responder = Responder(
+                PredictionTable(self._predictions),
+                procedure.secret,
+                procedure.account,
+                NoisePool(sampler),
+                self._kind,
+                step_budget=law,
+                lock=procedure.lock,
+                guarantee=lambda _: procedure.guarantee(),
+            )
+            return self._score(responder.answer_checked(queries), index)
+
+        return self._scored(release)
+
+    @property
+    def n_contested(self) -> int:
+        """Queries on which candidates disagree."""
+        log_belief = np.log(self.space.weights / self.space.weights.sum())
+        return int(self._kind.contested(self._predictions, log_belief).sum())
+
+
+def outside_rows(candidates: Candidates, seed: int, most: int = _MOST_ROWS) -> HeldOut:
+    """Rows outside the candidate that was drawn, at most so many of them."""
+    X, y, space = candidates.X, candidates.y, candidates.space
+    found: dict[int, tuple[Any, Any]] = {}
+
+    def held_out(index: int) -> tuple[Any, Any]:
+        if index not in found:
+            rows = np.setdiff1d(np.arange(space.n_rows), space.rows(index))
+            if rows.size > most:
+                chosen = np.random.default_rng([seed, 2, index]).choice(rows, most, replace=False)
+                rows = np.sort(chosen)
+            found[index] = safe_indexing(X, rows), None if y is None else safe_indexing(y, rows)
+        return found[index]
+
+    return held_out
+
+
+def as_number(value: Any) -> float:
+    """What a scorer returned, as one number."""
+    if not isinstance(value, Real):
+        raise ValueError(f"scoring must return one number, got {type(value).__name__}.")
+    return float(value)

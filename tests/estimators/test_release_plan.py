@@ -1,0 +1,133 @@
+"""``plan``: what it says, and that it stays with the curator."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from pacsklearn import PACPrivate, PrivacySession
+from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.estimators.release_plan import ExpectedScore
+from pacsklearn.exceptions import UtilityWarning
+
+LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
+
+
+@pytest.fixture(scope="module")
+def model() -> PACPrivate:
+    return PACPrivate(LOGISTIC, n_subsets=16, subset_seed=0)
+
+
+@pytest.fixture(scope="module")
+def plan(model: PACPrivate, cancer: Any) -> Any:
+    return model.plan(*cancer, n_releases=8)
+
+
+def test_a_plan_says_what_fit_would_release(model: PACPrivate, plan: Any, cancer: Any) -> None:
+    fitted = copy.copy(model).fit(*cancer)
+    assert plan.route == "parameters"
+    assert set(fitted.guarantee_.public) <= set(plan.public)
+    assert plan.n_numbers == 31 + 1
+    assert plan.n_noised == 15  # sixteen candidates span no more
+    assert plan.constant == pytest.approx(np.mean(cancer[1]), abs=0.02)
+    assert plan.constant < plan.expected.mean < plan.without_noise
+    assert plan.noise > 0 < plan.signal
+    for words in ("67.50 %", "noise in 15 directions", "curator", f"{plan.expected.mean:.3f}"):
+        assert words in str(plan)
+
+
+def test_the_alternative_is_better_or_is_not_there(plan: Any, cancer: Any) -> None:
+    assert plan.alternative is not None
+    assert plan.alternative.mean > plan.expected.mean
+    assert plan.alternative.name in plan.advice[0]
+    steady = make_pipeline(StandardScaler(), LogisticRegression(C=1e-5))
+    best = PACPrivate(steady, n_subsets=16, budget=1e-6).plan(*cancer, n_releases=4)
+    assert best.alternative is None or best.alternative.mean > best.expected.mean
+
+
+def test_a_plan_stays_with_the_curator(model: PACPrivate, plan: Any, cancer: Any) -> None:
+    ledger = MemoryLedger(1.0)
+    asked = PACPrivate(LOGISTIC, n_subsets=16, ledger=ledger)
+    before = dict(vars(asked))
+    asked.plan(*cancer, n_releases=2, alternatives=False)
+    assert vars(asked) == before
+    assert ledger.spent == 0
+    assert not any(character.isdigit() for character in repr(plan))
+    for leave in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(TypeError, match="curator"):
+            leave(plan)
+
+
+def test_a_plan_of_answers_shows_their_score_at_no_budget(cancer: Any) -> None:
+    tree = DecisionTreeClassifier(min_samples_leaf=20)
+    planned = PACPrivate(tree, n_subsets=16, max_answers=50).plan(*cancer, n_releases=4)
+    assert planned.route == "responses"
+    assert "no canonicalizer" in planned.why
+    assert planned.at_null_budget.mean > planned.constant  # what the candidates agree on
+    assert math.isnan(planned.noise)
+    assert "function of the whole table" in " ".join(str(planned).split())
+
+
+def test_unsteady_answers_are_told_what_would_help(cancer: Any) -> None:
+    X, y = cancer
+    booster = HistGradientBoostingClassifier(max_iter=3, learning_rate=1.0, min_samples_leaf=2)
+    rng = np.random.default_rng(0)
+    noisy = np.where(rng.random(len(y)) < 0.3, 1 - y, y)
+    planned = PACPrivate(booster, n_subsets=16).plan(X[:, :5], noisy, n_releases=2)
+    assert planned.n_noised > 0.15 * planned.n_numbers
+    assert any("Steadier models" in text for text in planned.advice)
+
+
+def test_clusterings_and_regressors_have_plans(cancer: Any, iris: Any, sizes: Any) -> None:
+    clusters = PACPrivate(KMeans(3), n_subsets=16).plan(iris[0], n_releases=2)
+    assert math.isnan(clusters.constant)
+    assert clusters.alternative is None
+    line = PACPrivate(Ridge(), n_subsets=16, budget=1.0).plan(iris[0], sizes, n_releases=4)
+    assert line.scoring == "R²"
+    assert line.constant == pytest.approx(0, abs=1e-9)
+
+
+def test_fit_warns_of_what_is_no_better_than_a_constant(cancer: Any, recwarn: Any) -> None:
+    with pytest.warns(UtilityWarning, match="no better than a constant"):
+        PACPrivate(LOGISTIC, budget=1e-6, n_subsets=16).fit(*cancer)
+    recwarn.clear()
+    PACPrivate(make_pipeline(StandardScaler(), LogisticRegression(C=1e-3)), budget=1).fit(*cancer)
+    assert not [each for each in recwarn if each.category is UtilityWarning]
+
+
+def test_what_a_plan_refuses(cancer: Any) -> None:
+    tree = PACPrivate(DecisionTreeClassifier(), n_subsets=16)
+    with pytest.raises(ValueError, match="n_releases must be an integer of at least 2"):
+        tree.plan(*cancer, n_releases=1)
+    with pytest.raises(ValueError, match="scoring must be None where answers"):
+        tree.plan(*cancer, scoring="accuracy")
+
+
+def test_a_session_takes_only_its_own_plans(cancer: Any) -> None:
+    with PrivacySession(*cancer, budget=1, n_subsets=16) as one:
+        plan = one.prepare(LOGISTIC, budget=1 / 4)
+        assert one.ledger.spent == 0
+        with (
+            PrivacySession(*cancer, budget=1, n_subsets=16) as other,
+            pytest.raises(ValueError, match="prepared on other candidates"),
+        ):
+            other.take(plan)
+        assert one.take(plan).guarantee.spent == pytest.approx(one.ledger.spent)
+
+
+def test_means_and_spreads_by_hand() -> None:
+    score = ExpectedScore("a", (0.5, 0.7, 0.9))
+    assert score.mean == pytest.approx(0.7)
+    assert score.spread == pytest.approx(0.2)
+    assert score.standard_error == pytest.approx(0.2 / 3**0.5)
