@@ -40,11 +40,11 @@ if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below
     from pacsklearn.display.slice_profile import SliceProfileDisplay
     from pacsklearn.display.stability import StabilityDisplay
     from pacsklearn.estimators.distillation import DistilledModel, distill
+    from pacsklearn.estimators.fit_plan import FitPlan
     from pacsklearn.estimators.pac_private import PACPrivate
     from pacsklearn.estimators.privacy_curve import privacy_utility_curve
     from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
     from pacsklearn.estimators.private_search import PrivateGridSearchCV
-    from pacsklearn.estimators.release_plan import ReleasePlan
     from pacsklearn.estimators.srpp_private import SRPPPrivate
     from pacsklearn.estimators.srpp_sgd.classifier import SRPPSGDClassifier
     from pacsklearn.estimators.srpp_sgd.regressor import SRPPSGDRegressor
@@ -120,11 +120,11 @@ _NAMES = {
         "DistilledModel",
         "distill",
     ),
+    "pacsklearn.estimators.fit_plan": ("FitPlan",),
     "pacsklearn.estimators.pac_private": ("PACPrivate",),
     "pacsklearn.estimators.privacy_curve": ("privacy_utility_curve",),
     "pacsklearn.estimators.privacy_utility_curve": ("PrivacyUtilityCurve",),
     "pacsklearn.estimators.private_search": ("PrivateGridSearchCV",),
-    "pacsklearn.estimators.release_plan": ("ReleasePlan",),
     "pacsklearn.estimators.srpp_private": ("SRPPPrivate",),
     "pacsklearn.estimators.srpp_sgd.classifier": ("SRPPSGDClassifier",),
     "pacsklearn.estimators.srpp_sgd.regressor": ("SRPPSGDRegressor",),
@@ -223,7 +223,6 @@ __all__ = [
     "PrivateGridSearchCV",
     "ProtectingMetric",
     "PufferfishGuarantee",
-    "ReleasePlan",
     "SRPPPrivate",
     "SRPPSGDClassifier",
     "SRPPSGDRegressor",

@@ -14,8 +14,8 @@ from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.target import Target
+from pacsklearn.estimators.fit_plan import FitPlan
 from pacsklearn.estimators.planning import plan_answers, plan_parameters
-from pacsklearn.estimators.release_plan import ReleasePlan
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.steadier_models import steadier_models
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
@@ -70,7 +70,7 @@ class PlannedFit(ABC):
         scoring: Any = None,
         alternatives: bool = True,
         **fit_params: Any,
-    ) -> ReleasePlan:
+    ) -> FitPlan:
         """Say what ``fit`` would release and how good it would be, for the curator's eyes.
 
         Releases are simulated over the candidates, with noise of a public seed, and scored on rows
@@ -90,7 +90,7 @@ class PlannedFit(ABC):
 
         Returns
         -------
-        ReleasePlan
+        FitPlan
             ``print`` shows it. It is a function of the private rows, covered by no guarantee.
 
         Notes
@@ -130,7 +130,7 @@ class PlannedFit(ABC):
 
     def _plan_of_answers(
         self, rows: PreparedRows, report: Any, title: str, n_releases: int, scoring: Any
-    ) -> ReleasePlan:
+    ) -> FitPlan:
         if scoring is not None:
             raise ValueError(
                 "scoring must be None where answers are released: they are labels or values, "

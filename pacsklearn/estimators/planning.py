@@ -18,7 +18,7 @@ from pacsklearn.candidates.subset_fitting import Stage, attempt, unwrap
 from pacsklearn.core.fit_report import FitReport
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.statement_rendering import percent_up
-from pacsklearn.estimators.release_plan import ExpectedScore, ReleasePlan
+from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
 from pacsklearn.estimators.released_scoring import released_scorer, scoring_name
 from pacsklearn.estimators.simulated_releases import (
     HeldOut,
@@ -53,7 +53,7 @@ def plan_parameters(
     n_releases: int,
     leaderboard: Iterable[ExpectedScore] = (),
     alternatives: Mapping[str, Callable[[], ParameterPlan]] | None = None,
-) -> ReleasePlan:
+) -> FitPlan:
     """Plan of a release of parameters.
 
     Parameters
@@ -85,7 +85,7 @@ def plan_parameters(
     if best is not None and best.mean <= expected.mean:
         best = None
     fixed = outputs.layout.size - law.dimension
-    return ReleasePlan(
+    return FitPlan(
         estimator=title,
         route="parameters",
         why=(
@@ -124,7 +124,7 @@ def plan_answers(
     budget: float,
     step_budget: float,
     n_releases: int,
-) -> ReleasePlan:
+) -> FitPlan:
     """Plan of private answers to rows like those outside the drawn subset.
 
     Parameters
@@ -176,7 +176,7 @@ def plan_answers(
     )
     expected = ExpectedScore(title, tuple(simulated.at(step_budget).tolist()))
     contested = simulated.n_contested / rows.size
-    return ReleasePlan(
+    return FitPlan(
         estimator=title,
         route="responses",
         why=why,

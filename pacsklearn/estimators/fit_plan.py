@@ -11,7 +11,7 @@ import numpy as np
 
 from pacsklearn.estimators.privacy_utility_curve import CURATOR_ONLY
 
-__all__ = ["ExpectedScore", "ReleasePlan"]
+__all__ = ["ExpectedScore", "FitPlan"]
 
 _WIDTH = 88
 _NAME = 20
@@ -57,7 +57,7 @@ class ExpectedScore:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ReleasePlan:
+class FitPlan:
     """What ``fit`` would release, how good it would be, and what it would cost.
 
     Made by :meth:`PACPrivate.plan`. ``print`` shows it. It is for the curator's eyes: no guarantee
@@ -174,11 +174,11 @@ class ReleasePlan:
         return f"{self.n_numbers} queries, candidates disagree on {self.n_noised} ({share:.1f} %)"
 
     def __repr__(self) -> str:
-        return "ReleasePlan(for the curator's eyes: print it)"
+        return "FitPlan(for the curator's eyes: print it)"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "A ReleasePlan holds scores from the private rows, for the curator's eyes, and cannot "
+            "A FitPlan holds scores from the private rows, for the curator's eyes, and cannot "
             "be pickled or copied; print it."
         )
 

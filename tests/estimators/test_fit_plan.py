@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import PACPrivate, PrivacySession
 from pacsklearn.core.ledger import MemoryLedger
-from pacsklearn.estimators.release_plan import ExpectedScore
+from pacsklearn.estimators.fit_plan import ExpectedScore
 from pacsklearn.exceptions import UtilityWarning
 
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
