@@ -201,6 +201,7 @@ __all__ = [
     "DiscrepancyCap",
     "DistilledModel",
     "Encoding",
+    "FitPlan",
     "FixedStructureForestClassifier",
     "FixedStructureForestRegressor",
     "GroupScenario",
