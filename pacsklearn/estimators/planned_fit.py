@@ -140,7 +140,6 @@ class PlannedFit(ABC):
         count = MOST_ANSWERS if self.max_answers is None else self.max_answers
         step = budget / count if self.query_budget is None else float(self.query_budget)
         estimator = stabilized(self.estimator, self.stabilize)
-        asked = self.release == "responses"
         return plan_answers(
             estimator,
             Candidates(
@@ -155,7 +154,7 @@ class PlannedFit(ABC):
             title=title,
             why=(
                 "release='responses' was asked for"
-                if asked
+                if self.release == "responses"
                 else "no canonicalizer turns this model into numbers, so it stays here and answers"
             ),
             budget=budget,

@@ -144,13 +144,13 @@ def plan_answers(
     if rows.size > _ASKED_ROWS:
         rows = np.sort(np.random.default_rng([SEED, 3]).choice(rows, _ASKED_ROWS, replace=False))
     models = candidate_models(candidates)
-    asked = safe_indexing(candidates.X, rows)
+    queries = safe_indexing(candidates.X, rows)
 
     def ask(stage: Stage) -> Any:
         stage.name = "predict"
-        return kind.said(models, models.checked(asked))
+        return kind.predictions(models, models.checked(queries))
 
-    said = unwrap(attempt(ask), 0, estimator)
+    predictions = unwrap(attempt(ask), 0, estimator)
     outside = {
         index: np.flatnonzero(~np.isin(rows, space.rows(index))) for index in range(space.n_subsets)
     }
@@ -158,14 +158,14 @@ def plan_answers(
 
     def score(answers: Answers, index: int) -> float:
         chosen = outside[index]
-        told = kind.predicted(answers.values[chosen])
-        return float(kind.score(safe_indexing(truth, chosen), told))
+        predicted = kind.predicted(answers.values[chosen])
+        return float(kind.score(safe_indexing(truth, chosen), predicted))
 
     simulated = SimulatedAnswers(
-        estimator, said, kind, score, space, n_releases=n_releases, seed=SEED
+        estimator, predictions, kind, score, space, n_releases=n_releases, seed=SEED
     )
     held_out: HeldOut = lambda index: (  # noqa: E731 - one expression
-        safe_indexing(asked, outside[index]),
+        safe_indexing(queries, outside[index]),
         safe_indexing(truth, outside[index]),
     )
     constant = constant_score(
@@ -239,15 +239,15 @@ def constant_score(
         return math.nan
 
     def work(_: Stage) -> float:
-        found = []
+        scores = []
         for index in dict.fromkeys(candidates):
             X, y = held_out(index)
-            found.append(as_number(score(dummy.fit(np.zeros((len(y), 1)), y), X, y)))
-        return float(np.mean(found))
+            scores.append(as_number(score(dummy.fit(np.zeros((len(y), 1)), y), X, y)))
+        return float(np.mean(scores))
 
     # A scorer of the user's may ask for what a constant does not offer.
-    told = attempt(work).value
-    return math.nan if told is None else float(told)
+    score_of_constant = attempt(work).value
+    return math.nan if score_of_constant is None else float(score_of_constant)
 
 
 def expected_score(

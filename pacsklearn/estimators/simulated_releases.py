@@ -83,7 +83,7 @@ class Simulation(ABC):
             return release(index, sampler)
 
         outcomes = [(index, attempt(partial(work, index))) for index in self.candidates]
-        return np.array([unwrap(told, index, self._estimator) for index, told in outcomes])
+        return np.array([unwrap(outcome, index, self._estimator) for index, outcome in outcomes])
 
     @abstractmethod
     def at(self, law: Any) -> Floats:
@@ -194,16 +194,16 @@ class SimulatedAnswers(Simulation):
 def outside_rows(candidates: Candidates, seed: int, most: int = _MOST_ROWS) -> HeldOut:
     """Rows outside the candidate that was drawn, at most so many of them."""
     X, y, space = candidates.X, candidates.y, candidates.space
-    found: dict[int, tuple[Any, Any]] = {}
+    rows_of: dict[int, tuple[Any, Any]] = {}
 
     def held_out(index: int) -> tuple[Any, Any]:
-        if index not in found:
+        if index not in rows_of:
             rows = np.setdiff1d(np.arange(space.n_rows), space.rows(index))
             if rows.size > most:
                 chosen = np.random.default_rng([seed, 2, index]).choice(rows, most, replace=False)
                 rows = np.sort(chosen)
-            found[index] = safe_indexing(X, rows), None if y is None else safe_indexing(y, rows)
-        return found[index]
+            rows_of[index] = safe_indexing(X, rows), None if y is None else safe_indexing(y, rows)
+        return rows_of[index]
 
     return held_out
 

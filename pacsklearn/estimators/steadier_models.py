@@ -22,7 +22,7 @@ def steadier_models(estimator: Any) -> dict[str, Any]:
         A pipeline keeps its other steps; anything else gets a scaler before the model.
     """
     if is_classifier(estimator):
-        found = {
+        models = {
             "LogisticRegression(C=0.001)": LogisticRegression(C=1e-3),
             "LogisticRegression(C=1e-05)": LogisticRegression(C=1e-5),
             "LinearDiscriminantAnalysis(shrinkage=0.9)": LinearDiscriminantAnalysis(
@@ -30,8 +30,8 @@ def steadier_models(estimator: Any) -> dict[str, Any]:
             ),
         }
     else:
-        found = {f"Ridge(alpha={alpha:g})": Ridge(alpha=alpha) for alpha in (1e2, 1e4)}
-    return {name: _behind(estimator, model) for name, model in found.items()}
+        models = {f"Ridge(alpha={alpha:g})": Ridge(alpha=alpha) for alpha in (1e2, 1e4)}
+    return {name: _behind(estimator, model) for name, model in models.items()}
 
 
 def _behind(estimator: Any, model: Any) -> Any:

@@ -95,23 +95,25 @@ def test_simulated_answers_are_those_of_a_session(iris: Any) -> None:
     tree = DecisionTreeClassifier(max_depth=3, random_state=0)
     candidates = Candidates.prepare(tree, *iris, Design(n_subsets=16))
     models, kind = candidate_models(candidates), LabelKind(np.arange(3))
-    said = kind.said(models, iris[0])
-    told: list[Any] = []
+    predictions = kind.predictions(models, iris[0])
+    sessions: list[Any] = []
 
     def score(answers: Any, index: int) -> float:
-        told.append((index, answers.values))
+        sessions.append((index, answers.values))
         return float(np.mean(answers.values == iris[1]))
 
-    simulated = SimulatedAnswers(tree, said, kind, score, candidates.space, n_releases=5, seed=0)
-    contested = (said != said[:, :1]).any(axis=1)
+    simulated = SimulatedAnswers(
+        tree, predictions, kind, score, candidates.space, n_releases=5, seed=0
+    )
+    contested = (predictions != predictions[:, :1]).any(axis=1)
     assert simulated.n_contested == contested.sum() > 0
     exact = simulated.at(50.0)
-    for index, answers in told:
+    for index, answers in sessions:
         assert np.array_equal(answers, models.models[index].predict(iris[0]))
-    told.clear()
+    sessions.clear()
     assert simulated.at(1e-12).mean() < exact.mean()
-    for _, answers in told:
-        assert np.array_equal(answers[~contested], said[~contested, 0])
+    for _, answers in sessions:
+        assert np.array_equal(answers[~contested], predictions[~contested, 0])
 
 
 def test_what_a_simulation_fails_with_quotes_nothing(cancer: Any) -> None:
