@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any
 
@@ -28,31 +29,20 @@ from pacsklearn.schema.values import column_names, column_values
 __all__ = ["AdditiveModel"]
 
 
+@dataclass(eq=False, repr=False)
 class AdditiveModel(BaseEstimator):
     """Sum of an intercept and one number for each level that a row has."""
 
-    def __init__(
-        self,
-        schema: Schema | None = None,
-        *,
-        feature_range: Any = None,
-        n_bins: int = 16,
-        pairs: Any = (),
-        n_pair_bins: int = 4,
-        ridge: float = 20.0,
-        smoothness: float = 1000.0,
-        pair_ridge: float = 60.0,
-        monotone: Mapping[str, int] | None = None,
-    ) -> None:
-        self.schema = schema
-        self.feature_range = feature_range
-        self.n_bins = n_bins
-        self.pairs = pairs
-        self.n_pair_bins = n_pair_bins
-        self.ridge = ridge
-        self.smoothness = smoothness
-        self.pair_ridge = pair_ridge
-        self.monotone = monotone
+    schema: Schema | None = None
+    _: KW_ONLY
+    feature_range: Any = None
+    n_bins: int = 16
+    pairs: Any = ()
+    n_pair_bins: int = 4
+    ridge: float = 20.0
+    smoothness: float = 1000.0
+    pair_ridge: float = 60.0
+    monotone: Mapping[str, int] | None = None
 
     @property
     def terms_(self) -> tuple[Term, ...]:

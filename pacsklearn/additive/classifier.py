@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,11 @@ from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.additive.losses import LogisticLoss, Loss, SoftmaxLoss
 from pacsklearn.forests.fixed_structure_forest import checked_weights
 from pacsklearn.information.arrays import Floats
-from pacsklearn.schema.schema import Schema
 
 __all__ = ["AdditiveClassifier", "loss_of_classes"]
 
 
+@dataclass(eq=False, repr=False)
 class AdditiveClassifier(ClassifierMixin, AdditiveModel):
     """Additive logistic regression on public bins, made to be released.
 
@@ -89,32 +89,8 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
     True
     """
 
-    def __init__(
-        self,
-        schema: Schema | None = None,
-        *,
-        feature_range: Any = None,
-        n_bins: int = 16,
-        pairs: Any = (),
-        n_pair_bins: int = 4,
-        ridge: float = 20.0,
-        smoothness: float = 1000.0,
-        pair_ridge: float = 60.0,
-        monotone: Mapping[str, int] | None = None,
-        class_weight: Any = None,
-    ) -> None:
-        super().__init__(
-            schema,
-            feature_range=feature_range,
-            n_bins=n_bins,
-            pairs=pairs,
-            n_pair_bins=n_pair_bins,
-            ridge=ridge,
-            smoothness=smoothness,
-            pair_ridge=pair_ridge,
-            monotone=monotone,
-        )
-        self.class_weight = class_weight
+    _: KW_ONLY
+    class_weight: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdditiveClassifier:
         """Fit the terms.

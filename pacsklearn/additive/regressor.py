@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.additive.losses import SquaredLoss
 from pacsklearn.forests.fixed_structure_forest import checked_weights
-from pacsklearn.schema.schema import Schema
 
 __all__ = ["AdditiveRegressor"]
 
 
+@dataclass(eq=False, repr=False)
 class AdditiveRegressor(RegressorMixin, AdditiveModel):
     """Additive least squares on public bins, made to be released.
 
@@ -75,32 +75,8 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
     True
     """
 
-    def __init__(
-        self,
-        schema: Schema | None = None,
-        *,
-        feature_range: Any = None,
-        n_bins: int = 16,
-        pairs: Any = (),
-        n_pair_bins: int = 4,
-        ridge: float = 20.0,
-        smoothness: float = 1000.0,
-        pair_ridge: float = 60.0,
-        monotone: Mapping[str, int] | None = None,
-        value_range: tuple[float, float] | None = None,
-    ) -> None:
-        super().__init__(
-            schema,
-            feature_range=feature_range,
-            n_bins=n_bins,
-            pairs=pairs,
-            n_pair_bins=n_pair_bins,
-            ridge=ridge,
-            smoothness=smoothness,
-            pair_ridge=pair_ridge,
-            monotone=monotone,
-        )
-        self.value_range = value_range
+    _: KW_ONLY
+    value_range: tuple[float, float] | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdditiveRegressor:
         """Fit the terms.

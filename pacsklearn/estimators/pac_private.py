@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier, is_regressor
@@ -56,6 +57,7 @@ def _answers_queries(estimator: Any) -> bool:
     return is_classifier(estimator) or is_regressor(estimator)
 
 
+@dataclass(eq=False, repr=False)
 class PACPrivate(GuardedState, PlannedFit, ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
     """PAC-private version of an estimator: what leaves it is noised numbers or noised answers.
 
@@ -200,58 +202,31 @@ SubsetFitError, NonDeterministicError
     0.838
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        budget: float = 1 / 16,
-        criterion: Any = None,
-        noise: Any = "auto",
-        metric: Any = "auto",
-        canonicalizer: Any = "auto",
-        release: str = "auto",
-        max_answers: int | None = None,
-        query_budget: float | None = None,
-        answers: str = "auto",
-        value_range: tuple[float, float] | None = None,
-        stabilize: bool | int | None = None,
-        ledger: Any = None,
-        n_subsets: int = 128,
-        rate: float = 0.5,
-        stratify: Any = "auto",
-        subset_seed: int | SubsetSeed | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        fast_fit: bool = True,
-        allow_exact: bool = False,
-        certify: bool = True,
-        debug: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.budget = budget
-        self.criterion = criterion
-        self.noise = noise
-        self.metric = metric
-        self.canonicalizer = canonicalizer
-        self.release = release
-        self.max_answers = max_answers
-        self.query_budget = query_budget
-        self.answers = answers
-        self.value_range = value_range
-        self.stabilize = stabilize
-        self.ledger = ledger
-        self.n_subsets = n_subsets
-        self.rate = rate
-        self.stratify = stratify
-        self.subset_seed = subset_seed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.fast_fit = fast_fit
-        self.allow_exact = allow_exact
-        self.certify = certify
-        self.debug = debug
+    estimator: Any
+    _: KW_ONLY
+    budget: float = 1 / 16
+    criterion: Any = None
+    noise: Any = "auto"
+    metric: Any = "auto"
+    canonicalizer: Any = "auto"
+    release: str = "auto"
+    max_answers: int | None = None
+    query_budget: float | None = None
+    answers: str = "auto"
+    value_range: tuple[float, float] | None = None
+    stabilize: bool | int | None = None
+    ledger: Any = None
+    n_subsets: int = 128
+    rate: float = 0.5
+    stratify: Any = "auto"
+    subset_seed: int | SubsetSeed | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    fast_fit: bool = True
+    allow_exact: bool = False
+    certify: bool = True
+    debug: bool = False
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any) -> PACPrivate:
         """Release a private model of the rows.

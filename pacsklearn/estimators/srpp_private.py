@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ _LEARNED = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class SRPPPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
     """Release of an estimator, or of a function's value, that hides a secret about the data.
 
@@ -148,44 +150,24 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        epsilon: float = 1.0,
-        order: float = 4.0,
-        scenario: Any = None,
-        aggregation: str = "full",
-        noise: str = "isotropic",
-        slices: Any = "uniform",
-        n_slices: int = 200,
-        slice_seed: int = 0,
-        canonicalizer: Any = "auto",
-        delta: float = 1e-5,
-        metric: Any = "auto",
-        confidence: float | None = None,
-        secret_name: str | None = None,
-        ledger: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.epsilon = epsilon
-        self.order = order
-        self.scenario = scenario
-        self.aggregation = aggregation
-        self.noise = noise
-        self.slices = slices
-        self.n_slices = n_slices
-        self.slice_seed = slice_seed
-        self.canonicalizer = canonicalizer
-        self.delta = delta
-        self.metric = metric
-        self.confidence = confidence
-        self.secret_name = secret_name
-        self.ledger = ledger
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any
+    _: KW_ONLY
+    epsilon: float = 1.0
+    order: float = 4.0
+    scenario: Any = None
+    aggregation: str = "full"
+    noise: str = "isotropic"
+    slices: Any = "uniform"
+    n_slices: int = 200
+    slice_seed: int = 0
+    canonicalizer: Any = "auto"
+    delta: float = 1e-5
+    metric: Any = "auto"
+    confidence: float | None = None
+    secret_name: str | None = None
+    ledger: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(
         self, X: Any, y: Any = None, *, secret: Any = None, realized: Any = None, **fit_params: Any

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacsklearn._validation import check_integer
 from pacsklearn.candidates.universe import check_queries, check_universe
-from pacsklearn.estimators.subspace_members import SubspaceMembers, class_scores, fit_members
+from pacsklearn.estimators.subspace_members import class_scores, fit_members
 
 __all__ = ["StabilizedClassifier", "StabilizedRegressor", "stabilized"]
 
@@ -30,25 +31,16 @@ _MEMBERS = 20
 _MOST_MEMBERS = 10_000
 
 
+@dataclass(eq=False, repr=False)
 class _Stabilized(MetaEstimatorMixin, BaseEstimator):
     """Parameters and fitting that both have in common."""
 
-    members_: SubspaceMembers
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_members: int = _MEMBERS,
-        max_features: Any = "auto",
-        max_samples: float = 1.0,
-        random_state: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_members = n_members
-        self.max_features = max_features
-        self.max_samples = max_samples
-        self.random_state = random_state
+    estimator: Any
+    _: KW_ONLY
+    n_members: int = _MEMBERS
+    max_features: Any = "auto"
+    max_samples: float = 1.0
+    random_state: int = 0
 
     def _fit_members(self, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
         validate_data(self, X, skip_check_array=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from pacsklearn.information.arrays import Floats
 __all__ = ["FixedStructureForestClassifier"]
 
 
+@dataclass(eq=False, repr=False)
 class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
     """Forest of complete trees of a given depth, made to be released.
 
@@ -109,38 +111,9 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
     True
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 3,
-        depth: int = 3,
-        *,
-        thresholds: str = "learned",
-        feature_range: Any = None,
-        step: float = 0.1,
-        smoothing: float = 0.3,
-        penalty: float = 0.1,
-        temperature: float = 0.0,
-        prior_count: float = 5.0,
-        leaves: str = "probabilities",
-        class_weight: Any = None,
-        feature_order: Any = None,
-        random_state: int = 0,
-    ) -> None:
-        super().__init__(
-            n_estimators,
-            depth,
-            thresholds=thresholds,
-            feature_range=feature_range,
-            step=step,
-            smoothing=smoothing,
-            penalty=penalty,
-            temperature=temperature,
-            prior_count=prior_count,
-            feature_order=feature_order,
-            random_state=random_state,
-        )
-        self.leaves = leaves
-        self.class_weight = class_weight
+    _: KW_ONLY
+    leaves: str = "probabilities"
+    class_weight: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FixedStructureForestClassifier:
         """Grow the forest.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,35 +19,22 @@ from pacsklearn.information.arrays import Floats
 __all__ = ["FixedStructureForest", "checked_weights"]
 
 
+@dataclass(eq=False, repr=False)
 class FixedStructureForest(BaseEstimator):
     """What classifier and regressor share: parameters, thresholds, the way to a leaf."""
 
-    def __init__(
-        self,
-        n_estimators: int = 3,
-        depth: int = 3,
-        *,
-        thresholds: str = "learned",
-        feature_range: Any = None,
-        step: float = 0.1,
-        smoothing: float = 0.3,
-        penalty: float = 0.1,
-        temperature: float = 0.0,
-        prior_count: float = 5.0,
-        feature_order: Any = None,
-        random_state: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.depth = depth
-        self.thresholds = thresholds
-        self.feature_range = feature_range
-        self.step = step
-        self.smoothing = smoothing
-        self.penalty = penalty
-        self.temperature = temperature
-        self.prior_count = prior_count
-        self.feature_order = feature_order
-        self.random_state = random_state
+    n_estimators: int = 3
+    depth: int = 3
+    _: KW_ONLY
+    thresholds: str = "learned"
+    feature_range: Any = None
+    step: float = 0.1
+    smoothing: float = 0.3
+    penalty: float = 0.1
+    temperature: float = 0.0
+    prior_count: float = 5.0
+    feature_order: Any = None
+    random_state: int = 0
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Leaf that each row reaches in each tree, from 0 on; shape (n_rows, n_estimators)."""

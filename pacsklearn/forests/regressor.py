@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from pacsklearn.information.arrays import Floats
 __all__ = ["FixedStructureForestRegressor"]
 
 
+@dataclass(eq=False, repr=False)
 class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
     """Forest of complete trees of a given depth with a number in each leaf, made to be released.
 
@@ -59,36 +61,9 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
     True
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 3,
-        depth: int = 3,
-        *,
-        thresholds: str = "learned",
-        feature_range: Any = None,
-        step: float = 0.1,
-        smoothing: float = 0.3,
-        penalty: float = 0.01,
-        temperature: float = 0.0,
-        prior_count: float = 5.0,
-        target_range: Any = None,
-        feature_order: Any = None,
-        random_state: int = 0,
-    ) -> None:
-        super().__init__(
-            n_estimators,
-            depth,
-            thresholds=thresholds,
-            feature_range=feature_range,
-            step=step,
-            smoothing=smoothing,
-            penalty=penalty,
-            temperature=temperature,
-            prior_count=prior_count,
-            feature_order=feature_order,
-            random_state=random_state,
-        )
-        self.target_range = target_range
+    _: KW_ONLY
+    penalty: float = 0.01
+    target_range: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FixedStructureForestRegressor:
         """Grow the forest.

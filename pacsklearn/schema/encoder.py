@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from pacsklearn.schema.values import column_values
 __all__ = ["SchemaEncoder"]
 
 
+@dataclass(eq=False, repr=False)
 class SchemaEncoder(TransformerMixin, BaseEstimator):
     """Mixed tables into numbers, by a public codebook alone.
 
@@ -91,30 +93,17 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
     [[0.5, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]]
     """
 
-    def __init__(
-        self,
-        schema: Schema,
-        *,
-        numbers: str = "scaled",
-        categories: str = "onehot",
-        ordered: str = "thermometer",
-        n_bins: int = 8,
-        text_features: int = 64,
-        missing: str = "indicator",
-        outside: str = "nearest",
-        encodings: Mapping[str, str] | None = None,
-        sparse_output: bool = False,
-    ) -> None:
-        self.schema = schema
-        self.numbers = numbers
-        self.categories = categories
-        self.ordered = ordered
-        self.n_bins = n_bins
-        self.text_features = text_features
-        self.missing = missing
-        self.outside = outside
-        self.encodings = encodings
-        self.sparse_output = sparse_output
+    schema: Schema
+    _: KW_ONLY
+    numbers: str = "scaled"
+    categories: str = "onehot"
+    ordered: str = "thermometer"
+    n_bins: int = 8
+    text_features: int = 64
+    missing: str = "indicator"
+    outside: str = "nearest"
+    encodings: Mapping[str, str] | None = None
+    sparse_output: bool = False
 
     def fit(self, X: Any, y: Any = None) -> SchemaEncoder:
         """Check the schema and the names of the columns; the rows are not looked at.

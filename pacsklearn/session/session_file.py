@@ -15,6 +15,7 @@ from typing import IO, Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from pacsklearn.candidates.models import CandidateModels
 from pacsklearn.core.candidate_space import CandidateSpace
@@ -290,9 +291,11 @@ class _Facts(pickle.Unpickler):
             return super().find_class(module, name)
         if module.partition(".")[0] == "pacsklearn" and "." not in name:
             resolved = super().find_class(module, name)
-            if isinstance(resolved, type) and (
+            record = isinstance(resolved, type) and (
                 is_dataclass(resolved) or issubclass(resolved, _RECORDS)
-            ):
+            )
+            # An estimator's parameters are a dataclass too, and what it holds may be anything.
+            if record and not issubclass(resolved, BaseEstimator):
                 return resolved
         raise pickle.UnpicklingError(f"{module}.{name} is no plain fact")
 

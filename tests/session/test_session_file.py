@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import pickle
 import subprocess
@@ -17,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler, scale
 
-from pacsklearn import PrivacySession
+from pacsklearn import AdditiveRegressor, PrivacySession
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import LedgerError, SessionFileError, SessionRolledBackError
@@ -226,6 +227,12 @@ def test_other_files_are_not_unpickled(
             PrivacySession.load(path, key=KEY)
     with pytest.raises(FileNotFoundError):
         PrivacySession.load(tmp_path / "nothing", key=KEY)
+
+
+def test_an_estimator_is_no_plain_fact() -> None:
+    whole = pickle.dumps(AdditiveRegressor, protocol=5)  # a dataclass, as records are
+    with pytest.raises(pickle.UnpicklingError, match="AdditiveRegressor is no plain fact"):
+        session_file._Facts(io.BytesIO(whole)).load()
 
 
 @pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,76 +43,44 @@ class Problem:
     weights: Floats | None
 
 
+@dataclass(eq=False, repr=False)
 class LinearSGD(BaseEstimator):
     """Parameters and training loop of the private linear models."""
 
     _losses: ClassVar[tuple[str, ...]]
     _eta0: ClassVar[str]
 
-    def __init__(
-        self,
-        loss: str = "squared_error",
-        *,
-        penalty: str | None = "l2",
-        alpha: float = 1e-4,
-        l1_ratio: float = 0.15,
-        fit_intercept: bool = True,
-        epsilon: float = 1.0,
-        order: float = 4.0,
-        noise_multiplier: float | None = None,
-        accounting: str = "secret-batches",
-        scenario: Any = None,
-        discrepancy: DiscrepancyCap | None = None,
-        clip_norm: float = 1.0,
-        batch_size: int = 64,
-        sampling: str = "poisson",
-        max_iter: int = 20,
-        learning_rate: str = "cosine",
-        eta0: float = 0.1,
-        power_t: float = 0.25,
-        warmup: float = 0.0,
-        momentum: float = 0.0,
-        average: bool | int = False,
-        early_stopping: bool = False,
-        tol: float = 1e-3,
-        n_iter_no_change: int = 5,
-        huber_width: float = 0.5,
-        delta: float = 1e-5,
-        secret_name: str | None = None,
-        ledger: Any = None,
-        steps_per_charge: int = 1,
-        random_state: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.epsilon = epsilon
-        self.order = order
-        self.noise_multiplier = noise_multiplier
-        self.accounting = accounting
-        self.scenario = scenario
-        self.discrepancy = discrepancy
-        self.clip_norm = clip_norm
-        self.batch_size = batch_size
-        self.sampling = sampling
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.warmup = warmup
-        self.momentum = momentum
-        self.average = average
-        self.early_stopping = early_stopping
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.huber_width = huber_width
-        self.delta = delta
-        self.secret_name = secret_name
-        self.ledger = ledger
-        self.steps_per_charge = steps_per_charge
-        self.random_state = random_state
+    loss: str = "squared_error"
+    _: KW_ONLY
+    penalty: str | None = "l2"
+    alpha: float = 1e-4
+    l1_ratio: float = 0.15
+    fit_intercept: bool = True
+    epsilon: float = 1.0
+    order: float = 4.0
+    noise_multiplier: float | None = None
+    accounting: str = "secret-batches"
+    scenario: Any = None
+    discrepancy: DiscrepancyCap | None = None
+    clip_norm: float = 1.0
+    batch_size: int = 64
+    sampling: str = "poisson"
+    max_iter: int = 20
+    learning_rate: str = "cosine"
+    eta0: float = 0.1
+    power_t: float = 0.25
+    warmup: float = 0.0
+    momentum: float = 0.0
+    average: bool | int = False
+    early_stopping: bool = False
+    tol: float = 1e-3
+    n_iter_no_change: int = 5
+    huber_width: float = 0.5
+    delta: float = 1e-5
+    secret_name: str | None = None
+    ledger: Any = None
+    steps_per_charge: int = 1
+    random_state: Any = None
 
     @abstractmethod
     def _targets(self, y: Any, classes: Any) -> tuple[Floats, Floats | None]:

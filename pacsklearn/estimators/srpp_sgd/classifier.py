@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.estimators.srpp_sgd.base import LinearSGD
 from pacsklearn.estimators.srpp_sgd.checked import check_parameters, checked_class_weight
 from pacsklearn.estimators.srpp_sgd.losses import LOSSES
@@ -29,6 +29,7 @@ _READ_OFF = (
 
 
 @documented
+@dataclass(eq=False, repr=False)
 class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
     """Linear classifier trained by noised gradient steps, so that a secret about the data stays.
 
@@ -69,50 +70,12 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
     """
 
     _losses, _eta0 = LOSSES, "0.5"
-    classes_: NDArray[Any]
 
-    def __init__(
-        self,
-        loss: str = "log_loss",
-        *,
-        penalty: str | None = "l2",
-        alpha: float = 1e-4,
-        l1_ratio: float = 0.15,
-        fit_intercept: bool = True,
-        epsilon: float = 1.0,
-        order: float = 4.0,
-        noise_multiplier: float | None = None,
-        accounting: str = "secret-batches",
-        scenario: Any = None,
-        discrepancy: DiscrepancyCap | None = None,
-        clip_norm: float = 1.0,
-        batch_size: int = 64,
-        sampling: str = "poisson",
-        max_iter: int = 20,
-        learning_rate: str = "cosine",
-        eta0: float = 0.5,
-        power_t: float = 0.25,
-        warmup: float = 0.0,
-        momentum: float = 0.0,
-        average: bool | int = False,
-        early_stopping: bool = False,
-        tol: float = 1e-3,
-        n_iter_no_change: int = 5,
-        huber_width: float = 0.5,
-        delta: float = 1e-5,
-        secret_name: str | None = None,
-        ledger: Any = None,
-        steps_per_charge: int = 1,
-        random_state: Any = None,
-        class_weight: dict[Any, float] | None = None,
-        classes: Any = None,
-    ) -> None:
-        given = dict(locals())
-        for name in ("self", "__class__", "class_weight", "classes"):
-            del given[name]
-        super().__init__(**given)
-        self.class_weight = class_weight
-        self.classes = classes
+    loss: str = "log_loss"
+    _: KW_ONLY
+    eta0: float = 0.5
+    class_weight: dict[Any, float] | None = None
+    classes: Any = None
 
     def partial_fit(
         self,
@@ -202,7 +165,7 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
                     "classes must be those of the first call, got others; call fit for a new run."
                 )
         else:
-            self.classes_ = np.unique(y if classes is None else classes)
+            self.classes_: NDArray[Any] = np.unique(y if classes is None else classes)
             self._read_off = classes is None and self.noise_multiplier != 0
             if self._read_off:
                 warnings.warn(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ __all__ = ["SRPPTorchClassifier"]
 Floats = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class SRPPTorchClassifier(ClassifierMixin, BaseEstimator):
     """Torch module trained by noised gradient steps, so that a secret about the data stays hidden.
 
@@ -62,62 +64,33 @@ steps_per_charge, random_state
         Epochs and steps taken.
     """
 
-    def __init__(
-        self,
-        module: Any,
-        *,
-        epsilon: float = 1.0,
-        order: float = 4.0,
-        noise_multiplier: float | None = None,
-        accounting: str = "secret-batches",
-        scenario: Any = None,
-        discrepancy: DiscrepancyCap | None = None,
-        clip_norm: float = 1.0,
-        per_layer: bool = False,
-        batch_size: int = 64,
-        sampling: str = "poisson",
-        max_iter: int = 20,
-        learning_rate: str = "cosine",
-        eta0: float = 0.5,
-        power_t: float = 0.25,
-        warmup: float = 0.0,
-        momentum: float = 0.0,
-        weight_decay: float = 0.0,
-        chunk_size: int = 64,
-        init_seed: int = 0,
-        device: str = "cpu",
-        delta: float = 1e-5,
-        secret_name: str | None = None,
-        ledger: Any = None,
-        steps_per_charge: int = 1,
-        random_state: Any = None,
-    ) -> None:
-        self.module = module
-        self.epsilon = epsilon
-        self.order = order
-        self.noise_multiplier = noise_multiplier
-        self.accounting = accounting
-        self.scenario = scenario
-        self.discrepancy = discrepancy
-        self.clip_norm = clip_norm
-        self.per_layer = per_layer
-        self.batch_size = batch_size
-        self.sampling = sampling
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.warmup = warmup
-        self.momentum = momentum
-        self.weight_decay = weight_decay
-        self.chunk_size = chunk_size
-        self.init_seed = init_seed
-        self.device = device
-        self.delta = delta
-        self.secret_name = secret_name
-        self.ledger = ledger
-        self.steps_per_charge = steps_per_charge
-        self.random_state = random_state
+    module: Any
+    _: KW_ONLY
+    epsilon: float = 1.0
+    order: float = 4.0
+    noise_multiplier: float | None = None
+    accounting: str = "secret-batches"
+    scenario: Any = None
+    discrepancy: DiscrepancyCap | None = None
+    clip_norm: float = 1.0
+    per_layer: bool = False
+    batch_size: int = 64
+    sampling: str = "poisson"
+    max_iter: int = 20
+    learning_rate: str = "cosine"
+    eta0: float = 0.5
+    power_t: float = 0.25
+    warmup: float = 0.0
+    momentum: float = 0.0
+    weight_decay: float = 0.0
+    chunk_size: int = 64
+    init_seed: int = 0
+    device: str = "cpu"
+    delta: float = 1e-5
+    secret_name: str | None = None
+    ledger: Any = None
+    steps_per_charge: int = 1
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, *, secret: Any = None, realized: Any = None) -> Any:
         """Train a new module; a run of its own.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -55,25 +56,17 @@ class Structure:
         return found - (self.n_leaves - 1)
 
 
+@dataclass(eq=False, repr=False)
 class _FixedStructureBooster(BaseEstimator):
     """What the classifier and the regressor share."""
 
-    def __init__(
-        self,
-        feature_ranges: Any = None,
-        *,
-        n_estimators: int = 50,
-        max_depth: int = 3,
-        learning_rate: float = 0.3,
-        reg_lambda: float = 1.0,
-        structure_seed: int = 0,
-    ) -> None:
-        self.feature_ranges = feature_ranges
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.learning_rate = learning_rate
-        self.reg_lambda = reg_lambda
-        self.structure_seed = structure_seed
+    feature_ranges: Any = None
+    _: KW_ONLY
+    n_estimators: int = 50
+    max_depth: int = 3
+    learning_rate: float = 0.3
+    reg_lambda: float = 1.0
+    structure_seed: int = 0
 
     def structure(self, n_features: int) -> Structure:
         """Trees without leaf values, from the parameters alone.
