@@ -7,11 +7,14 @@ import secrets
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
+
+from sqlalchemy import Connection
 
 from pacsklearn.accounting.book import Rows
 from pacsklearn.accounting.chain import verify_chain
-from pacsklearn.accounting.database import close, transaction
+from pacsklearn.accounting.database import close, run
 from pacsklearn.accounting.entry import Position
 from pacsklearn.accounting.founding import foundings
 from pacsklearn.accounting.schema import check_version, schema_version
@@ -96,11 +99,10 @@ def restore(
         When the backup is behind one of the positions: what was charged since would be lost.
     """
     for name, position in heads:
-        with transaction(SQLITE + str(copy), write=False) as connection:
-            row = next(Rows(connection, name).after(position.sequence - 1), None)
-            founded = {each.name: each.hash for each in foundings(connection)}
-        digest = founded.get(name) if position.sequence == 0 else row and row.hash
-        if digest != position.hash:
+        if (
+            run(SQLITE + str(copy), partial(_hash_at, name, position.sequence), write=False)
+            != position.hash
+        ):
             raise LedgerMismatchError(
                 f"The backup {copy} does not hold row {position.sequence} of the dataset {name!r} "
                 "as it was released: it is older, and what was spent since would "
@@ -116,12 +118,22 @@ def verify_file(path: Path) -> dict[str, Position]:
     ------
     LedgerCorruptedError
     """
-    with transaction(SQLITE + str(path), write=False) as connection:
-        check_version(schema_version(connection))
-        return {
-            founding.name: verify_chain(founding, Rows(connection, founding.name).after(0))
-            for founding in foundings(connection)
-        }
+    return run(SQLITE + str(path), _verify_all, write=False)
+
+
+def _verify_all(connection: Connection) -> dict[str, Position]:
+    check_version(schema_version(connection))
+    return {
+        founding.name: verify_chain(founding, Rows(connection, founding.name).after(0))
+        for founding in foundings(connection)
+    }
+
+
+def _hash_at(name: str, sequence: int, connection: Connection) -> str | None:
+    if sequence == 0:
+        return {each.name: each.hash for each in foundings(connection)}.get(name)
+    row = next(Rows(connection, name).after(sequence - 1), None)
+    return None if row is None else row.hash
 
 
 def _synchronise(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The door to the databases: one connection a database and process, durable transactions."""
+"""The door to the databases: one connection and one thread each, durable transactions."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ import secrets
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import final
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar, final
 
 from sqlalchemy import Connection
 from sqlalchemy.engine import RootTransaction
 from sqlalchemy.exc import DBAPIError
 
 from pacsklearn.accounting.entry import without_password
+from pacsklearn.accounting.writer import Job, Writer
 from pacsklearn.exceptions import LedgerError
 
 __all__ = [
-    "LOCK",
     "PATIENCE",
     "Database",
     "UnreachableError",
     "close",
+    "perform",
+    "run",
     "transaction",
     "waits",
 ]
@@ -33,16 +35,20 @@ PATIENCE = 120.0
 """Seconds to wait for other processes, or for a server, before giving up."""
 
 _MOST_OPEN = 8
+_LAST_WAIT = 5.0
 
-# One lock for everything: a fork may happen only while no transaction is under way.
-LOCK = threading.RLock()
+T = TypeVar("T")
+
 _OPEN: dict[str, Database] = {}
+_WRITERS: dict[str, Writer] = {}
+_MUTEX = threading.Lock()  # of the writers
+_PAUSED: list[Any] = []  # locks that a fork holds
 # After a fork that Python did not see: even closing the parent's connection would break its locks.
-_ABANDONED: list[Database] = []
+_ABANDONED: list[Database | Writer] = []
 
 
 class Database(ABC):
-    """One open database; used under the lock only."""
+    """One open database; used by its thread only."""
 
     errors: type[Exception]
     """What the driver raises."""
@@ -69,17 +75,20 @@ class UnreachableError(LedgerError):
     """The database was lost during a transaction: it may have been committed, or not."""
 
 
-@contextmanager
-def transaction(address: str, *, write: bool) -> Iterator[Connection]:
-    """Connection inside a transaction, which is on disk when the block has ended.
+def run(address: str, work: Callable[[Connection], T], *, write: bool) -> T:
+    """Do something inside a transaction, which is on disk when this returns.
+
+    An interrupt ends the wait, never the transaction.
 
     Parameters
     ----------
     address : str
         URL of an existing database.
+    work : callable
+        Called with the connection, in the database's thread.
     write : bool
-        What is read in the block still holds when it writes: SQLite's only write lock is taken at
-        once; a PostgreSQL ledger's row is locked by the book that is opened.
+        What is read still holds when it writes: SQLite's only write lock is taken at once; a
+        PostgreSQL ledger's row is locked by the book that is opened.
 
     Raises
     ------
@@ -87,20 +96,47 @@ def transaction(address: str, *, write: bool) -> Iterator[Connection]:
         When the database cannot be reached, or was replaced while it was in use. Nothing was
         written then, as far as this process can tell.
     """
-    with LOCK:
-        database = _database(address)
-        try:
-            connection, current = database.begin(write=write)
-            with connection, current:
-                yield connection
-        except (DBAPIError, database.errors, OSError) as error:
-            close(address)
-            cause = error.orig if isinstance(error, DBAPIError) else error
-            name, reason = without_password(address), str(cause).strip()
-            words = f"The ledger at {name} cannot be used: {reason}."
-            if database.is_gone(error):
-                raise UnreachableError(words) from None
-            raise LedgerError(words) from None
+
+    def inside() -> T:
+        with transaction(address, write=write) as connection:
+            return work(connection)
+
+    result: T = perform(address, Job(inside))
+    return result
+
+
+def perform(address: str, job: Job) -> Any:
+    """Have a job done by a database's thread, after all that came before it, and wait."""
+    with _MUTEX:
+        writer = _WRITERS.get(address)
+        if writer is None or writer.pid != os.getpid():
+            if writer is not None:
+                _ABANDONED.append(writer)
+            writer = _WRITERS[address] = Writer()
+        if writer.is_here:
+            raise RuntimeError("A ledger was asked from inside its own transaction.")
+        writer.add(job)
+        if len(_WRITERS) > _MOST_OPEN:
+            _forget_one()
+    return writer.wait(job)
+
+
+@contextmanager
+def transaction(address: str, *, write: bool) -> Iterator[Connection]:
+    """Transaction of the database's own thread; everybody else calls :func:`run`."""
+    database = _database(address)
+    try:
+        connection, current = database.begin(write=write)
+        with connection, current:
+            yield connection
+    except (DBAPIError, database.errors, OSError) as error:
+        _close(address)
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        name, reason = without_password(address), str(cause).strip()
+        words = f"The ledger at {name} cannot be used: {reason}."
+        if database.is_gone(error):
+            raise UnreachableError(words) from None
+        raise LedgerError(words) from None
 
 
 def waits() -> Iterator[None]:
@@ -113,14 +149,17 @@ def waits() -> Iterator[None]:
         time.sleep(0.001 * (1 + secrets.randbelow(10)))
 
 
+def close(address: str) -> None:
+    """Give up this process's connection to a database; the next transaction opens another."""
+    perform(address, Job(lambda: _close(address)))
+
+
 def _database(address: str) -> Database:
     if address in _OPEN and _OPEN[address].pid != os.getpid():
-        close(address)
-    database = _OPEN.pop(address, None) or _opened(address)
-    _OPEN[address] = database
-    if len(_OPEN) > _MOST_OPEN:
-        close(next(iter(_OPEN)))
-    return database
+        _close(address)
+    if address not in _OPEN:
+        _OPEN[address] = _opened(address)
+    return _OPEN[address]
 
 
 def _opened(address: str) -> Database:
@@ -133,8 +172,7 @@ def _opened(address: str) -> Database:
     return PostgresDatabase(address)
 
 
-def close(address: str) -> None:
-    """Give up this process's connection to a database; the next transaction opens another."""
+def _close(address: str) -> None:
     database = _OPEN.pop(address, None)
     if database is None:
         return
@@ -144,19 +182,50 @@ def close(address: str) -> None:
         _ABANDONED.append(database)
 
 
+def _forget_one() -> None:
+    """Close the database that was used longest ago, among those that nobody waits for."""
+    idle = [address for address, writer in _WRITERS.items() if writer.is_idle]
+    if idle:
+        address = min(idle, key=lambda address: _WRITERS[address].used)
+        _WRITERS.pop(address).stop()
+        _close(address)
+
+
 def _close_all() -> None:
     for address in list(_OPEN):
-        close(address)
+        _close(address)
+
+
+def _at_exit() -> None:
+    for address in list(_OPEN):
+        writer = _WRITERS.get(address)
+        if writer is None or writer.busy.acquire(timeout=_LAST_WAIT):
+            _close(address)
 
 
 def _before_fork() -> None:
-    # No connection may be carried across a fork, even to close it.
-    LOCK.acquire()
+    # No connection may be carried across a fork, even to close it, and no transaction be under way.
+    _PAUSED.append(_MUTEX)
+    _MUTEX.acquire()
+    for writer in _WRITERS.values():
+        _PAUSED.append(writer.busy)
+        writer.busy.acquire()
     _close_all()
 
 
+def _in_parent() -> None:
+    while _PAUSED:
+        with suppress(RuntimeError):  # an interrupt came before it was taken
+            _PAUSED.pop().release()
+
+
+def _in_child() -> None:
+    global _MUTEX  # noqa: PLW0603 - nobody is left who could release it
+    _MUTEX = threading.Lock()
+    _PAUSED.clear()
+    _WRITERS.clear()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_before_fork, after_in_parent=LOCK.release, after_in_child=LOCK.release
-    )
-atexit.register(_close_all)
+    os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)
+atexit.register(_at_exit)

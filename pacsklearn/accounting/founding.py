@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from pacsklearn.accounting.book import Rows
-from pacsklearn.accounting.database import close, transaction
+from pacsklearn.accounting.database import close, run
 from pacsklearn.accounting.entry import Founding, is_sound, without_password
 from pacsklearn.accounting.schema import migrate, schema_version
 from pacsklearn.accounting.sqlite_database import SQLITE, connect
@@ -42,11 +42,14 @@ def found(address: str, dataset: str, terms: Terms) -> Founding:
     path = Path(address.removeprefix(SQLITE))
     if address.startswith(SQLITE) and not path.exists() and _found_file(path, founding):
         return founding
-    with transaction(address, write=True) as connection:
+
+    def write(connection: Connection) -> None:
         if not address.startswith(SQLITE):
             connection.exec_driver_sql("SET LOCAL ROLE NONE")  # the writers' role may not found
         migrate(connection)
         _insert(connection, founding, without_password(address))
+
+    run(address, write, write=True)
     close(address)  # a server's connection is older than the writers' role
     return founding
 
@@ -64,13 +67,17 @@ def upgrade(address: str) -> int:
     LedgerError
         When there is no ledger in it.
     """
-    with transaction(address, write=True) as connection:
+
+    def write(connection: Connection) -> int:
         if not address.startswith(SQLITE):
             connection.exec_driver_sql("SET LOCAL ROLE NONE")
         before = schema_version(connection)
         if before == 0:
             raise LedgerError(f"There is no ledger at {without_password(address)}.")
         migrate(connection)
+        return before
+
+    before = run(address, write, write=True)
     close(address)
     return before
 
@@ -83,9 +90,12 @@ def stored_founding(address: str, dataset: str) -> Founding:
     LedgerError
         When there is none: a ledger that was moved or lost must not come back with nothing spent.
     """
-    with transaction(address, write=False) as connection:
+
+    def look(connection: Connection) -> Founding | None:
         version = schema_version(connection)
-        founding = Rows(connection, dataset).founding(lock=False)[0] if version else None
+        return Rows(connection, dataset).founding(lock=False)[0] if version else None
+
+    founding = run(address, look, write=False)
     if founding is None:
         name = without_password(address)
         raise LedgerError(
@@ -124,9 +134,12 @@ def _found_file(path: Path, founding: Founding) -> bool:
     address = SQLITE + str(draft)
     try:
         connect(str(draft), "rwc").close()
-        with transaction(address, write=True) as connection:
+
+        def write(connection: Connection) -> None:
             migrate(connection)
             _insert(connection, founding, str(path))
+
+        run(address, write, write=True)
         close(address)  # the last connection moves the log into the file
         try:
             os.link(draft, path)

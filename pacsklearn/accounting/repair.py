@@ -11,9 +11,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, final
 
+from sqlalchemy import Connection
+
 from pacsklearn.accounting.book import Book, Rows
 from pacsklearn.accounting.chain import Chain, sound_rows
-from pacsklearn.accounting.database import transaction
+from pacsklearn.accounting.database import run
 from pacsklearn.accounting.entry import Entry, Founding
 from pacsklearn.accounting.founding import foundings
 from pacsklearn.accounting.schema import check_version, migrate, schema_version
@@ -80,12 +82,11 @@ def repair(path: Path, target: Path, *, signed_by: str, reason: str) -> dict[str
     }
     text = json.dumps(document, indent=1, default=_readable)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    report = {}
     aside.write_text(text, encoding="utf-8")
-    address = SQLITE + str(target)
-    connect(str(target), "rwc").close()
-    with transaction(address, write=True) as connection:
+
+    def write(connection: Connection) -> dict[str, Any]:
         migrate(connection)
+        report = {}
         for dataset in datasets:
             rows = Rows(connection, dataset.founding.name)
             rows.found(dataset.founding)
@@ -103,7 +104,10 @@ def repair(path: Path, target: Path, *, signed_by: str, reason: str) -> dict[str
                 "charged": dataset.charge_again(book, note) if dataset.aside else 0.0,
             }
             book.flush()
-    return report
+        return report
+
+    connect(str(target), "rwc").close()
+    return run(SQLITE + str(target), write, write=True)
 
 
 @final
@@ -151,12 +155,14 @@ class _Dataset:
 
 
 def _read(path: Path) -> list[_Dataset]:
-    with transaction(SQLITE + str(path), write=False) as connection:
+    def read(connection: Connection) -> list[_Dataset]:
         check_version(schema_version(connection))
         return [
             _Dataset(founding, Rows(connection, founding.name).after(0))
             for founding in foundings(connection)
         ]
+
+    return run(SQLITE + str(path), read, write=False)
 
 
 def _amount(charge: Any) -> Fraction | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, final
 
 from pacsklearn.accounting.entry import Founding, Position, without_password
@@ -52,8 +50,7 @@ class SharedAccount(BookedLedger):
         Keep it outside the database: :meth:`verify` finds rows that were changed, only a position
         finds a database that was put back to an earlier state.
         """
-        with self._book() as book:
-            return book.position
+        return self._store.read(_place)
 
     def is_ahead_of(self, position: Position) -> bool:
         """Whether the database still holds everything written up to ``position``.
@@ -79,8 +76,9 @@ class SharedAccount(BookedLedger):
                 f"The ledger does not hold row {position.sequence} as it was: the database "
                 "is an older copy, or another one."
             )
-        with self._book() as book:
-            return tuple(book.events(self._account, after=position.sequence))
+        return self._store.read(
+            lambda book: tuple(book.events(self._account, after=position.sequence))
+        )
 
     def verify(self) -> Position:
         """Recompute the whole dataset's chain of hashes, sums and ceilings.
@@ -95,22 +93,16 @@ class SharedAccount(BookedLedger):
         LedgerCorruptedError
             Naming the first row that is wrong. Nothing more is charged by this process then.
         """
-        self._store.forget()
-        with self._book() as book:
-            return book.position
+        return self._store.read_anew(_place)
 
     def _holds(self, position: Position) -> bool:
-        self._store.forget()
-        with self._book() as book:
+        def holds(book: Book) -> bool:
             if position.sequence == 0:
                 return self._store.founding.hash == position.hash
             row = next(book.entries(after=position.sequence - 1), None)
-        return row is not None and (row.sequence, row.hash) == (position.sequence, position.hash)
+            return row is not None and Position(row.sequence, row.hash) == position
 
-    @contextmanager
-    def _book(self) -> Iterator[Book]:
-        with self._store.opened(write=False) as book:
-            yield book
+        return self._store.read_anew(holds)
 
     def _reservation(self, made: Posting) -> SharedReservation:
         return SharedReservation(self._store, made.event.key, made.user, made.project)
@@ -134,6 +126,10 @@ class SharedLedger(SharedAccount):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.uri!r}, dataset={self.dataset!r})"
+
+
+def _place(book: Book) -> Position:
+    return book.position
 
 
 def ledger_head(ledger: Ledger | None) -> str:

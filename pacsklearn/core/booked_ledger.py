@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from pacsklearn._validation import check_budget
 from pacsklearn.core.accounts import (
     Accounts,
+    Limit,
     Posting,
     Terms,
     bookkeeping_event,
@@ -25,6 +25,7 @@ from pacsklearn.exceptions import LedgerMismatchError
 
 __all__ = ["BookedLedger", "BookedReservation", "OpenBook", "Store", "charge_posting", "time_text"]
 
+T = TypeVar("T")
 _LONGEST: Final = 1e10
 """Seconds that a reservation may last."""
 
@@ -64,8 +65,12 @@ class Store(ABC):
         """What the ledger was founded with."""
 
     @abstractmethod
-    def opened(self, *, write: bool) -> AbstractContextManager[OpenBook]:
-        """Book inside a transaction, which is on disk when the block has ended."""
+    def read(self, question: Callable[[Any], T]) -> T:
+        """Answer that a function finds in the book; perhaps in another thread."""
+
+    @abstractmethod
+    def write(self, change: Callable[[Any], T]) -> T:
+        """As :meth:`read`; what the function adds is on disk when this returns."""
 
     @abstractmethod
     def charge(self, posting: Posting) -> bool:
@@ -104,48 +109,40 @@ class BookedLedger(Ledger):
     def ceiling(self) -> float:
         if not self._account:
             return self._store.terms.ceiling
-        with self._store.opened(write=False) as book:
-            return book.accounts.ceiling(self._account)
+        ceiling: float = self._store.read(lambda book: book.accounts.ceiling(self._account))
+        return ceiling
 
     @property
     def spent(self) -> float:
-        with self._store.opened(write=False) as book:
-            return float(book.accounts.total(self._account))
+        return self._store.read(lambda book: float(book.accounts.total(self._account)))
 
     @property
     def remaining(self) -> float:
-        with self._settled() as book:
-            if book.accounts.is_closed(self._account):
-                return 0.0
-            limits = book.accounts.limits(self._account, self._user, self._project)
-        return min(largest_refund(limit.ceiling, limit.total) for limit in limits)
+        limits = self._settled(self._limits)
+        return min((largest_refund(each.ceiling, each.total) for each in limits), default=0.0)
 
     def allows(self, amount: float) -> bool:
         amount = ledger_number("amount", amount)
-        with self._settled() as book:
-            if book.accounts.is_closed(self._account):
-                return False
-            limits = book.accounts.limits(self._account, self._user, self._project)
-        return all(fits(limit.total, amount, limit.ceiling) for limit in limits)
+        limits = self._settled(self._limits)
+        return bool(limits) and all(fits(each.total, amount, each.ceiling) for each in limits)
 
     @property
     def events(self) -> tuple[Event, ...]:
-        with self._store.opened(write=False) as book:
-            return tuple(book.events(self._account))
+        return self._store.read(lambda book: tuple(book.events(self._account)))
 
     @property
     def reservations(self) -> tuple[Reservation, ...]:
         """Open reservations in this account, for instance of a search that was killed."""
-        with self._settled() as book:
-            open_rows = [
+        open_rows = self._settled(
+            lambda book: [
                 book.accounts.made(key) for key in book.accounts.open_reservations(self._account)
             ]
+        )
         return tuple(self._reservation(made) for made in open_rows)
 
     def find(self, key: str) -> Event | None:
         key = ledger_text("key", key)
-        with self._store.opened(write=False) as book:
-            row = book.find(key)
+        row: Posting | None = self._store.read(lambda book: book.find(key))
         return None if row is None else row.event
 
     def charge(self, event: Event) -> bool:
@@ -180,14 +177,23 @@ class BookedLedger(Ledger):
     def _reservation(self, made: Posting) -> Reservation:
         """Handle to a reservation."""
 
-    def _settled(self) -> AbstractContextManager[OpenBook]:
-        """Book in which no reservation is open whose time is over."""
-        with self._store.opened(write=False) as book:
-            due = book.accounts.expired(book.time)
-        if due:
-            with self._store.opened(write=True) as book:
-                settle(book)
-        return self._store.opened(write=False)
+    def _limits(self, book: OpenBook) -> list[Limit]:
+        """Every ceiling of this account; none for one that is closed."""
+        if book.accounts.is_closed(self._account):
+            return []
+        return book.accounts.limits(self._account, self._user, self._project)
+
+    def _settled(self, question: Callable[[OpenBook], T]) -> T:
+        """Answer of a book in which no reservation is open whose time is over."""
+
+        def settle_first(book: OpenBook) -> tuple[T]:
+            settle(book)
+            return (question(book),)
+
+        answer: tuple[T] | None = self._store.read(
+            lambda book: None if book.accounts.expired(book.time) else (question(book),)
+        )
+        return (answer or self._store.write(settle_first))[0]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BookedLedger):
@@ -212,19 +218,18 @@ class BookedReservation(BookedLedger, Reservation):
 
     @property
     def note(self) -> str:
-        with self._store.opened(write=False) as book:
-            return book.accounts.made(self._account).note
+        return self._store.read(lambda book: str(book.accounts.made(self._account).note))
 
     @property
     def is_closed(self) -> bool:
-        with self._settled() as book:
-            return book.accounts.is_closed(self._account)
+        return self._settled(lambda book: book.accounts.is_closed(self._account))
 
     def release_unspent(self) -> float:
-        with self._store.opened(write=True) as book:
-            if book.accounts.is_closed(self._account):
-                return 0.0
-            return _close(book, self._account)
+        return self._store.write(
+            lambda book: (
+                0.0 if book.accounts.is_closed(self._account) else _close(book, self._account)
+            )
+        )
 
 
 def charge_posting(book: OpenBook, posting: Posting) -> bool:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import NoReturn, final
+from collections.abc import Callable, Iterable
+from typing import NoReturn, TypeVar, final
 
 from pacsklearn._validation import check_budget
 from pacsklearn.core.accounts import Accounts, Posting, Terms
@@ -23,6 +22,8 @@ from pacsklearn.core.ledger_interface import Ledger, Reservation
 
 __all__ = ["Ledger", "MemoryLedger", "MemoryReservation", "Reservation", "checked_terms"]
 
+T = TypeVar("T")
+
 
 @final
 class _MemoryBook(OpenBook):
@@ -31,9 +32,15 @@ class _MemoryBook(OpenBook):
         self.home = HomeProcess("This account")
         self._accounts = Accounts(terms)
         self._by_key: dict[str, Posting] = {}
+        self._is_adding = False
 
     @property
     def accounts(self) -> Accounts:
+        if self._is_adding and self.lock.acquire(blocking=False):
+            try:
+                self._add_up_again()
+            finally:
+                self.lock.release()
         return self._accounts
 
     @property
@@ -44,9 +51,19 @@ class _MemoryBook(OpenBook):
         return self._by_key.get(key)
 
     def append(self, posting: Posting) -> None:
-        # In this order: an interrupt in between may count a charge twice, never leave one out.
-        self._accounts.add(posting)
+        # A posting counts from when it has its key; an interrupt after that leaves sums that do
+        # not hold it, or half of it, and a mark that says so.
+        accounts = self.accounts
+        self._is_adding = True
         self._by_key[posting.event.key] = posting
+        accounts.add(posting)
+        self._is_adding = False
+
+    def _add_up_again(self) -> None:
+        accounts = Accounts(self._accounts.terms)
+        for posting in list(self._by_key.values()):
+            accounts.add(posting)
+        self._accounts, self._is_adding = accounts, False
 
     def events(self, account: str) -> Iterable[Event]:
         self.home.check()
@@ -57,25 +74,23 @@ class _MemoryBook(OpenBook):
 @final
 class _MemoryStore(Store):
     def __init__(self, terms: Terms) -> None:
-        self._book = _MemoryBook(terms)
+        self._terms, self._book = terms, _MemoryBook(terms)
 
     @property
     def terms(self) -> Terms:
-        return self._book.accounts.terms
+        return self._terms
 
-    @contextmanager
-    def opened(self, *, write: bool) -> Iterator[OpenBook]:
-        if not write:  # a single number may be read whatever the lock's owner does
-            yield self._book
-            return
+    def read(self, question: Callable[[OpenBook], T]) -> T:
+        # A single number may be read whatever the lock's owner does.
+        return question(self._book)
+
+    def write(self, change: Callable[[OpenBook], T]) -> T:
         self._book.home.check()
         with self._book.lock:
-            yield self._book
+            return change(self._book)
 
     def charge(self, posting: Posting) -> bool:
-        self._book.home.check()
-        with self._book.lock:
-            return charge_posting(self._book, posting)
+        return self.write(lambda book: charge_posting(book, posting))
 
 
 class _OfOneProcess:

@@ -149,13 +149,15 @@ class _Buffer:
         self._taken = 0
         self._closed = False
         self._error: BaseException | None = None
-        self._changed = threading.Condition()
+        # Taken by itself: Condition's own __enter__ may be interrupted with the lock held.
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
 
     def take(self, n: int) -> Integers:
         result = np.empty(n, dtype=np.int64)
         filled = 0
         while filled < n:
-            with self._changed:
+            with self._lock:
                 if self._closed:
                     raise RuntimeError("This noise pool is closed.")
                 count = self._move(result[filled:])
@@ -179,7 +181,7 @@ class _Buffer:
             except BaseException as error:  # noqa: BLE001 - whoever takes gets to see it
                 self._error = error
                 return
-            with self._changed:
+            with self._lock:
                 self._blocks.append(values)
                 self._ready += size
                 if self._closed:
@@ -187,7 +189,7 @@ class _Buffer:
 
     def close(self) -> None:
         if self._home.is_here:
-            with self._changed:
+            with self._lock:
                 self._closed = True
                 self.wipe()
                 self._changed.notify_all()
@@ -207,7 +209,7 @@ class _Buffer:
 
     def _next_size(self) -> int:
         """Wait until more is needed; 0 when the pool is closed."""
-        with self._changed:
+        with self._lock:
             self._changed.wait_for(lambda: self._closed or self._ready < self._ahead())
             # Small blocks first: whoever needs little need not pay for much.
             return 0 if self._closed else min(self._block, max(_FIRST_BLOCK, self._taken))

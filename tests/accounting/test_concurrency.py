@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 from threading import Barrier
+from threading import Event as Flag
+from typing import Any
 
 import pytest
 from joblib import Parallel, delayed
 
-from pacsklearn.accounting import store
+from pacsklearn.accounting import database, store, writer
+from pacsklearn.accounting.book import Book
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.core.accounts import Posting
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
@@ -130,8 +134,6 @@ def test_a_fork_while_threads_are_charging(uri: str) -> None:
 
 
 def test_a_fork_that_python_did_not_see(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pacsklearn.accounting import database
-
     ledger = SQLiteLedger.found(uri, ceiling=1.0)
     spend(ledger, 0, 1)
     (before,) = [opened for path, opened in database._OPEN.items() if path in ledger.uri]
@@ -144,8 +146,6 @@ def test_a_fork_that_python_did_not_see(uri: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_database_that_stays_busy(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pacsklearn.accounting import database
-
     ledger = SQLiteLedger.found(uri, ceiling=1.0)
     monkeypatch.setattr(database, "PATIENCE", 0.2)
     with closing(
@@ -159,46 +159,95 @@ def test_a_database_that_stays_busy(uri: str, monkeypatch: pytest.MonkeyPatch) -
     assert spend(ledger, 0, 1) == ["own 0 0"]
 
 
-def test_a_leader_that_was_interrupted_keeps_nobody_waiting(uri: str) -> None:
-    ledger = SQLiteLedger.found(uri, ceiling=1.0)
-    queue = store._queue_of(ledger._store)
-    interrupted = store._Charge(Posting("", event_of(1 / 64, "interrupted")))
-    assert queue.join(interrupted) == [interrupted]  # and then Ctrl-C, before anything else
-    with ThreadPoolExecutor(4) as pool:
-        granted = list(pool.map(lambda i: spend(ledger, 2 * i, 3), range(4)))
-    assert sum(map(len, granted)) == 12
-    assert ledger.verify().sequence == 12
+def interrupted(work: Callable[[], object], seconds: float = 0.1) -> None:
+    """Ctrl-C in the main thread, while it waits."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    earlier = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, earlier)
 
 
-def test_an_interrupted_transaction_is_tried_again_by_the_others(
+def test_an_interrupt_ends_the_wait_and_not_the_transaction(
     uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = SQLiteLedger.found(uri, ceiling=1.0)
-    queue = store._queue_of(ledger._store)
-    attempt = store._Charge.attempt
-    barrier = Barrier(3)
+    attempt, slow = store._Charge._attempt, Flag()
 
-    interrupts = iter([KeyboardInterrupt])
+    def slowly(self: store._Charge, book: Book) -> bool | BaseException:
+        found = attempt(self, book)
+        slow.wait(20)
+        return found
 
-    def interrupt(self: store._Charge, book: object) -> None:
+    monkeypatch.setattr(store._Charge, "_attempt", slowly)
+    interrupted(lambda: ledger.charge(event_of(1 / 64, "interrupted")))
+    with ThreadPoolExecutor(4) as pool:
+        others = [pool.submit(spend, ledger, 2 * i, 3) for i in range(4)]
+        slow.set()
+        assert ledger.find("interrupted") is not None  # whatever is asked next comes after it
+        assert sum(len(other.result()) for other in others) == 12
+    assert ledger.verify().sequence == 13
+
+
+def test_a_database_waits_for_no_other(uri: str, tmp_path: Path) -> None:
+    busy = SQLiteLedger.found(uri, ceiling=1.0)
+    free = SQLiteLedger.found(f"sqlite:///{tmp_path}/other.db", ceiling=1.0)
+    slow = Flag()
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(busy._store.read, lambda _: slow.wait(20))
+        assert spend(free, 0, 1) == ["own 0 0"]
+        assert not reading.done()
+        slow.set()
+        assert reading.result()
+
+
+def test_idle_databases_are_closed(tmp_path: Path) -> None:
+    ledgers = [SQLiteLedger.found(f"sqlite:///{tmp_path}/{i}.db", 1.0) for i in range(20)]
+    for turn in range(2):
+        assert all(spend(ledger, 0, 1, charge=1 / 64) for ledger in ledgers) == (turn == 0)
+    assert len(database._OPEN) <= database._MOST_OPEN
+    assert len(database._WRITERS) <= database._MOST_OPEN + 1
+    assert all(ledger.verify().sequence == 1 for ledger in ledgers)
+
+
+def test_charges_when_no_thread_can_be_started(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(writer, "start_new_thread", refuse)
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
+    assert spend(ledger, 0, 3) == ["own 0 0", "shared 0 1", "own 0 2"]
+    assert ledger.verify().sequence == 3
+
+
+def test_a_question_inside_a_transaction_is_refused(uri: str) -> None:
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
+    with pytest.raises(RuntimeError, match="from inside its own transaction"):
+        ledger._store.read(lambda _: ledger.spent)
+    assert ledger.spent == 0
+
+
+def test_an_interrupted_thread_start_loses_nothing(
+    uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, interrupts = writer.start_new_thread, iter([KeyboardInterrupt])
+
+    def interrupted_start(*arguments: Any) -> None:
         for error in interrupts:
             raise error
-        attempt(self, book)  # type: ignore[arg-type]
+        start(*arguments)
 
-    monkeypatch.setattr(store._Charge, "attempt", interrupt)
-    monkeypatch.setattr(queue, "_together", 3)
-    monkeypatch.setattr(queue, "_seconds", 3.0)  # the leader waits for the others
-
-    def charge(key: str) -> str:
-        barrier.wait()
-        try:
-            assert ledger.charge(event_of(1 / 64, key))
-        except KeyboardInterrupt:
-            return ""
-        return key
-
-    with ThreadPoolExecutor(3) as pool:
-        charged = list(filter(None, pool.map(charge, ("one", "two", "three"))))
-    assert len(charged) == 2
-    assert sorted(event.key for event in ledger.events) == sorted(charged)
-    ledger.verify()
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
+    database._WRITERS.clear()
+    monkeypatch.setattr(writer, "start_new_thread", interrupted_start)
+    with pytest.raises(KeyboardInterrupt):
+        ledger.charge(event_of(1 / 64, "interrupted"))
+    assert ledger.find("interrupted") is not None
+    assert ledger.spent == 1 / 64

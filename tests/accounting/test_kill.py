@@ -10,6 +10,7 @@ import time
 from itertools import count
 from pathlib import Path
 
+from pacsklearn.accounting.book import Book
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.accounts import Posting
 from pacsklearn.core.event import Event
@@ -110,10 +111,13 @@ def test_a_crash_between_charge_and_answer_loses_the_answer(ledger: SQLiteLedger
 def test_a_crash_inside_the_transaction_charges_nothing(ledger: SQLiteLedger) -> None:
     child = os.fork()
     if child == 0:
-        with ledger._store.opened(write=True) as book:
+
+        def half(book: Book) -> None:
             book.append(Posting("", event_of("half")))
             book.flush()
             os.kill(os.getpid(), signal.SIGKILL)
+
+        ledger._store.write(half)
     os.waitpid(child, 0)
     assert ledger.events == ()
     assert ledger.charge(event_of("half"))

@@ -248,8 +248,11 @@ class TestRepair:
         aside = json.loads(Path(f"{target}.aside.json").read_text())
         assert [row["key"] for row in aside["rows"]] == ["three", "four"]
         assert aside["signed_by"] == "A. Curator"
-        with database.transaction(f"sqlite:///{target}", write=False) as connection:
-            rows = list(Rows(connection, "default").after(0))
+        rows = database.run(
+            f"sqlite:///{target}",
+            lambda connection: list(Rows(connection, "default").after(0)),
+            write=False,
+        )
         assert "A. Curator: a note that was a number; SHA-256" in rows[3].note
 
     def test_an_amount_that_cannot_be_read_takes_all_that_is_left(

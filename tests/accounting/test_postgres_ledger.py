@@ -167,8 +167,11 @@ class TestTheServerRefuses:
             )
 
     def test_the_owner_charges_in_the_role_too(self, ledger: PostgresLedger) -> None:
-        with database.transaction(ledger._store.address, write=True) as connection:
-            (role,) = connection.exec_driver_sql("SELECT current_user").one()
+        role = database.run(
+            ledger._store.address,
+            lambda connection: connection.exec_driver_sql("SELECT current_user").scalar_one(),
+            write=True,
+        )
         assert role == "pacsklearn_ledger_writer"
 
 

@@ -137,9 +137,6 @@ def _interrupted_sessions(path, n_interrupts, seed):
 def alarm():
     if not hasattr(signal, "setitimer"):
         pytest.skip("this system has no interval timers")
-    if os.environ.get("PACSKLEARN_SOAK") == "sample":
-        # One run in about five of a thousand interrupts does not end: an open defect.
-        pytest.skip("interrupts at random moments run at full length only")
 
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -150,8 +147,6 @@ def alarm():
     signal.signal(signal.SIGALRM, earlier)
 
 
-@pytest.mark.soak
-@pytest.mark.timeout(600, method="thread")
 def test_interrupts_at_random_moments(alarm, tmp_path):
     assert _interrupted_sessions(tmp_path / "ledger.db", 40, seed=0) == 40
 
@@ -159,4 +154,5 @@ def test_interrupts_at_random_moments(alarm, tmp_path):
 @pytest.mark.soak
 @pytest.mark.timeout(3000, method="thread")
 def test_a_thousand_interrupts(alarm, tmp_path):
-    assert _interrupted_sessions(tmp_path / "ledger.db", 1000, seed=1) == 1000
+    n_interrupts = 300 if os.environ.get("PACSKLEARN_SOAK") == "sample" else 1000
+    assert _interrupted_sessions(tmp_path / "ledger.db", n_interrupts, seed=1) == n_interrupts
