@@ -12,6 +12,7 @@ from threading import Barrier
 import pytest
 from sklearn.base import clone
 
+from pacsklearn.core.accounts import Accounts, Posting
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
@@ -63,6 +64,32 @@ def test_small_charges_are_summed_exactly(make_event: MakeEvent) -> None:
     assert ledger.spent == 1.0
     with pytest.raises(BudgetExhaustedError):
         ledger.charge(make_event(1e-15))
+
+
+@pytest.mark.parametrize("added", [False, True])
+def test_an_interrupted_charge_counts_once(
+    make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch, added: bool
+) -> None:
+    """The sums held it and the key did not: tried again, it was counted twice."""
+    ledger, add, interrupts = MemoryLedger(1.0), Accounts.add, iter([KeyboardInterrupt])
+
+    def interrupted(self: Accounts, posting: Posting) -> None:
+        if added:
+            add(self, posting)
+        for error in interrupts:
+            raise error
+        if not added:
+            add(self, posting)
+
+    ledger.charge(make_event(0.25))
+    event = make_event(0.25)
+    monkeypatch.setattr(Accounts, "add", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ledger.charge(event)
+    monkeypatch.undo()
+    assert not ledger.charge(event)
+    assert ledger.spent == 0.5
+    assert len(ledger.events) == 2
 
 
 def test_units_are_never_added(make_event: MakeEvent) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import gc
 import pickle
@@ -279,6 +280,33 @@ def test_an_interrupt_while_all_is_wiped_hands_out_no_zeros() -> None:
     with pytest.raises(Interrupted):
         state.wipe()
     assert pool.take(20).all()
+    pool.close()
+
+
+def test_an_interrupt_while_a_lock_is_taken_stops_nobody_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Condition takes its lock in Python: an interrupt came after it, and nobody gave it back."""
+    enter = threading.Condition.__enter__
+    main = threading.get_ident()
+
+    def interrupted(self: threading.Condition) -> bool:
+        taken = enter(self)
+        if threading.get_ident() == main:
+            raise KeyboardInterrupt
+        return taken
+
+    pool = NoisePool(SecureSampler())
+    pool.take(1)
+    monkeypatch.setattr(threading.Condition, "__enter__", interrupted)
+    with contextlib.suppress(KeyboardInterrupt):
+        pool.take(3)
+    monkeypatch.undo()
+    found: list[int] = []
+    other = threading.Thread(target=lambda: found.append(len(pool.take(5))), daemon=True)
+    other.start()
+    other.join(20)
+    assert found == [5]
     pool.close()
 
 

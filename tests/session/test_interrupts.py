@@ -116,9 +116,9 @@ def _interrupted_sessions(path, n_interrupts, seed):
         while hits < n_interrupts:
             fresh = rows[place % len(rows) : place % len(rows) + 1] + 1e-9 * place
             place += 1
-            signal.setitimer(signal.ITIMER_REAL, generator.uniform(1e-4, 1.5 * usual))
-            began = time.perf_counter()
+            seconds, began = generator.uniform(1e-4, 1.5 * usual), time.perf_counter()
             try:
+                signal.setitimer(signal.ITIMER_REAL, seconds)
                 responder.predict(fresh)
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 usual = 0.9 * usual + 0.1 * (time.perf_counter() - began)
