@@ -5,20 +5,29 @@ from __future__ import annotations
 import html
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, final
 
+from pacsklearn.audit.operating_point import RATES, OperatingPoint
 from pacsklearn.audit.roc_curve import AttackROC
 from pacsklearn.core.attack import AttackResult, Interval
 from pacsklearn.core.event import Provenance
 from pacsklearn.exceptions import AuditViolationError
 
-__all__ = ["CURATOR_ONLY", "Audit"]
+__all__ = ["CURATOR_ONLY", "Audit", "max_intervals"]
 
 CURATOR_ONLY = (
     "For the curator: attacks are played on models fitted without noise. No secret was read, and "
     "nothing here is covered by a guarantee."
 )
+
+_HEADER = ("attack", "aim", "success", "interval", "blind", "allowed", "verdict")
+_POINT_HEADER = ("attack", "aimed at", "false alarms", "members found", "allowed", "verdict")
+
+
+def max_intervals(n_attacks: int) -> int:
+    """Intervals that an audit states at most: one for each success, two for each point."""
+    return max(n_attacks, 1) * (1 + 2 * len(RATES))
 
 
 @final
@@ -47,6 +56,8 @@ class Audit:
         Of the attacks that judge one unit's membership.
     provenance : tuple of Provenance, default=()
         Attack plugins involved.
+    points : tuple of OperatingPoint, default=()
+        What the attacks on membership find at few false alarms.
     """
 
     subject: str
@@ -58,11 +69,16 @@ class Audit:
     seed: int
     curves: tuple[AttackROC, ...] = ()
     provenance: tuple[Provenance, ...] = ()
+    points: tuple[OperatingPoint, ...] = ()
 
     @property
     def attack_level(self) -> float:
-        """Level of each interval, such that :attr:`level` holds for all together (Bonferroni)."""
-        return 1 - (1 - self.level) / max(len(self.results), 1)
+        """Level of each interval, such that :attr:`level` holds for all together (Bonferroni).
+
+        Besides the interval of each attack's success there are two for each operating point that
+        an attack on membership may have.
+        """
+        return 1 - (1 - self.level) / max_intervals(len(self.results))
 
     def interval(self, result: AttackResult) -> Interval:
         """Exact interval of one attack's success, at :attr:`attack_level`."""
@@ -72,15 +88,20 @@ class Audit:
     def violations(self) -> tuple[AttackResult, ...]:
         """Attacks that refute the bound: their whole interval lies above it.
 
-        On a mechanism that keeps its promise there is one with a probability of at most
-        ``(1 - level) / 2``.
+        On a mechanism that keeps its promise there is one, or one of :attr:`violated_points`, with
+        a probability of at most ``(1 - level) / 2``.
         """
         return tuple(result for result in self.results if result.violates(self.attack_level))
 
     @property
+    def violated_points(self) -> tuple[OperatingPoint, ...]:
+        """Operating points that refute the guarantee: more members found than it allows."""
+        return tuple(point for point in self.points if point.violates(self.attack_level))
+
+    @property
     def passed(self) -> bool:
-        """Whether no attack refutes the bound."""
-        return not self.violations
+        """Whether no attack refutes the bound, by its success or at few false alarms."""
+        return not self.violations and not self.violated_points
 
     def raise_if_violated(self) -> None:
         """Raise when an attack did better than the guarantee allows.
@@ -94,18 +115,24 @@ class Audit:
             raise AuditViolationError(
                 f"{self.subject}: the guarantee is refuted by "
                 + "; ".join(
-                    f"{result.attack} ({_words(self, result)})" for result in self.violations
+                    [f"{result.attack} ({_words(self, result)})" for result in self.violations]
+                    + [
+                        f"{point.attack} ({', '.join(_point_cells(self, point)[1:])})"
+                        for point in self.violated_points
+                    ]
                 )
                 + ". Do not release anything made by it."
             )
 
     def __str__(self) -> str:
-        header = ("attack", "aim", "success", "interval", "blind", "allowed", "verdict")
-        rows = [header, *(_cells(self, result) for result in self.results)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-        lines.insert(1, "-" * len(max(lines, key=len)))
-        return "\n".join([self._title, "", *lines, "", self._note])
+        rows = [_HEADER, *(_cells(self, result) for result in self.results)]
+        return "\n".join([self._title, "", *_table(rows), *self._point_lines(), "", self._note])
+
+    def _point_lines(self) -> list[str]:
+        if not self.points:
+            return []
+        cells = [_point_cells(self, point) for point in self.points]
+        return ["", *_table([_POINT_HEADER, *cells])]
 
     @property
     def _title(self) -> str:
@@ -121,22 +148,13 @@ class Audit:
         )
 
     def _repr_html_(self) -> str:
-        cell = "<td style='text-align:left;padding-right:1em'>{}</td>"
-        head = "".join(
-            f"<th style='text-align:left;padding-right:1em'>{name}</th>"
-            for name in ("attack", "aim", "success", "interval", "blind", "allowed", "verdict")
-        )
-        body = "".join(
-            "<tr>"
-            + "".join(cell.format(html.escape(text)) for text in _cells(self, each))
-            + "</tr>"
-            for each in self.results
-        )
         return (
             "<div class='pacsklearn-audit' style='max-width:60em;border:1px solid #8889;"
             "border-radius:4px;padding:.5em 1em;margin:.5em 0'>"
             f"<p><strong>{html.escape(self._title)}</strong></p>"
-            f"<table><tr>{head}</tr>{body}</table><p>{html.escape(self._note)}</p></div>"
+            f"{_html_table(_HEADER, [_cells(self, each) for each in self.results])}"
+            f"{_html_table(_POINT_HEADER, [_point_cells(self, each) for each in self.points])}"
+            f"<p>{html.escape(self._note)}</p></div>"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,6 +162,11 @@ class Audit:
         data = asdict(self)
         data["passed"] = self.passed
         data["attack_level"] = self.attack_level
+        for plain, point in zip(data["points"], self.points, strict=True):
+            plain["true_positive_rate"] = list(point.true_positive_rate(self.attack_level))
+            plain["false_positive_rate"] = list(point.false_positive_rate(self.attack_level))
+            plain["allowed"] = point.allowed(self.attack_level)
+            plain["violated"] = point.violates(self.attack_level)
         for plain, result in zip(data["results"], self.results, strict=True):
             plain["success"] = result.success
             plain["confidence_interval"] = list(self.interval(result))
@@ -175,6 +198,10 @@ class Audit:
                 for each in data["curves"]
             ),
             provenance=tuple(Provenance(**each) for each in data["provenance"]),
+            points=tuple(
+                OperatingPoint(**{field.name: each[field.name] for field in fields(OperatingPoint)})
+                for each in data.get("points", ())
+            ),
         )
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
@@ -212,6 +239,40 @@ def _cells(audit: Audit, result: AttackResult) -> tuple[str, ...]:
         allowed,
         verdict,
     )
+
+
+def _point_cells(audit: Audit, point: OperatingPoint) -> tuple[str, ...]:
+    found = point.true_positive_rate(audit.attack_level)
+    alarms = point.false_positive_rate(audit.attack_level)
+    allowed = point.allowed(audit.attack_level)
+    verdict = "VIOLATED" if point.violates(audit.attack_level) else "not violated"
+    return (
+        point.attack,
+        f"{100 * point.rate:g} %",
+        f"{100 * alarms.low:.2f} to {100 * alarms.high:.2f} %",
+        f"{100 * found.low:.2f} to {100 * found.high:.2f} %",
+        "-" if allowed is None else f"{math.ceil(allowed * 1e4) / 100:.2f} %",
+        "nothing promised" if allowed is None else verdict,
+    )
+
+
+def _table(rows: list[tuple[str, ...]]) -> list[str]:
+    """Lines of a table whose first row is its head."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    return [lines[0], "-" * len(max(lines, key=len)), *lines[1:]]
+
+
+def _html_table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    if not rows:
+        return ""
+    style = "style='text-align:left;padding-right:1em'"
+    head = "".join(f"<th {style}>{name}</th>" for name in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td {style}>{html.escape(text)}</td>" for text in row) + "</tr>"
+        for row in rows
+    )
+    return f"<table><tr>{head}</tr>{body}</table>"
 
 
 def _words(audit: Audit, result: AttackResult) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from sklearn.base import is_classifier
 
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
-from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Game
 
 __all__ = ["CanaryAttack"]
@@ -41,6 +41,13 @@ class CanaryAttack(Attack):
 
     name = "canaries"
     needs = ("units",)
+    threat: ClassVar = ThreatModel(
+        goal="membership of an outlier",
+        knowledge="all rows and candidates",
+        power="puts outliers among the rows, then looks at the release",
+        reference="Carlini et al. 2019; Nasr et al. 2021",
+        cost="a replay with the outliers; 400 rounds beforehand",
+    )
 
     def __init__(self, n_canaries: int = 8, n_pilot: int = 200) -> None:
         self.n_canaries = n_canaries

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
-from pacsklearn._validation import check_integer
-from pacsklearn.core.attack import Attack, AttackResult
-from pacsklearn.core.game import Game
+from pacsklearn.audit.tally import tally
+from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
+from pacsklearn.core.game import Game, Round
 
 __all__ = ["FiguresAttack"]
 
@@ -39,20 +39,32 @@ class FiguresAttack(Attack):
     name = "figures"
     needs = ("secrets", "figures")
     automatic = True
+    threat: ClassVar = ThreatModel(
+        goal="a secret about the data",
+        knowledge="what would be printed under each secret",
+        power="reads what is printed beside the release, no released number",
+        reference="our own review of version 1 (pitfall: the released grid named the secret)",
+        cost="one comparison for each secret a round",
+    )
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
-        count = check_integer(name="n_trials", value=n_trials, minimum=1)
         figures: Any = getattr(game, "figures", None)
         if figures is None:
             raise ValueError(
                 "figures compares what is printed beside releases of different secrets, and this "
                 "game has no figures; play a SlicedGame."
             )
-        generator = np.random.default_rng(seed)
-        right = 0
-        for _ in range(count):
-            played = game.play(generator)
+
+        def named(played: Round) -> int:
             fits = [each == played.released.figures for each in figures]
-            right += int(np.argmax(game.prior * fits)) in played.used
-        blind = float(np.max(game.prior))
-        return AttackResult(self.name, "naming the secret", count, right, blind, game.bound(blind))
+            return int(np.argmax(game.prior * fits))
+
+        return tally(
+            self.name,
+            "naming the secret",
+            game,
+            n_trials,
+            np.random.default_rng(seed),
+            blind=float(np.max(game.prior)),
+            right=lambda played: named(played) in played.used,
+        )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
-from pacsklearn._validation import check_integer
-from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.audit.tally import tally
+from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Game
 
 __all__ = ["IdentificationAttack"]
@@ -36,14 +36,21 @@ class IdentificationAttack(Attack):
 
     name = "identification"
     automatic = True
+    threat: ClassVar = ThreatModel(
+        goal="the whole secret",
+        knowledge="all rows, all candidates, the law of the noise",
+        power="looks at the release, with unlimited computing power",
+        reference="Bayes' rule",
+        cost="one posterior a round",
+    )
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
-        count = check_integer(name="n_trials", value=n_trials, minimum=1)
-        generator = np.random.default_rng(seed)
-        right = 0
-        for _ in range(count):
-            played = game.play(generator)
-            right += int(np.argmax(played.posterior)) in played.used
-        blind = float(np.max(game.prior))
-        criterion = "naming the secret" if game.members is None else "naming the subset"
-        return AttackResult(self.name, criterion, count, right, blind, game.bound(blind))
+        return tally(
+            self.name,
+            "naming the secret" if game.members is None else "naming the subset",
+            game,
+            n_trials,
+            np.random.default_rng(seed),
+            blind=float(np.max(game.prior)),
+            right=lambda played: int(np.argmax(played.posterior)) in played.used,
+        )

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.membership_attack import RULES, blind_success, decide, was_used
 from pacsklearn.audit.secret_units import secret_units
-from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.audit.tally import tally
+from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Game, Round
 from pacsklearn.information.arrays import Floats
 
@@ -48,13 +49,20 @@ class KnownRowsAttack(Attack):
 
     name = "known_rows"
     needs: ClassVar[tuple[str, ...]] = ("units",)
+    threat: ClassVar = ThreatModel(
+        goal="membership of one row",
+        knowledge="all rows and candidates; whether k other rows were used",
+        power="looks at the release, with unlimited computing power",
+        reference="Bayes' rule given what is known",
+        cost="200 rounds beforehand; one posterior a round",
+    )
 
     def __init__(self, k: int = 2, n_pilot: int = 200) -> None:
         self.k = k
         self.n_pilot = n_pilot
+        self._known = self._own = np.empty((0, 0), dtype=bool)
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
-        count = check_integer(name="n_trials", value=n_trials, minimum=1)
         pilot = check_integer(name="n_pilot", value=self.n_pilot, minimum=1)
         k = check_integer(name="k", value=self.k, minimum=0)
         members = game.members
@@ -72,20 +80,21 @@ class KnownRowsAttack(Attack):
         rounds = [game.play(rehearsal) for _ in range(pilot)]
         chosen, rule = _choose(known, others, blind, rounds)
         own = others[:, chosen]
-        right = 0
-        for _ in range(count):
-            played = game.play(trials)
-            guess = decide(rule, _likely(played, known, own))
-            right += bool(guess == was_used(own, played))
-        return AttackResult(
+        self._known, self._own = known, own
+        return tally(
             self.name,
             f"membership of one unit, knowing {k} others",
-            count,
-            right,
-            float(blind[chosen]),
-            game.bound(float(blind[chosen])),
-            (("unit", str(order[k + chosen])), ("rule", RULES[rule])),
+            game,
+            n_trials,
+            trials,
+            blind=float(blind[chosen]),
+            right=lambda played: decide(rule, _likely(played, known, own)) == was_used(own, played),
+            details=(("unit", str(order[k + chosen])), ("rule", RULES[rule])),
         )
+
+    def membership_score(self, game: Game, played: Round, unit: int) -> float:
+        """What the attack judges by: the posterior given the memberships that are known."""
+        return float(_likely(played, self._known, self._own))
 
 
 def _blind_knowing(prior: Floats, known: NDArray[np.bool_], others: NDArray[np.bool_]) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.row_losses import membership_auc
 from pacsklearn.audit.secret_units import forced_unit, secret_units
-from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Game, Round
 from pacsklearn.information.arrays import Floats
 
@@ -42,6 +42,13 @@ class LossThresholdAttack(Attack):
     name = "loss_threshold"
     needs = ("units", "confidences")
     automatic = True
+    threat: ClassVar = ThreatModel(
+        goal="membership of one row",
+        knowledge="the row; 50 models whose rows it knows",
+        power="looks at the released model",
+        reference="Yeom et al. 2018",
+        cost="50 releases beforehand; one loss a round",
+    )
 
     def __init__(self, unit: int | None = None, n_pilot: int = 50) -> None:
         self.unit = unit

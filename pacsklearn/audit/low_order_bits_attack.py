@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn._validation import check_integer
-from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.audit.tally import tally
+from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
+from pacsklearn.core.game import Round
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["LowOrderBitsAttack"]
@@ -43,9 +44,15 @@ class LowOrderBitsAttack(Attack):
     name = "low_order_bits"
     needs = ("numbers", "candidate_numbers")
     automatic = True
+    threat: ClassVar = ThreatModel(
+        goal="the whole secret",
+        knowledge="every candidate's own numbers",
+        power="looks at every bit of the released numbers",
+        reference="Mironov 2012",
+        cost="up to 512 numbers against each candidate a round",
+    )
 
     def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
-        count = check_integer(name="n_trials", value=n_trials, minimum=1)
         if not self.can_play(game):
             raise ValueError(
                 "game must release models, and say which numbers each candidate would publish "
@@ -54,14 +61,20 @@ class LowOrderBitsAttack(Attack):
         own = np.asarray(game.candidate_numbers, dtype=np.float64)
         telling = np.flatnonzero(np.ptp(own, axis=0) > 0)[:_MOST_NUMBERS]
         own = own[:, telling]
-        generator = np.random.default_rng(seed)
-        right = 0
-        for _ in range(count):
-            played = game.play(generator)
+
+        def named(played: Round) -> int:
             seen = np.asarray(game.numbers(played.released), dtype=np.float64)[telling]
-            right += _guess(own, seen, played.posterior) in played.used
-        blind = float(np.max(game.prior))
-        return AttackResult(self.name, "naming the subset", count, right, blind, game.bound(blind))
+            return _guess(own, seen, played.posterior)
+
+        return tally(
+            self.name,
+            "naming the subset",
+            game,
+            n_trials,
+            np.random.default_rng(seed),
+            blind=float(np.max(game.prior)),
+            right=lambda played: named(played) in played.used,
+        )
 
 
 def _guess(own: Floats, seen: Floats, posterior: Floats) -> int:

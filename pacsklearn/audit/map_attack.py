@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
-from pacsklearn._validation import check_integer
-from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.audit.tally import tally
+from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Game, Round
 
 __all__ = ["MapAttack"]
@@ -38,16 +38,24 @@ class MapAttack(Attack):
     name = "map"
     needs = ("secrets",)
     automatic = True
+    threat: ClassVar = ThreatModel(
+        goal="a secret about the data",
+        knowledge="mean output under each secret, the prior, the law of the noise",
+        power="looks at the release",
+        reference="srpp, appendix W.1",
+        cost="one distance to each secret a round",
+    )
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
-        count = check_integer(name="n_trials", value=n_trials, minimum=1)
-        generator = np.random.default_rng(seed)
-        right = 0
-        for _ in range(count):
-            played = game.play(generator)
-            right += _guess(game, played) in played.used
-        blind = float(np.max(game.prior))
-        return AttackResult(self.name, "naming the secret", count, right, blind, game.bound(blind))
+        return tally(
+            self.name,
+            "naming the secret",
+            game,
+            n_trials,
+            np.random.default_rng(seed),
+            blind=float(np.max(game.prior)),
+            right=lambda played: _guess(game, played) in played.used,
+        )
 
 
 def _guess(game: Game, played: Round) -> int:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.secret_units import secret_units
-from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.audit.tally import tally
+from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
+from pacsklearn.core.criterion import MEMBERSHIP_AIM
 from pacsklearn.core.game import Game, Round
 from pacsklearn.information.arrays import Floats
 
@@ -59,13 +61,19 @@ class OptimalMembershipAttack(Attack):
     name = "optimal_membership"
     needs = ("units",)
     automatic = True
+    threat: ClassVar = ThreatModel(
+        goal="membership of one row",
+        knowledge="all rows, all candidates, the law of the noise",
+        power="looks at the release, with unlimited computing power",
+        reference="Bayes' rule; pac-private-responses, Proposition 6.1",
+        cost="200 rounds beforehand to choose the row; one posterior a round",
+    )
 
     def __init__(self, unit: int | None = None, n_pilot: int = 200) -> None:
         self.unit = unit
         self.n_pilot = n_pilot
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
-        count = check_integer(name="n_trials", value=n_trials, minimum=1)
         pilot = check_integer(name="n_pilot", value=self.n_pilot, minimum=1)
         members = game.members
         if members is None:
@@ -77,20 +85,15 @@ class OptimalMembershipAttack(Attack):
         rehearsal, trials = np.random.default_rng(seed).spawn(2)
         unit, rule = _choose(members, units, game, [game.play(rehearsal) for _ in range(pilot)])
         own = members[:, unit]
-        right = 0
-        for _ in range(count):
-            played = game.play(trials)
-            guess = decide(rule, played.posterior @ own)
-            right += bool(guess == was_used(own, played))
-        blind = blind_success(game.prior @ own)
-        return AttackResult(
+        return tally(
             self.name,
-            "membership of one unit",
-            count,
-            right,
-            float(blind),
-            game.bound(float(blind)),
-            (("unit", str(unit)), ("rule", RULES[rule])),
+            MEMBERSHIP_AIM,
+            game,
+            n_trials,
+            trials,
+            blind=float(blind_success(game.prior @ own)),
+            right=lambda played: decide(rule, played.posterior @ own) == was_used(own, played),
+            details=(("unit", str(unit)), ("rule", RULES[rule])),
         )
 
     def _units(self, game: Game, members: NDArray[np.bool_]) -> NDArray[np.intp]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
 from pacsklearn._validation import check_integer
-from pacsklearn.core.attack import Attack, AttackResult
-from pacsklearn.core.game import Game
+from pacsklearn.audit.tally import tally
+from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
+from pacsklearn.core.game import Game, Round
 
 __all__ = ["ReconstructionAttack"]
 
@@ -37,12 +38,18 @@ class ReconstructionAttack(Attack):
 
     name = "reconstruction"
     needs = ("units",)
+    threat: ClassVar = ThreatModel(
+        goal="a subset with many rows right",
+        knowledge="all rows, all candidates, the law of the noise",
+        power="looks at the release, with unlimited computing power",
+        reference="pac-private-algorithms, section 8.2",
+        cost="one posterior a round",
+    )
 
     def __init__(self, k: int | None = None) -> None:
         self.k = k
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
-        count = check_integer(name="n_trials", value=n_trials, minimum=1)
         if game.members is None:
             raise ValueError(
                 "game has no units of privacy, so there are no rows to reconstruct; name its "
@@ -59,18 +66,17 @@ class ReconstructionAttack(Attack):
             if k > size:
                 raise ValueError(f"k must be at most the {size} units of a subset, got {k}.")
         gains = (common >= k).astype(np.float64)
-        generator = np.random.default_rng(seed)
-        right = 0
-        for _ in range(count):
-            played = game.play(generator)
+
+        def right(played: Round) -> bool:
             guess = int(np.argmax(gains @ played.posterior))
-            right += bool(gains[guess, list(played.used)].any())
-        blind = min(float((gains @ game.prior).max()), 1.0)
-        return AttackResult(
+            return bool(gains[guess, list(played.used)].any())
+
+        return tally(
             self.name,
             f"naming a subset with {k} units right",
-            count,
-            right,
-            blind,
-            game.bound(blind),
+            game,
+            n_trials,
+            np.random.default_rng(seed),
+            blind=min(float((gains @ game.prior).max()), 1.0),
+            right=right,
         )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from pacsklearn.audit.tally import Stopping
 from pacsklearn.core.game import Game, Round
+from pacsklearn.information.arrays import Floats
 
-__all__ = ["AttackROC", "RecordingGame", "roc_of"]
+__all__ = ["AttackROC", "RecordingGame", "score_rounds"]
 
 _MOST_POINTS = 201
 
@@ -48,20 +49,20 @@ class AttackROC:
 
 @final
 class RecordingGame(Game):
-    """A game that remembers the last rounds that were played, for the curve afterwards.
+    """A game that remembers the rounds that were played, for the curve afterwards.
 
     Parameters
     ----------
     game : Game
-    n_rounds : int
-        How many.
     shown : bool, default=True
         Whether to remember what was released, which may be large.
+    stopping : Stopping, optional
+        When an attack may stop counting.
     """
 
-    def __init__(self, game: Game, n_rounds: int, *, shown: bool = True) -> None:
-        self._game, self._shown = game, shown
-        self.rounds: deque[Round] = deque(maxlen=n_rounds)
+    def __init__(self, game: Game, *, shown: bool = True, stopping: Stopping | None = None) -> None:
+        self._game, self._shown, self.stopping = game, shown, stopping
+        self.rounds: list[Round] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._game, name)
@@ -83,8 +84,8 @@ class RecordingGame(Game):
         return played
 
 
-def roc_of(attack: Any, game: RecordingGame, unit: int) -> AttackROC:
-    """Curve over the rounds remembered, by the attack's own score or by the posterior."""
+def score_rounds(attack: Any, game: RecordingGame, unit: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """Score and truth of every round remembered, by the attack's own score or by the posterior."""
     assert game.members is not None
     own = game.members[:, unit]
     truth = [bool(own[list(played.used)].any()) for played in game.rounds]
@@ -92,4 +93,4 @@ def roc_of(attack: Any, game: RecordingGame, unit: int) -> AttackROC:
         scores = [attack.membership_score(game, played, unit) for played in game.rounds]
     else:
         scores = [float(played.posterior @ own) for played in game.rounds]
-    return AttackROC.of(attack.name, scores, truth)
+    return np.array(scores), np.array(truth, dtype=bool)

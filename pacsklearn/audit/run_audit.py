@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from pacsklearn._validation import check_integer
-from pacsklearn.audit.audit_record import Audit
+from pacsklearn.audit.audit_record import Audit, max_intervals
 from pacsklearn.audit.canary_attack import CanaryAttack
+from pacsklearn.audit.operating_point import OperatingPoint, operating_points
 from pacsklearn.audit.replay import replay_fit, replay_session
-from pacsklearn.audit.roc_curve import AttackROC, RecordingGame, roc_of
+from pacsklearn.audit.roc_curve import AttackROC, RecordingGame, score_rounds
 from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.audit.sliced_replay import replay_sliced
+from pacsklearn.audit.tally import Stopping
 from pacsklearn.core.attack import Attack, AttackResult
 from pacsklearn.core.game import Game
 from pacsklearn.core.guarantee import Guarantee
@@ -45,6 +47,7 @@ def run_audit(
     random_state: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
+    stop_early: bool = False,
 ) -> Audit:
     """Attack what was released, and hold the success against the guarantee.
 
@@ -83,6 +86,9 @@ def run_audit(
         Workers that fit the candidates.
     verbose : int, default=0
         Show a progress bar.
+    stop_early : bool, default=False
+        Let each attack stop counting as soon as it is clear on which side of the bound its success
+        lies. The intervals are then of a kind that holds whenever counting stops, and wider.
 
     Returns
     -------
@@ -133,6 +139,10 @@ def run_audit(
         named = _default(game)
         chosen = [registry().attack(name) for name in named]
     results, curves = [], []
+    points: list[OperatingPoint] = []
+    stopping = None
+    if stop_early:
+        stopping = Stopping(1 - (1 - level) / max_intervals(len(chosen)))
     seeds = np.random.SeedSequence(seed).generate_state(len(chosen)).tolist()
     for attack, stream in _watched(list(zip(chosen, seeds, strict=True)), verbose):
         played = game
@@ -146,9 +156,10 @@ def run_audit(
                 insert=partial(attack.insert, seed=seed),
                 n_jobs=n_jobs,
             )
-        result, curve = _run(attack, played, count, int(stream))
+        result, curve, more = _run(attack, played, count, int(stream), stopping)
         results.append(_capped(result, guarantee))
         curves += [curve] if curve is not None else []
+        points += more
     audit = Audit(
         subject=subject,
         results=tuple(results),
@@ -158,6 +169,7 @@ def run_audit(
         n_units=0 if game.members is None else int(game.members.shape[1]),
         seed=seed,
         curves=tuple(curves),
+        points=tuple(points),
         provenance=tuple(registry().provenance("attack", name) for name in named),
     )
     if strict:
@@ -236,14 +248,26 @@ def _title(estimator: Any) -> str:
 
 
 def _run(
-    attack: Attack, game: Game, n_trials: int, seed: int
-) -> tuple[AttackResult, AttackROC | None]:
-    recorded = RecordingGame(game, n_trials, shown=hasattr(attack, "membership_score"))
+    attack: Attack, game: Game, n_trials: int, seed: int, stopping: Stopping | None
+) -> tuple[AttackResult, AttackROC | None, tuple[OperatingPoint, ...]]:
+    recorded = RecordingGame(game, shown=hasattr(attack, "membership_score"), stopping=stopping)
     result = attack.run(recorded, n_trials, seed)
     unit = dict(result.details).get("unit", "")
-    if not unit.isdigit() or len(recorded.rounds) < n_trials:
-        return result, None
-    return result, roc_of(attack, recorded, int(unit))
+    if not unit.isdigit() or len(recorded.rounds) < result.n_trials:
+        return result, None, ()
+    assert game.members is not None
+    scores, truth = score_rounds(attack, recorded, int(unit))
+    curve = AttackROC.of(attack.name, scores[-result.n_trials :], truth[-result.n_trials :])
+    points = operating_points(
+        attack.name,
+        scores,
+        truth,
+        result.n_trials,
+        prior=min(float(game.prior @ game.members[:, int(unit)]), 1.0),
+        information=getattr(game, "information", None),
+        sequential=result.sequential,
+    )
+    return result, curve, points
 
 
 def _capped(

@@ -13,8 +13,9 @@ from scipy import stats
 
 from pacsklearn._validation import check_integer
 from pacsklearn.core.game import Game
+from pacsklearn.information.confidence_sequence import confidence_sequence
 
-__all__ = ["Attack", "AttackResult", "Interval"]
+__all__ = ["Attack", "AttackResult", "Interval", "ThreatModel", "share_interval"]
 
 _LEVEL = 0.999
 
@@ -45,6 +46,9 @@ class AttackResult:
         Most that the guarantee allows; None when it says nothing about the criterion.
     details : tuple of (str, str)
         Further facts, by name: which unit was attacked, say.
+    sequential : bool
+        Whether somebody looked at the count to decide when to stop. The interval is then one that
+        holds whenever counting stops.
 
     Raises
     ------
@@ -54,8 +58,9 @@ class AttackResult:
     Notes
     -----
     The interval is Clopper and Pearson's, which covers the true success with at least the stated
-    probability at any number of trials, provided that the attack was fixed before the trials that
-    are counted.
+    probability at any number of trials that was fixed beforehand, provided that the attack was
+    fixed before the trials that are counted. Where counting stopped early it is
+    :func:`~pacsklearn.information.confidence_sequence.confidence_sequence`, which is wider.
 
     Examples
     --------
@@ -74,6 +79,7 @@ class AttackResult:
     prior: float
     bound: float | None
     details: tuple[tuple[str, str], ...] = ()
+    sequential: bool = False
 
     def __post_init__(self) -> None:
         for name in ("attack", "criterion"):
@@ -116,14 +122,7 @@ class AttackResult:
         -----
         Source: Clopper and Pearson (1934), by quantiles of the beta distribution.
         """
-        level = _share("level", level)
-        if not 0 < level < 1:
-            raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")
-        tail = (1 - level) / 2
-        right, wrong = self.n_successes, self.n_trials - self.n_successes
-        low = 0.0 if right == 0 else float(stats.beta.ppf(tail, right, wrong + 1))
-        high = 1.0 if wrong == 0 else float(stats.beta.isf(tail, right + 1, wrong))
-        return Interval(low, high)
+        return share_interval(self.n_successes, self.n_trials, level, sequential=self.sequential)
 
     def violates(self, level: float = _LEVEL) -> bool:
         """Whether the bound is refuted: the whole interval lies above it.
@@ -174,7 +173,80 @@ class AttackResult:
             prior=data["prior"],
             bound=data["bound"],
             details=tuple((name, value) for name, value in data["details"]),
+            sequential=data.get("sequential", False),
         )
+
+
+@final
+@dataclass(frozen=True)
+class ThreatModel:
+    """What an attack stands for, in words.
+
+    Parameters
+    ----------
+    goal : str
+        What it wants to find out.
+    knowledge : str
+        What it knows before it sees the release.
+    power : str
+        What it may do: look, ask, put rows in.
+    reference : str
+        Where it is from.
+    cost : str
+        Rounds played before those that are counted, and what each round takes.
+
+    Raises
+    ------
+    ValueError
+        When one of them is empty.
+    """
+
+    goal: str
+    knowledge: str
+    power: str
+    reference: str
+    cost: str
+
+    def __post_init__(self) -> None:
+        for name, text in asdict(self).items():
+            if not isinstance(text, str) or not text.strip():
+                raise ValueError(
+                    f"{name} of a threat model must be a non-empty text, got {text!r}."
+                )
+
+
+def share_interval(
+    n_successes: int, n_trials: int, level: float, *, sequential: bool = False
+) -> Interval:
+    """Interval for a probability of which ``n_successes`` of ``n_trials`` were counted.
+
+    Parameters
+    ----------
+    n_successes, n_trials : int
+        With no trials at all the interval is everything.
+    level : float
+        Least probability that the interval covers it, in (0, 1).
+    sequential : bool, default=False
+        Whether counting stopped because of what was counted.
+
+    Returns
+    -------
+    Interval
+        Clopper and Pearson's, or the confidence sequence's. In both the chance that the lower end
+        is too high is at most half of ``1 - level``.
+    """
+    level = _share("level", level)
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")
+    if n_trials == 0:
+        return Interval(0.0, 1.0)
+    tail = (1 - level) / 2
+    if sequential:
+        return Interval(*confidence_sequence(n_successes, n_trials, 1 - tail))
+    right, wrong = n_successes, n_trials - n_successes
+    low = 0.0 if right == 0 else float(stats.beta.ppf(tail, right, wrong + 1))
+    high = 1.0 if wrong == 0 else float(stats.beta.isf(tail, right + 1, wrong))
+    return Interval(low, high)
 
 
 class Attack(ABC):
@@ -193,9 +265,12 @@ class Attack(ABC):
         are not), or an attribute beyond the interface of a game, as ``"confidences"``.
     automatic : bool
         Whether ``run_audit(attacks="auto")`` takes it for every game that it can play.
+    threat : ThreatModel or None
+        Goal, knowledge, power, reference and cost, as the table in the documentation shows them.
     """
 
     name: str
+    threat: ClassVar[ThreatModel | None] = None
     needs: ClassVar[tuple[str, ...]] = ()
     automatic: ClassVar[bool] = False
 

@@ -1,6 +1,6 @@
 """Plugins: what authors import, and the registry that finds their work."""
 
-from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.criterion import Criterion
@@ -46,6 +46,7 @@ __all__ = [
     "ScenarioRecord",
     "SubsetFitter",
     "SubsetFitterRecord",
+    "ThreatModel",
     "hookimpl",
     "register",
     "registry",

@@ -8,7 +8,7 @@ from scipy.stats import norm
 from sklearn.metrics import auc
 
 from pacsklearn.audit.lira_attack import LiRAAttack
-from pacsklearn.audit.roc_curve import RecordingGame, roc_of
+from pacsklearn.audit.roc_curve import AttackROC, RecordingGame, score_rounds
 from pacsklearn.core.game import Game, Round
 from pacsklearn.information import posterior_success
 from pacsklearn.testing import AttackGames, check_attack, example_games
@@ -94,10 +94,11 @@ def test_what_cannot_be_played_is_named():
 @pytest.mark.parametrize("unit", range(3))
 def test_the_curve_is_drawn_in_the_direction_that_the_attack_chose(unit):
     """Where members are less sure, and where they are only wider spread, it was upside down."""
-    game = RecordingGame(Confident([3, -3, 0], factor=1.0 if unit < 2 else 6.0), 400)
+    game = RecordingGame(Confident([3, -3, 0], factor=1.0 if unit < 2 else 6.0))
     attack = LiRAAttack(unit=unit)
     result = attack.run(game, 400, 3)
-    curve = roc_of(attack, game, unit)
+    scores, truth = score_rounds(attack, game, unit)
+    curve = AttackROC.of("lira", scores[-400:], truth[-400:])
     area = auc(curve.false_positive_rate, curve.true_positive_rate)
     assert area > 0.85
     # The attack's own threshold is a point of the curve: no better point of it is far below.

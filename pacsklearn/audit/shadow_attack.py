@@ -1,0 +1,143 @@
+"""What attacks have in common that learn from models whose training rows they know."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._validation import check_integer
+from pacsklearn.audit.score_rule import ScoreRule, best_rule, separations
+from pacsklearn.audit.secret_units import forced_unit, secret_units
+from pacsklearn.audit.tally import tally
+from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.core.criterion import MEMBERSHIP_AIM
+from pacsklearn.core.game import Round
+from pacsklearn.information.arrays import Floats
+
+__all__ = ["Scorer", "ShadowAttack", "rounds_with"]
+
+Scorer: TypeAlias = Callable[[Round, NDArray[np.intp]], Floats]
+"""``scorer(played, units)``: a score for each of some units, for what a round shows."""
+
+
+class ShadowAttack(Attack):
+    """Judges one unit's membership by a score, having seen the scores of *shadow* rounds.
+
+    Shadow rounds are played beforehand, with secrets that the adversary knows: releases of its own.
+    Score, unit, and the rule that turns a score into a verdict are chosen on them alone, so the
+    interval of the result is valid. A subclass says what is scored, in :meth:`learn`.
+
+    Parameters
+    ----------
+    unit : int, optional
+        Unit of privacy to attack; the game's target, or the one that the score tells most about,
+        when not given.
+    n_shadow : int
+        Shadow rounds.
+
+    Attributes
+    ----------
+    pooled : bool
+        Whether the rule is one for all units, learnt from all of them, so that few shadow rounds
+        are enough; otherwise it is the attacked unit's own.
+    most_units : int
+        Units that are looked at to choose one; drawn by the seed when there are more.
+    """
+
+    pooled: ClassVar[bool] = False
+    most_units: ClassVar[int] = 1 << 20
+
+    def __init__(self, unit: int | None = None, n_shadow: int = 400) -> None:
+        self.unit = unit
+        self.n_shadow = n_shadow
+        self._rule = ScoreRule(np.asarray, np.inf, "")
+        self._scorer: Scorer | None = None
+
+    @abstractmethod
+    def learn(
+        self, game: Any, rounds: Sequence[Round], seed: int
+    ) -> tuple[Scorer, Sequence[Round]]:
+        """Score, and the shadow rounds on which the rule is chosen.
+
+        Parameters
+        ----------
+        game : Game
+            Offers what the attack needs.
+        rounds : sequence of Round
+            Shadow rounds.
+        seed : int
+            Of anything random in it.
+        """
+
+    def fixed_rule(self, prior: float) -> ScoreRule | None:
+        """Rule that the score brings along, given the chance of membership; none by default."""
+        return None
+
+    @final
+    def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
+        check_integer(name="n_trials", value=n_trials, minimum=1)
+        shadows = check_integer(name="n_shadow", value=self.n_shadow, minimum=8)
+        members = game.members
+        if members is None or not self.can_play(game):
+            raise ValueError(
+                "game must release models of subsets of rows, and offer "
+                f"{', '.join(need for need in self.needs if need != 'units')} (ReplayedGame does); "
+                "attack other games with 'optimal_membership'."
+            )
+        rehearsal, trials, choice = np.random.default_rng(seed).spawn(3)
+        rounds: Sequence[Round] = [game.play(rehearsal) for _ in range(shadows)]
+        units = self._units(game, members, choice)
+        scorer, rounds = self.learn(game, rounds, int(choice.integers(2**31)))
+        shown = np.stack([scorer(played, units) for played in rounds])
+        inside = rounds_with(members, rounds)[:, units]
+        chosen = int(np.argmax(separations(shown, inside)))
+        unit = int(units[chosen])
+        share = float(game.prior @ members[:, unit])
+        rule = self.fixed_rule(share)
+        if rule is None and self.pooled:
+            rule = best_rule(shown.ravel(), inside.ravel(), share)
+        if rule is None:
+            rule = best_rule(shown[:, chosen], inside[:, chosen], share)
+        self._scorer, self._rule = scorer, rule
+
+        def right(played: Round) -> bool:
+            guess = rule.edge < self.membership_score(game, played, unit)
+            return guess == bool(members[list(played.used), unit].any())
+
+        return tally(
+            self.name,
+            MEMBERSHIP_AIM,
+            game,
+            n_trials,
+            trials,
+            blind=max(share, 1 - share),
+            right=right,
+            details=(("unit", str(unit)), ("rule", rule.words)),
+        )
+
+    @final
+    def membership_score(self, game: Any, played: Round, unit: int) -> float:
+        """What the attack judges by: larger for members, by the rule that :meth:`run` chose."""
+        assert self._scorer is not None
+        return float(self._rule.score(self._scorer(played, np.array([unit]))[0]))
+
+    def _units(
+        self, game: Any, members: NDArray[np.bool_], generator: np.random.Generator
+    ) -> NDArray[np.intp]:
+        hidden = secret_units(game, members)
+        forced = forced_unit(self.unit, game, hidden)
+        if forced is not None:
+            return np.array([forced])
+        units = np.flatnonzero(hidden)
+        if units.size > self.most_units:
+            units = np.sort(generator.permutation(units)[: self.most_units])
+        return units
+
+
+def rounds_with(members: NDArray[np.bool_], rounds: Sequence[Round]) -> NDArray[np.bool_]:
+    """Whether each unit was used in each round; shape (n_rounds, n_units)."""
+    return np.stack([members[list(played.used)].any(axis=0) for played in rounds])

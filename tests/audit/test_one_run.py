@@ -1,0 +1,62 @@
+"""One training run against its promise: private descent passes, what learns by heart is caught."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+from pacsklearn import SRPPSGDClassifier
+from pacsklearn.audit.one_run import audit_one_run
+from pacsklearn.exceptions import AuditViolationError
+
+generator = np.random.default_rng(0)
+X = generator.standard_normal((240, 400))
+X /= np.linalg.norm(X, axis=1, keepdims=True)
+y = generator.integers(0, 2, 240)
+
+
+def descent(**noise):
+    return SRPPSGDClassifier(
+        batch_size=120, max_iter=20, eta0=3.0, clip_norm=1.0, penalty=None, classes=[0, 1],
+        accounting="worst-case", order=8.0, **noise,
+    )  # fmt: skip
+
+
+def test_private_descent_passes():
+    audit = audit_one_run(descent(epsilon=4.0), X, y)
+    assert audit.passed
+    assert (audit.n_pairs, audit.n_guesses) == (120, 30)
+    assert 0 < audit.delta < 1e-3
+    assert audit.epsilon_refuted < audit.epsilon
+
+
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
+def test_descent_with_the_noise_forgotten_is_caught():
+    leaky = descent(noise_multiplier=0)
+    audit = audit_one_run(leaky, X, y, n_guesses=60, epsilon=1.0, delta=1e-5)
+    assert not audit.passed
+    assert audit.epsilon_refuted > 1
+    with pytest.raises(AuditViolationError, match="REFUTED"):
+        audit.raise_if_violated()
+
+
+def test_a_model_that_learns_by_heart_is_caught_and_one_without_a_promise_is_not_refuted():
+    audit = audit_one_run(KNeighborsClassifier(1), X, y, epsilon=1.0)
+    assert audit.n_right == audit.n_guesses
+    assert not audit.passed
+    silent = audit_one_run(KNeighborsClassifier(1), X, y)
+    assert silent.passed
+    assert json.loads(silent.to_json())["epsilon"] is None
+
+
+def test_a_mean_over_batches_is_no_promise_about_one_run():
+    model = SRPPSGDClassifier(
+        epsilon=4.0, accounting="subsampling-aware", batch_size=20, max_iter=1, classes=[0, 1]
+    )
+    with pytest.raises(ValueError, match="a mean over the draws of the batches"):
+        audit_one_run(model, X, y)
+    with pytest.raises(ValueError, match="n_guesses must be at most the 120 pairs"):
+        audit_one_run(model, X, y, n_guesses=121)
