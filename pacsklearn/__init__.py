@@ -4,7 +4,7 @@ Wrap an estimator, state a budget, call ``fit``::
 
     model = PACPrivate(LinearSVC(), budget=1 / 16).fit(X, y)
     print(model.guarantee_)
-    publish(model.released_estimator_)
+    publish(model, "model.pac", key="curator.key")
 """
 
 import importlib
@@ -62,6 +62,8 @@ if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below
         register,
         unregister,
     )
+    from pacsklearn.publishing.bundle import Bundle, load_bundle
+    from pacsklearn.publishing.publish import publish
     from pacsklearn.release.sampled import release_sampled
     from pacsklearn.scenarios.differing_rows import DifferingRows
     from pacsklearn.scenarios.group_scenario import GroupScenario
@@ -145,6 +147,11 @@ _NAMES = {
         "register",
         "unregister",
     ),
+    "pacsklearn.publishing.bundle": (
+        "Bundle",
+        "load_bundle",
+    ),
+    "pacsklearn.publishing.publish": ("publish",),
     "pacsklearn.scenarios.differing_rows": ("DifferingRows",),
     "pacsklearn.scenarios.group_scenario": ("GroupScenario",),
     "pacsklearn.scenarios.prevalence_scenario": ("PrevalenceScenario",),
@@ -192,6 +199,7 @@ __all__ = [
     "AuditDisplay",
     "BatchPredictorRecord",
     "BeliefDisplay",
+    "Bundle",
     "CandidateSpace",
     "Canonicalizer",
     "CanonicalizerRecord",
@@ -243,8 +251,10 @@ __all__ = [
     "distill",
     "hookimpl",
     "k_of_n",
+    "load_bundle",
     "privacy_report",
     "privacy_utility_curve",
+    "publish",
     "register",
     "release_sampled",
     "run_audit",

@@ -21,6 +21,7 @@ The tree::
     ├── ForeignProcessError (RuntimeError)    something secret was used outside its own process
     ├── AuditViolationError                   an attack did better than a guarantee allows
     ├── SessionFileError (ValueError)         not a session's file, or one that was altered
+    ├── BundleError (ValueError)              a model that may not be published, or not this one
     └── PluginError
         ├── PluginClashError                  two plugins claim one name
         └── UnknownNameError (ValueError)     no plugin of that name
@@ -41,6 +42,7 @@ __all__ = [
     "AuditViolationError",
     "BudgetError",
     "BudgetExhaustedError",
+    "BundleError",
     "CanonicalizationError",
     "DesignError",
     "DesignWarning",
@@ -207,6 +209,10 @@ class SessionRolledBackError(LedgerError):
 
 class SessionFileError(PacsklearnError, ValueError):
     """A file does not hold a session, or not the one that was saved in it."""
+
+
+class BundleError(PacsklearnError, ValueError):
+    """A model that must not be published, or a bundle that is not the one that was signed."""
 
 
 class ForeignProcessError(PacsklearnError, RuntimeError):

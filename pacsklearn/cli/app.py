@@ -10,6 +10,7 @@ from pacsklearn.cli.curve_command import curve
 from pacsklearn.cli.distill_command import distill
 from pacsklearn.cli.ledger_command import ledger_app
 from pacsklearn.cli.plugins_command import plugins
+from pacsklearn.cli.publish_command import key, publish, verify
 from pacsklearn.cli.release_command import release
 from pacsklearn.cli.report_command import report
 from pacsklearn.cli.schema_command import schema
@@ -25,7 +26,19 @@ app = typer.Typer(
     epilog="Exit codes: 0 fine, 1 a violated audit or an altered ledger, 2 bad usage or a refused "
     "request, 3 a defect, 130 interrupted.",
 )
-for command in (release, curve, audit, report, budget, plugins, distill, schema):
+for command in (
+    release,
+    curve,
+    audit,
+    report,
+    publish,
+    verify,
+    key,
+    budget,
+    plugins,
+    distill,
+    schema,
+):
     app.command()(command)
 app.add_typer(ledger_app, name="ledger")
 

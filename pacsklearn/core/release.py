@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, final
 
 from pacsklearn.core.event import Event
@@ -41,3 +44,27 @@ class Release:
     noise_power: float
     released_power: float
     individual: IndividualInformation | None = None
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        key: str | os.PathLike[str] | None = None,
+        about: Mapping[str, str] | None = None,
+        onnx: str = "auto",
+    ) -> Path:
+        """Write a released model into one signed file; as :func:`pacsklearn.publish`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            ``model.pac``.
+        key : str or path-like, optional
+            File with an Ed25519 private key.
+        about : mapping of str to str, optional
+            What you say about the model.
+        onnx : {"auto", "required", "none"}, default="auto"
+        """
+        from pacsklearn.publishing.publish import publish
+
+        return publish(self, path, key=key, about=about, onnx=onnx)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import sys
 from collections.abc import Iterable
 from importlib import metadata
 from typing import Any
@@ -145,9 +146,8 @@ def _plugin(provenance: Provenance, role: str) -> dict[str, str]:
 
 def _version(name: str) -> str:
     if name == "pacsklearn":
-        import pacsklearn
-
-        return pacsklearn.__version__
+        # Not imported: it names rooms above this one.
+        return str(sys.modules["pacsklearn"].__version__)
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

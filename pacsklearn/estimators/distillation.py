@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.model_digest import mark_released
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.responses.responder import Responder
 from pacsklearn.schema.tables import as_pandas
@@ -131,8 +132,9 @@ def distill(
             "a larger query budget."
         )
     fitted = clone(student).fit(safe_indexing(X_public, kept), labels)
+    guarantee = responder.guarantee_
     return DistilledModel(
-        fitted, responder.guarantee_, int(X_public.shape[0]), int(kept.size), alpha
+        mark_released(fitted, guarantee), guarantee, int(X_public.shape[0]), int(kept.size), alpha
     )
 
 

@@ -14,6 +14,7 @@ from pacsklearn.accounting.shared_ledger import ledger_head
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.core.mechanism import SlicedNoise
+from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.release import Release
 from pacsklearn.core.renyi_unit import check_unit, renyi_unit
 from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
@@ -309,7 +310,7 @@ def sliced_release(
     )
     guarantee = replace(guarantee, ledger_head=ledger_head(account))
     return Release(
-        value=query.decode(vector, calibrated.outputs.first.layout),
+        value=mark_released(query.decode(vector, calibrated.outputs.first.layout), guarantee),
         guarantee=guarantee,
         event=event,
         noise_power=law.noise_power,

@@ -14,6 +14,7 @@ from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs, o
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.metric import Metric
+from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.release import Release
@@ -172,5 +173,5 @@ def take_parameters(
     individual_figures = information_about_units(law, plan.space, before) if individual else None
     if individual_figures is not None:
         guarantee = with_individual(guarantee, individual_figures)
-    value = plan.value(law.decode(observed))
+    value = mark_released(plan.value(law.decode(observed)), guarantee)
     return Release(value, guarantee, event, law.noise_power, law.released_power, individual_figures)

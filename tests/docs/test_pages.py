@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import math
 import re
 import sys
 import textwrap
@@ -20,16 +23,37 @@ PAGES = [
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "guarantees").glob("*.md")),
 ]
+FIRST_PAGES = [ROOT / "README.md", ROOT / "docs" / "quickstart.md"]
 BLOCK = re.compile(
-    r"^(?P<indent>[ ]*)```python[ ]*\n(?P<code>.*?)^(?P=indent)```[ ]*$", re.MULTILINE | re.DOTALL
+    r"^(?P<indent>[ ]*)```python[ ]*\n(?P<code>.*?)^(?P=indent)```[ ]*$"
+    r"(\n\n?(?P=indent)```output\n(?P<shown>.*?)^(?P=indent)```[ ]*$)?",
+    re.MULTILINE | re.DOTALL,
 )
+NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
+# Noise is drawn afresh in every run; so are the figures that depend on it.
+CLOSE = {"rel_tol": 0.15, "abs_tol": 0.02}
 
 
-def blocks(page: Path) -> Iterator[tuple[int, str]]:
-    """Line number and code of each block."""
+def blocks(page: Path) -> Iterator[tuple[int, str, str | None]]:
+    """Line number and code of each block, and the output that the page shows below it."""
     text = page.read_text(encoding="utf-8")
     for match in BLOCK.finditer(text):
-        yield text[: match.start("code")].count("\n"), textwrap.dedent(match["code"])
+        line = text[: match.start("code")].count("\n")
+        yield line, textwrap.dedent(match["code"]), match["shown"]
+
+
+def agree(shown: str, printed: str) -> bool:
+    """Whether a page shows what was printed: "..." stands for any words, decimals are close."""
+    pattern = "".join(
+        ".*?" if part == "..." else r"(-?\d+\.\d+(?:e-?\d+)?)" if NUMBER.fullmatch(part)
+        else r"\s+" if part.isspace() else re.escape(part)
+        for part in re.split(r"(\.\.\.|\s+|-?\d+\.\d+(?:e-?\d+)?)", shown.strip())
+    )  # fmt: skip
+    found = re.fullmatch(pattern, printed.strip(), re.DOTALL)
+    return found is not None and all(
+        math.isclose(float(said), float(number), **CLOSE)
+        for said, number in zip(NUMBER.findall(shown), found.groups(), strict=True)
+    )
 
 
 @pytest.fixture
@@ -50,11 +74,38 @@ def namespace(request, monkeypatch, tmp_path):
     "page", PAGES, ids=[page.relative_to(ROOT).with_suffix("").as_posix() for page in PAGES]
 )
 def test_a_page_runs(page, namespace, monkeypatch, request):
-    if any("pacsklearn.datasets" in code for _, code in blocks(page)):
+    if any("pacsklearn.datasets" in code for _, code, _ in blocks(page)):
         monkeypatch.setenv("PACSKLEARN_DATA", str(request.getfixturevalue("shared_data")))
-    for line, code in blocks(page):
-        # Blank lines put the page's own line numbers into a traceback.
-        exec(compile("\n" * line + code, str(page), "exec"), namespace)  # noqa: S102 - our pages
+    for line, code, shown in blocks(page):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            # Blank lines put the page's own line numbers into a traceback.
+            exec(compile("\n" * line + code, str(page), "exec"), namespace)  # noqa: S102 - our pages
+        if shown is not None:
+            told = printed.getvalue()
+            assert agree(shown, told), f"{page.name}:{line} shows something else than\n{told}"
+
+
+def test_every_block_of_the_first_pages_that_prints_shows_what():
+    for page in FIRST_PAGES:
+        for line, code, shown in blocks(page):
+            assert shown or "print(" not in code, f"{page.name}:{line} shows no output"
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("accuracy 0.93", "accuracy 0.95\n", True),
+        ("accuracy 0.93", "accuracy 0.53", False),
+        ("128 subsets", "127 subsets", False),
+        ("a ... z", "a b c d z", True),
+        ("a ... z", "a b c d y", False),
+        ("one\ntwo", "one  two", True),
+        ("one", "one two", False),
+    ],
+)
+def test_what_counts_as_the_same_output(shown, printed, same):
+    assert agree(shown, printed) is same
 
 
 def test_pages_have_blocks():
@@ -62,6 +113,8 @@ def test_pages_have_blocks():
 
 
 def test_the_canonicalizer_of_the_tutorial_has_ten_lines():
-    (code,) = (code for _, code in blocks(ROOT / "docs" / "extending.md") if "= register(" in code)
+    (code,) = (
+        code for _, code, _ in blocks(ROOT / "docs" / "extending.md") if "= register(" in code
+    )
     lines = code[code.index("class ") : code.index("record = ")].splitlines()
     assert len([line for line in lines if line.strip()]) <= 10

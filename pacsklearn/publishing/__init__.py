@@ -1,0 +1,1 @@
+"""Released models as files that can be given away: signed bundles, cards, ONNX."""

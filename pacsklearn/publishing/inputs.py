@@ -1,0 +1,74 @@
+"""What a released model reads and what it gives, for whoever has to feed it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from pacsklearn.schema.schema import Schema
+
+__all__ = ["model_inputs", "model_parts", "model_schema"]
+
+_METHODS: Final = (
+    "predict",
+    "predict_proba",
+    "decision_function",
+    "transform",
+    "inverse_transform",
+    "score_samples",
+)
+
+
+def model_parts(model: Any) -> Iterator[Any]:
+    """The model and the first step of it that does something, and of that, and so on."""
+    yield model
+    for _, step in getattr(model, "steps", ()):
+        if step is not None and step != "passthrough":
+            yield from model_parts(step)
+            return
+
+
+def model_schema(model: Any) -> Schema | None:
+    """Public codebook of the table a model reads, if it has one."""
+    for part in model_parts(model):
+        for name in ("schema_", "schema"):
+            found = getattr(part, name, None)
+            if isinstance(found, Schema):
+                return found
+    return None
+
+
+def model_inputs(model: Any) -> dict[str, Any]:
+    """Columns that the model reads, and what can be asked of it.
+
+    Parameters
+    ----------
+    model : estimator
+        Released.
+
+    Returns
+    -------
+    dict
+        ``columns`` is a Table Schema: the public codebook where the model has one, the names of
+        the features otherwise. ``methods`` and ``classes`` say what comes out.
+    """
+    found = next((part for part in model_parts(model) if hasattr(part, "n_features_in_")), model)
+    names = getattr(found, "feature_names_in_", None)
+    if names is None:
+        names = [f"x{place}" for place in range(getattr(found, "n_features_in_", 0))]
+    schema = model_schema(model)
+    columns = (
+        {"fields": [{"name": str(name), "type": "number"} for name in names]}
+        if schema is None
+        else schema.to_table_schema()
+    )
+    document: dict[str, Any] = {
+        "columns": columns,
+        "methods": [name for name in _METHODS if hasattr(model, name)],
+    }
+    classes = getattr(model, "classes_", None)
+    if isinstance(classes, np.ndarray):
+        document["classes"] = classes.tolist()
+    return document

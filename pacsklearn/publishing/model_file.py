@@ -1,0 +1,154 @@
+"""A released model as a file without code: skops, with a list of classes that is ours."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pacsklearn.core.model_digest import DIGEST, GUARANTEE, model_digest
+from pacsklearn.exceptions import BundleError
+from pacsklearn.publishing.archive import packed
+
+__all__ = ["TRUSTED", "from_file", "to_file"]
+
+TRUSTED: Final = (
+    "numpy.dtype",
+    "pacsklearn.additive.classifier.AdditiveClassifier",
+    "pacsklearn.additive.regressor.AdditiveRegressor",
+    "pacsklearn.forests.classifier.FixedStructureForestClassifier",
+    "pacsklearn.forests.regressor.FixedStructureForestRegressor",
+    "pacsklearn.schema.column.Column",
+    "pacsklearn.schema.encoder.SchemaEncoder",
+    "pacsklearn.schema.schema.Schema",
+    "sklearn.cluster._bisect_k_means._BisectingTree",
+    "sklearn.utils._bunch.Bunch",
+)
+"""Classes beyond those of skops that a model may consist of. They only hold numbers and names."""
+
+# Kinds of skops's nodes that make data. Others bind a method, call a function or build an operator
+# from names in the file; no released model needs them.
+_NODES: Final = frozenset(
+    {
+        "BytearrayNode",
+        "BytesNode",
+        "CachedNode",
+        "DTypeNode",
+        "DictNode",
+        "JsonNode",
+        "ListNode",
+        "LossNode",
+        "MaskedArrayNode",
+        "NdArrayNode",
+        "ObjectNode",
+        "SetNode",
+        "SliceNode",
+        "SparseMatrixNode",
+        "TupleNode",
+        "TypeNode",
+    }
+)
+_NO_TYPES: Final = frozenset({"builtins", "numpy"})
+
+
+def to_file(model: Any) -> bytes:
+    """Model as skops writes it, without what marks it as released.
+
+    Raises
+    ------
+    BundleError
+        When skops cannot write it, needs classes that are not :data:`TRUSTED`, or reads something
+        else than was written.
+    """
+    import skops.io
+    from skops.io.exceptions import UnsupportedTypeException
+
+    bare = copy.copy(model)
+    for name in (GUARANTEE, DIGEST):
+        vars(bare).pop(name, None)
+    name = type(model).__name__
+    try:
+        content = _without_addresses(skops.io.dumps(bare))
+    except (UnsupportedTypeException, AttributeError, TypeError, ValueError) as error:
+        raise BundleError(
+            f"{name} cannot be written without code ({type(error).__name__}); a bundle holds no "
+            "pickles."
+        ) from None
+    if model_digest(from_file(content)) != model_digest(bare):
+        raise BundleError(f"{name} is not the same when it is read from its file.")
+    return content
+
+
+def from_file(content: bytes) -> Any:
+    """Model in a file. Nothing in the file is called or imported beyond :data:`TRUSTED` classes.
+
+    Raises
+    ------
+    BundleError
+        When the file asks for anything else.
+    """
+    import skops.io
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = archive.infolist()
+            # Stored members are no larger than the file: nothing can be inflated here.
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+                raise BundleError("it is compressed")
+            nodes = list(_nodes(json.loads(archive.read("schema.json"))))
+            named = {"schema.json", *(str(node["file"]) for node in nodes if "file" in node)}
+            if sorted(named) != sorted(entry.filename for entry in entries):
+                raise BundleError("it holds files that are no part of the model")
+        kinds = {str(node.get("__loader__")) for node in nodes}
+        types = {
+            str(node.get("__module__")).partition(".")[0]
+            for node in nodes
+            if node.get("__loader__") == "TypeNode"
+        }
+        asked = set(skops.io.get_untrusted_types(data=content))
+    except BundleError as error:
+        raise BundleError(f"The model's file is not as it was written: {error}.") from None
+    except Exception as error:  # noqa: BLE001 - whatever a hostile file raises, it is refused
+        raise BundleError(f"The model's file cannot be read ({type(error).__name__}).") from None
+    strange = sorted(kinds - _NODES) or sorted(types - _NO_TYPES) or sorted(asked - set(TRUSTED))
+    if strange:
+        raise BundleError(
+            f"The model's file asks for {strange[0][:80]!r}, which no released model needs; it was "
+            "not loaded."
+        )
+    try:
+        return skops.io.loads(content, trusted=list(TRUSTED))
+    except Exception as error:  # noqa: BLE001 - as above
+        raise BundleError(f"The model's file cannot be loaded ({type(error).__name__}).") from None
+
+
+def _without_addresses(content: bytes) -> bytes:
+    """The file with objects numbered in order, where skops names them by their addresses."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        document = json.loads(archive.read("schema.json"))
+        numbers: dict[Any, int] = {}
+        members = {}
+        for node in _nodes(document):
+            if "__id__" in node:
+                node["__id__"] = numbers.setdefault(node["__id__"], len(numbers))
+            if "file" in node:
+                stem, _, suffix = node["file"].rpartition(".")
+                number = numbers.setdefault(int(stem), len(numbers))
+                members[f"{number}.{suffix}"] = archive.read(node["file"])
+                node["file"] = f"{number}.{suffix}"
+    return packed({**members, "schema.json": json.dumps(document).encode()})
+
+
+def _nodes(document: Any) -> Iterator[dict[str, Any]]:
+    waiting = [document]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, dict):
+            if "__loader__" in here:
+                yield here
+            waiting += here.values()
+        elif isinstance(here, list):
+            waiting += here

@@ -1,0 +1,64 @@
+"""Linear models and imputers in ONNX, in double precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pacsklearn.publishing.onnx_graph import DOUBLE, OnnxGraph
+
+__all__ = ["imputer_graph", "linear_graph"]
+
+
+def linear_graph(model: Any) -> Any:
+    """Linear decision function with its labels, or linear regression.
+
+    Raises
+    ------
+    NotImplementedError
+        When predictions are more than that: a link function, several labels a row.
+    """
+    weights = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+    shift = np.broadcast_to(np.ravel(model.intercept_), (weights.shape[0],)).astype(np.float64)
+    graph = OnnxGraph()
+    rows = graph.input("X", DOUBLE, model.n_features_in_)
+    scores = graph.node("Add", graph.matrix(rows, weights.T), shift[None])
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        graph.output(scores, "variable", DOUBLE, [None, weights.shape[0]])
+        return graph.model("linear_regressor")
+    if not isinstance(classes, np.ndarray) or len(classes) != max(weights.shape[0], 2):
+        raise NotImplementedError("several labels a row")
+    if len(classes) == 2 and weights.shape[0] == 1:
+        # The second class where the score is above 0, the first where it is 0.
+        both = graph.node("Concat", graph.node("Sub", scores, scores), scores, axis=1)
+        graph.labels(both, classes)
+    else:
+        graph.labels(scores, classes)
+    graph.output(scores, "scores", DOUBLE, [None, weights.shape[0]])
+    return graph.model("linear_classifier")
+
+
+def imputer_graph(imputer: Any) -> Any:
+    """Missing numbers replaced by the imputer's.
+
+    Raises
+    ------
+    NotImplementedError
+        When it adds indicators, fills in texts or leaves columns out.
+    """
+    fill = np.asarray(imputer.statistics_)
+    if imputer.add_indicator or fill.dtype.kind not in "iuf" or np.isnan(fill).any():
+        raise NotImplementedError("an imputer of texts, or with indicators")
+    graph = OnnxGraph()
+    rows = graph.input("X", DOUBLE, imputer.n_features_in_)
+    code = imputer.missing_values
+    missing = (
+        graph.node("IsNaN", rows)
+        if isinstance(code, float) and np.isnan(code)
+        else graph.node("Equal", rows, np.float64(code))
+    )
+    filled = graph.node("Where", missing, fill.astype(np.float64)[None], rows)
+    graph.output(filled, "variable", DOUBLE, [None, imputer.n_features_in_])
+    return graph.model("imputer")
