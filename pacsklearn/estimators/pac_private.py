@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier, is_regressor
@@ -37,13 +38,15 @@ from pacsklearn.session.privacy_session import PrivacySession
 
 __all__ = ["PACPrivate"]
 
-_REPORT = "fit_report_"
+_CURATORS = frozenset({"fit_report_", "leaderboard_"})
 _LEARNED = (
     "_answering",
     "_guarantee",
     "_subset_seed",
+    "best_params_",
     "classes_",
     "feature_names_in_",
+    "leaderboard_",
     "n_features_in_",
     "released_estimator_",
     "released_methods_",
@@ -110,6 +113,14 @@ class PACPrivate(GuardedState, PlannedFit, ReleasedMethods, MetaEstimatorMixin, 
         features (True: 20), fitted inside each subset. Candidates then agree on more rows, and
         those are free and exact; fitting and predicting cost so many times as much. See
         :class:`StabilizedClassifier` for more options.
+    tune : None, dict or list of dict, default=None
+        At most 64 options to choose among, as a parameter grid of this estimator:
+        ``{"estimator__C": [1e-4, 1e-2, 1]}``, or ``{"estimator": [one, another]}``. The option
+        whose simulated releases score best is released, for the price of one release. The choice
+        is a function of the whole table, like the metric: the guarantee states ``ln(options)``.
+        Seeds, starting points, priors, constants and thresholds are never tuned, nor are answers.
+    scoring : None, str or callable, default=None
+        What ``tune`` compares: None is balanced accuracy for classifiers, ``score`` for others.
     ledger : None, str or Ledger, default=None
         A further account to charge, shared across fits and processes: ``"sqlite:///clinic.db"``.
     n_subsets : int, default=128
@@ -163,6 +174,11 @@ class PACPrivate(GuardedState, PlannedFit, ReleasedMethods, MetaEstimatorMixin, 
         With responses: nats that may still be charged.
     classes_ : ndarray of shape (n_classes,)
         Public class labels, for classifiers.
+    best_params_ : dict
+        With ``tune``: the chosen option. Public.
+    leaderboard_ : tuple of ExpectedScore
+        With ``tune``: every option's simulated score, best first. For the curator: it is in no
+        pickle.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -215,6 +231,8 @@ SubsetFitError, NonDeterministicError
     answers: str = "auto"
     value_range: tuple[float, float] | None = None
     stabilize: bool | int | None = None
+    tune: Any = None
+    scoring: Any = None
     ledger: Any = None
     n_subsets: int = 128
     rate: float = 0.5
@@ -251,7 +269,7 @@ SubsetFitError, NonDeterministicError
         with recorded() as report, explained(debug=self.debug) as watched:
             budget = check_budget(budget=self.budget)
             rows = self._prepared(X, y, groups, fit_params)
-            candidates, canonicalizer, features, seed, routed = rows
+            candidates, canonicalizer, features, seed, routed, _ = rows
             watched.append(candidates)
             session = PrivacySession(
                 candidates.X,
@@ -272,21 +290,26 @@ SubsetFitError, NonDeterministicError
                 learned |= {"_answering": answering, "released_methods_": answering.methods}
                 classes = answering.kind.classes
             else:
-                plan = session.prepare(
-                    self.estimator,
-                    noise=self.noise,
-                    metric=self.metric,
-                    canonicalizer=self.canonicalizer,
-                    fit_params=routed,
-                )
+                choices = {
+                    name: getattr(self, name) for name in ("noise", "metric", "canonicalizer")
+                }
+                prepare = partial(session.prepare, fit_params=routed, **choices)
+                choice = self._choice(rows, prepare)
+                plan = prepare(self.estimator) if choice is None else choice.plan
                 warn_of_poor_release(plan, candidates, self.estimator)
                 release = session.take(plan, certify=self.certify)
                 self._pass_output_config(release.value)
                 learned |= {
                     "released_estimator_": release.value,
-                    "released_methods_": canonicalizer.methods,
+                    "released_methods_": plan.outputs.canonicalizer.methods,
                     "_guarantee": release.guarantee,
                 }
+                if choice is not None:
+                    learned |= {
+                        "_guarantee": choice.stated(learned["_guarantee"]),
+                        "best_params_": dict(choice.option.params),
+                        "leaderboard_": choice.leaderboard,
+                    }
                 classes = getattr(release.value, "classes_", None)
                 session.close()
             if classes is not None:
@@ -308,7 +331,10 @@ SubsetFitError, NonDeterministicError
         backend = self.noise
         if not (isinstance(backend, str) and backend == "auto"):
             registry().noise_backend(backend)
+        listed = self._options()
         canonicalizer = self._canonicalizer()
+        if listed:
+            canonicalizer = registry().canonicalizer(self.canonicalizer, listed[0].estimator)
         if self.stabilize and canonicalizer is not None:
             raise ValueError(
                 f"stabilize={self.stabilize!r} is for private responses, and the parameters of "
@@ -324,11 +350,12 @@ SubsetFitError, NonDeterministicError
         options = FitOptions(routed, self.n_jobs, self.verbose, self.fast_fit)
         design = Design.of(self, groups, seed)
         candidates = Candidates.prepare(self.estimator, X, y, design, options)
-        return PreparedRows(candidates, canonicalizer, vars(features), seed, routed)
+        return PreparedRows(candidates, canonicalizer, vars(features), seed, routed, listed)
 
     def __getstate__(self) -> dict[str, Any]:
-        # How long the universe took is for the curator.
-        return {name: kept for name, kept in super().__getstate__().items() if name != _REPORT}
+        # How long the universe took, and how options score, is for the curator.
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in _CURATORS}
 
     @property
     def guarantee_(self) -> Guarantee:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, final
 
@@ -18,7 +19,15 @@ from pacsklearn.estimators.fit_plan import FitPlan
 from pacsklearn.estimators.planning import plan_answers, plan_parameters
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.steadier_models import steadier_models
+from pacsklearn.estimators.tuning import (
+    Choice,
+    Option,
+    choose,
+    listed_options,
+    released_scoring,
+)
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.release.secret import opening_belief
 from pacsklearn.release.session_criterion import as_criterion, check_cap
 from pacsklearn.responses.answer_kind import answer_kind
 
@@ -37,6 +46,7 @@ class PreparedRows(NamedTuple):
     features: dict[str, Any]
     seed: Any
     routed: dict[str, Any]
+    options: list[Option]
 
 
 class PlannedFit(ABC):
@@ -55,6 +65,8 @@ class PlannedFit(ABC):
     max_answers: int | None
     query_budget: float | None
     allow_exact: bool
+    tune: Any
+    scoring: Any
 
     @abstractmethod
     def _prepared(self, X: Any, y: Any, groups: Any, fit_params: Any) -> PreparedRows:
@@ -110,23 +122,50 @@ class PlannedFit(ABC):
                 return self._plan_of_answers(rows, report, title, n_releases, scoring)
             choices = ReleaseChoices(self.noise, self.metric, self.canonicalizer)
             target = Target(budget, criterion)
-            plan = ParameterPlan.of(self.estimator, lambda: candidates, target, choices)
-            plan.calibrate(space.weights)
-        predicts = is_classifier(self.estimator) or is_regressor(self.estimator)
-        others = steadier_models(self.estimator) if alternatives and predicts else {}
+            prepare = partial(_planned, candidates=candidates, target=target, choices=choices)
+            choice = self._choice(rows, prepare)
+            plan = prepare(self.estimator) if choice is None else choice.plan
+            plan.calibrate(opening_belief(space.weights))
+        chosen = self.estimator if choice is None else choice.option.estimator
+        predicts = is_classifier(chosen) or is_regressor(chosen)
+        others = steadier_models(chosen) if alternatives and predicts else {}
         if np.ndim(candidates.y) != 1:
             others = {}
         return plan_parameters(
             plan,
             candidates,
             report,
-            title=title,
+            title=title_of(chosen),
             scoring=scoring,
             n_releases=n_releases,
+            leaderboard=() if choice is None else choice.leaderboard,
             alternatives={
                 name: partial(_planned, other, candidates, target) for name, other in others.items()
             },
         )
+
+    def _options(self) -> list[Option]:
+        """Options of ``tune``, checked before anything is fitted."""
+        if self.tune is None:
+            if self.scoring is not None:
+                raise ValueError(
+                    f"scoring={self.scoring!r} is what tune= compares, and nothing is tuned; leave "
+                    "it out, or list options."
+                )
+            return []
+        if self.release not in ("auto", "parameters"):
+            raise ValueError(
+                f"tune chooses among released parameters, got release={self.release!r}: answers "
+                "and students hold what all candidates agree on, so choosing by their score would "
+                "choose by the whole table without noise. plan() shows their figures."
+            )
+        return listed_options(self, self.tune)
+
+    def _choice(self, rows: PreparedRows, prepare: Callable[[Any], ParameterPlan]) -> Choice | None:
+        if not rows.options:
+            return None
+        scoring = released_scoring(self.scoring, self.estimator)
+        return choose(rows.options, prepare, rows.candidates, scoring)
 
     def _plan_of_answers(
         self, rows: PreparedRows, report: Any, title: str, n_releases: int, scoring: Any
@@ -163,13 +202,18 @@ class PlannedFit(ABC):
         )
 
 
-def _planned(estimator: Any, candidates: Candidates, target: Target) -> ParameterPlan:
+def _planned(
+    estimator: Any,
+    candidates: Candidates,
+    target: Target,
+    choices: ReleaseChoices | None = None,
+) -> ParameterPlan:
     def prepare() -> Candidates:
         return Candidates.prepare(
             estimator, candidates.X, candidates.y, candidates.space, candidates.options
         )
 
-    return ParameterPlan.of(estimator, prepare, target, ReleaseChoices())
+    return ParameterPlan.of(estimator, prepare, target, choices or ReleaseChoices())
 
 
 def title_of(estimator: Any) -> str:

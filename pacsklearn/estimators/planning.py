@@ -30,6 +30,7 @@ from pacsklearn.estimators.simulated_releases import (
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.release.parameters import ParameterPlan
+from pacsklearn.release.secret import opening_belief
 from pacsklearn.release.statement import membership_prior, public_facts
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Answers
@@ -71,7 +72,7 @@ def plan_parameters(
         Steadier models by name, each prepared when it is called.
     """
     outputs, space = plan.outputs, plan.space
-    law = plan.calibrate(space.weights)
+    law = plan.calibrate(opening_belief(space.weights))
     score = released_scorer(scoring, outputs.template, outputs.canonicalizer, candidates.y)
     held_out = outside_rows(candidates, SEED)
     simulated = SimulatedReleases(outputs, space, score, held_out, n_releases=n_releases, seed=SEED)
@@ -211,7 +212,7 @@ def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator:
     simulated = SimulatedReleases(
         plan.outputs, plan.space, score, held_out, n_releases=_QUICK_RELEASES, seed=SEED
     )
-    mean = float(simulated.at(plan.calibrate(plan.space.weights)).mean())
+    mean = float(simulated.at(plan.calibrate(opening_belief(plan.space.weights))).mean())
     constant = constant_score(estimator, score, held_out, simulated.candidates)
     if mean <= constant:
         warnings.warn(
@@ -264,7 +265,9 @@ def expected_score(
         n_releases=n_releases,
         seed=SEED,
     )
-    return ExpectedScore(name, tuple(simulated.at(plan.calibrate(plan.space.weights)).tolist()))
+    return ExpectedScore(
+        name, tuple(simulated.at(plan.calibrate(opening_belief(plan.space.weights))).tolist())
+    )
 
 
 def advice_on_answers(contested: float, kind: AnswerKind) -> Iterable[str]:

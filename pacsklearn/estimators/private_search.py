@@ -74,6 +74,10 @@ class PrivateGridSearchCV(GridSearchCV):
     that no secret hides. Keep them to yourself, or search inside the subsets:
     ``PACPrivate(GridSearchCV(...))`` costs one release and covers the choice.
 
+    *Mostly the wrong tool.* Two options in five folds cost eleven releases, and each gets a share
+    of the budget so small that noise decides. ``PACPrivate(..., tune={...})`` chooses by simulated
+    releases for the price of one, and states what the choice tells about the whole table.
+
     *Edge case.* When the process is killed the reservation stays; find it in the ``reservations``
     of the ledger.
 

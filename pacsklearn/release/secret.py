@@ -15,7 +15,7 @@ from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.information.belief import update_belief
 from pacsklearn.noise.sampler import Sampler, SecureSampler, SeededSampler
 
-__all__ = ["Secret", "resumed_sampler", "sampler_for"]
+__all__ = ["opening_belief", "Secret", "resumed_sampler", "sampler_for"]
 
 
 @final
@@ -35,7 +35,7 @@ class Secret:
         self._index: int | None = None
         self._home = HomeProcess("The secret")
         self.sampler = sampler
-        self.log_belief: NDArray[np.float64] = np.log(weights / weights.sum())
+        self.log_belief = _log_prior(weights)
 
     @property
     def index(self) -> int:
@@ -79,6 +79,15 @@ class Secret:
 
     def __repr__(self) -> str:
         return "Secret(...)"
+
+
+def _log_prior(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.log(weights / weights.sum()))
+
+
+def opening_belief(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Belief that the first release of a session is calibrated to, to the last bit."""
+    return np.exp(_log_prior(weights))
 
 
 def sampler_for(random_state: Any) -> Sampler:

@@ -1,0 +1,186 @@
+"""``tune``: chosen by released score, priced as information about the whole table."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from pacsklearn import Guarantee, PACPrivate
+from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.design import Design
+from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.core.target import Target
+from pacsklearn.estimators.simulated_releases import SimulatedReleases, outside_rows
+from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
+
+CHAIN = make_pipeline(StandardScaler(), RidgeClassifier())
+GRID = {"estimator__ridgeclassifier__alpha": [1e-2, 1e3]}
+SHRUNK = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.9)
+
+
+def tuned(grid: Any = GRID, estimator: Any = CHAIN, **params: Any) -> PACPrivate:
+    return PACPrivate(estimator, tune=grid, n_subsets=16, **params)
+
+
+@pytest.fixture(scope="module")
+def model(cancer: Any) -> PACPrivate:
+    return tuned(ledger=MemoryLedger(1.0), budget=1 / 16).fit(*cancer)
+
+
+def test_the_released_model_is_the_best_on_the_leaderboard(model: PACPrivate) -> None:
+    first, second = model.leaderboard_
+    assert first.mean > second.mean
+    assert first.name == "ridgeclassifier__alpha=1000.0"
+    assert model.best_params_ == {"estimator__ridgeclassifier__alpha": 1000.0}
+    assert model.released_estimator_.alpha == 1000.0
+    assert model.estimator is CHAIN
+
+
+def test_a_choice_is_charged_once_and_its_price_is_stated(model: PACPrivate) -> None:
+    assert len(model.ledger.events) == 1
+    assert model.ledger.spent <= 1 / 16
+    words = dict(model.guarantee_.details)["choice"]
+    assert f"ln 2 = {math.log(2):.4g} nats about the whole table" in words
+    assert any("2 listed options" in text for text in model.guarantee_.not_covered)
+    assert Guarantee.from_json(model.guarantee_.to_json()) == model.guarantee_
+
+
+def test_scores_stay_with_the_curator(model: PACPrivate) -> None:
+    kept = pickle.loads(pickle.dumps(copy.copy(model).set_params(ledger=None)))
+    assert "leaderboard_" not in vars(kept)
+    assert kept.best_params_ == model.best_params_
+    for shown in (repr(model), str(model.guarantee_), model._repr_html_inner()):
+        assert f"{model.leaderboard_[0].mean:.3f}" not in shown
+
+
+def test_a_released_score_decides_and_not_the_one_without_noise(cancer: Any) -> None:
+    options = {"estimator__ridgeclassifier__alpha": [1.0, 3e3]}
+    without = {
+        alpha: PACPrivate(make_pipeline(StandardScaler(), RidgeClassifier(alpha)), n_subsets=16)
+        .plan(*cancer, n_releases=4, scoring="balanced_accuracy", alternatives=False)
+        .without_noise
+        for alpha in (1.0, 3e3)
+    }
+    assert without[1.0] > without[3e3]
+    assert tuned(options, budget=1 / 64).fit(*cancer).released_estimator_.alpha == 3e3
+    assert tuned(options, budget=2.0).fit(*cancer).released_estimator_.alpha == 1.0
+
+
+def test_the_choice_is_the_same_whichever_candidate_is_the_secret(cancer: Any) -> None:
+    found = set()
+    for seed in range(2):
+        one = tuned(subset_seed=0, random_state=seed)
+        with pytest.warns(UserWarning, match="random_state"):
+            one.fit(*cancer)
+        found.add(tuple((score.name, score.scores) for score in one.leaderboard_))
+    assert len(found) == 1
+
+
+FAMILIES = [
+    RidgeClassifier(),
+    make_pipeline(StandardScaler(), LogisticRegression(C=1e-3)),
+    make_pipeline(StandardScaler(), SHRUNK),
+    GaussianNB(),
+    NearestCentroid(),
+]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda one: str(getattr(one, "steps", one))[:60])
+def test_at_no_budget_every_option_scores_at_chance(family: Any, cancer: Any) -> None:
+    """Balanced accuracy at 1e-9 nat within four standard errors of one half."""
+    candidates = Candidates.prepare(family, *cancer, Design(n_subsets=16))
+    plan = ParameterPlan.of(family, lambda: candidates, Target(1e-9), ReleaseChoices())
+    law = plan.calibrate(candidates.space.weights)
+
+    def gain(estimator: Any, X: Any, y: Any) -> float:
+        predicted = estimator.predict(X)
+        return float(np.mean([np.mean(predicted[y == one] == one) for one in (0, 1)]) - 0.5)
+
+    scores = SimulatedReleases(
+        plan.outputs,
+        candidates.space,
+        gain,
+        outside_rows(candidates, 0),
+        n_releases=100,
+        seed=0,
+    ).at(law)
+    assert law.dimension > 0
+    assert abs(scores.mean()) < 4 * max(scores.std(), 0.01) / 10
+
+
+@pytest.mark.parametrize(
+    ("grid", "match"),
+    [
+        ({"estimator__ridgeclassifier__alpha": np.arange(1.0, 66.0)}, "between 1 and 64"),
+        ({"budget": [1, 2]}, "wrapped estimator"),
+        ({"n_subsets": [16, 32]}, "wrapped estimator"),
+        ({"rate": [0.5, 0.25]}, "wrapped estimator"),
+        ({"estimator__ridgeclassifier__random_state": [0, 1]}, "must not list"),
+        ({"estimator__ridgeclassifier__class_weight": [None, "balanced"]}, "must not list"),
+        ({"estimator__ridgeclassifier__alpha": [np.ones(3)]}, "object of type ndarray"),
+        (
+            {"estimator": [FunctionTransformer(np.sign), KMeans(2)]},
+            "must both be classifiers",
+        ),
+        (
+            {"estimator": [RidgeClassifier(random_state=0), RidgeClassifier(random_state=1)]},
+            "differ in random_state of RidgeClassifier",
+        ),
+        (
+            {"estimator": [GaussianNB(), GaussianNB(priors=[0.1, 0.9])]},
+            "differ in priors of GaussianNB",
+        ),
+        (
+            {"estimator": [DummyClassifier(strategy="constant", constant=c) for c in (0, 1)]},
+            "differ in constant of DummyClassifier",
+        ),
+        (1, "dict of lists"),
+    ],
+)
+def test_what_must_not_be_tuned(grid: Any, match: str, cancer: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match=match):
+        tuned(grid).fit(*cancer)
+
+
+def test_answers_are_not_chosen_among(cancer: Any) -> None:
+    with pytest.raises(NoCanonicalizerError, match="answers cannot be chosen among"):
+        tuned({"estimator": [RandomForestClassifier(), RidgeClassifier()]}).fit(*cancer)
+    with pytest.raises(ValueError, match="tune chooses among released parameters"):
+        tuned(release="responses").fit(*cancer)
+    with pytest.raises(ValueError, match="nothing is tuned"):
+        PACPrivate(CHAIN, scoring="accuracy").fit(*cancer)
+
+
+def test_what_all_candidates_agree_on_is_never_chosen(cancer: Any) -> None:
+    blind = make_pipeline(FunctionTransformer(np.zeros_like), RidgeClassifier())
+    with pytest.raises(ValueError, match="agree on every listed option"):
+        tuned({"estimator": [blind]}).fit(*cancer)
+    one = tuned({"estimator": [blind, RidgeClassifier(1e4)]}, scoring="accuracy", budget=1e-6)
+    assert isinstance(one.fit(*cancer).released_estimator_, RidgeClassifier)
+    assert one.leaderboard_[-1].mean > one.leaderboard_[0].mean
+    assert "whole table" in one.leaderboard_[-1].why_not
+
+
+def test_plans_show_the_leaderboard(cancer: Any) -> None:
+    plan = tuned().plan(*cancer, n_releases=2, alternatives=False)
+    assert [score.name for score in plan.leaderboard] == [
+        "ridgeclassifier__alpha=1000.0",
+        "ridgeclassifier__alpha=0.01",
+    ]
+    assert "ridgeclassifier__alpha=0.01: " in str(plan)
