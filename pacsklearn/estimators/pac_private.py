@@ -2,66 +2,34 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier, is_regressor
-from sklearn.utils import Tags, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
-from pacsklearn._sklearn_compat import (
-    routing_enabled,
-)
 from pacsklearn._validation import check_budget
-from pacsklearn.candidates.candidates import Candidates, FitOptions
-from pacsklearn.candidates.design import Design, subset_seed
 from pacsklearn.candidates.one_candidate import explained
-from pacsklearn.candidates.universe import check_names, check_reader
-from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.subset_seed import SubsetSeed
-from pacsklearn.estimators.guarded_state import GuardedState
-from pacsklearn.estimators.planned_fit import MOST_ANSWERS, PlannedFit, PreparedRows
+from pacsklearn.estimators.planned_fit import MOST_ANSWERS, PlannedFit
 from pacsklearn.estimators.planning import warn_of_poor_release
-from pacsklearn.estimators.released_methods import ReleasedMethods
 from pacsklearn.estimators.response_model import ResponseModel
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
-from pacsklearn.plugin import registry
 from pacsklearn.responses.responder import CostPreview, Responder
 from pacsklearn.session.privacy_session import PrivacySession
 
 __all__ = ["PACPrivate"]
 
 _CURATORS = frozenset({"fit_report_", "leaderboard_"})
-_LEARNED = (
-    "_answering",
-    "_guarantee",
-    "_subset_seed",
-    "best_params_",
-    "classes_",
-    "feature_names_in_",
-    "leaderboard_",
-    "n_features_in_",
-    "released_estimator_",
-    "released_methods_",
-)
-
-
-def _answers_queries(estimator: Any) -> bool:
-    """Whether private responses can be released: it is a classifier or regressor that predicts."""
-    if not (hasattr(estimator, "__sklearn_tags__") and hasattr(estimator, "predict")):
-        return False
-    return is_classifier(estimator) or is_regressor(estimator)
 
 
 @dataclass(eq=False, repr=False)
-class PACPrivate(GuardedState, PlannedFit, ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
+class PACPrivate(PlannedFit):
     """PAC-private version of an estimator: what leaves it is noised numbers or noised answers.
 
     ``fit`` fits a clone on each of ``n_subsets`` candidate subsets of the rows. If a canonicalizer
@@ -246,6 +214,19 @@ SubsetFitError, NonDeterministicError
     certify: bool = True
     debug: bool = False
 
+    _learned = (
+        "_answering",
+        "_guarantee",
+        "_subset_seed",
+        "best_params_",
+        "classes_",
+        "feature_names_in_",
+        "leaderboard_",
+        "n_features_in_",
+        "released_estimator_",
+        "released_methods_",
+    )
+
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any) -> PACPrivate:
         """Release a private model of the rows.
 
@@ -314,43 +295,13 @@ SubsetFitError, NonDeterministicError
                 session.close()
             if classes is not None:
                 learned["classes_"] = classes
-        for name in _LEARNED:
-            if name in vars(self):
-                delattr(self, name)
-        for name, value in learned.items():
-            setattr(self, name, value)
+        self._learn(learned)
         self.fit_report_ = report
         if self.verbose > 1:
             from rich.console import Console
 
             Console(stderr=True, highlight=False).print(str(report), markup=False)
         return self
-
-    def _prepared(self, X: Any, y: Any, groups: Any, fit_params: Any) -> PreparedRows:
-        self._check_parameters()
-        backend = self.noise
-        if not (isinstance(backend, str) and backend == "auto"):
-            registry().noise_backend(backend)
-        listed = self._options()
-        canonicalizer = self._canonicalizer()
-        if listed:
-            canonicalizer = registry().canonicalizer(self.canonicalizer, listed[0].estimator)
-        if self.stabilize and canonicalizer is not None:
-            raise ValueError(
-                f"stabilize={self.stabilize!r} is for private responses, and the parameters of "
-                f"{type(self.estimator).__name__} are released; give release='responses' as "
-                "well, or leave stabilize out."
-            )
-        routed = self._routed(fit_params)
-        # About the features; kept aside so that a failing fit leaves the last one whole.
-        features = BaseEstimator()
-        check_names(X)
-        validate_data(features, X, skip_check_array=True)
-        seed = subset_seed(self.subset_seed, self.random_state)
-        options = FitOptions(routed, self.n_jobs, self.verbose, self.fast_fit)
-        design = Design.of(self, groups, seed)
-        candidates = Candidates.prepare(self.estimator, X, y, design, options)
-        return PreparedRows(candidates, canonicalizer, vars(features), seed, routed, listed)
 
     def __getstate__(self) -> dict[str, Any]:
         # How long the universe took, and how options score, is for the curator.
@@ -391,28 +342,11 @@ SubsetFitError, NonDeterministicError
         self.responder()
         return self._answering.preview(X)
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Where metadata goes: ``groups`` stays here, the rest reaches the subset fits."""
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                estimator=self.estimator,
-                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-            )
-        )
-
     def __sklearn_tags__(self) -> Tags:
-        own = super().__sklearn_tags__()
-        tags = copy.deepcopy(get_tags(self.estimator))
-        tags.requires_fit = own.requires_fit
-        tags.array_api_support = False
-        tags.non_deterministic = self.random_state is None
+        tags = super().__sklearn_tags__()
         for kind in (tags.classifier_tags, tags.regressor_tags):
             if kind is not None:  # how good a model is depends on the budget
                 kind.poor_score = True
-        if not hasattr(self, "transform"):
-            tags.transformer_tags = None
         if tags.classifier_tags is not None and self._is_black_box():
             tags.classifier_tags.multi_label = False
             tags.target_tags.multi_output = False
@@ -422,56 +356,16 @@ SubsetFitError, NonDeterministicError
     def __sklearn_is_fitted__(self) -> bool:
         return "released_estimator_" in vars(self) or "_answering" in vars(self)
 
-    def _offers(self, method: str) -> bool:
-        if self.__sklearn_is_fitted__():
-            return method in self.released_methods_ and hasattr(self._released(), method)
-        if not hasattr(self.estimator, method):
-            return False
-        try:
-            chosen = self._canonicalizer()
-        except NoCanonicalizerError:
-            return True
-        if chosen is None:
-            offered = ("predict", "predict_proba")[: 2 if self.answers == "probabilities" else 1]
-            return method in offered
-        return method in chosen.methods
+    def _offered(self) -> Iterable[str]:
+        canonicalizer = self._canonicalizer()
+        if canonicalizer is not None:
+            return canonicalizer.methods
+        return ("predict", "predict_proba")[: 2 if self.answers == "probabilities" else 1]
 
     def _released(self) -> Any:
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # says so; it asks for the tags first, which takes a while
         return self._answering if "_answering" in vars(self) else self.released_estimator_
-
-    def _check_parameters(self) -> None:
-        known = hasattr(self.estimator, "fit") and hasattr(self.estimator, "get_params")
-        if isinstance(self.estimator, type) or not known:
-            is_class = isinstance(self.estimator, type)
-            name = (self.estimator if is_class else type(self.estimator)).__name__
-            given = (
-                f"the class; give an instance, {name}()"
-                if is_class
-                else f"an object of type {name}"
-            )
-            raise TypeError(
-                f"estimator must be a scikit-learn estimator, with fit and get_params, got {given}."
-            )
-        check_reader(self.estimator)
-        if self.release not in ("auto", "parameters", "responses"):
-            raise ValueError(
-                f"release must be 'auto', 'parameters' or 'responses', got {self.release!r}."
-            )
-
-    def _canonicalizer(self) -> Canonicalizer | None:
-        """Canonicalizer of the wrapped estimator, or None to release responses."""
-        if self.release == "responses":
-            return None
-        try:
-            return registry().canonicalizer(self.canonicalizer, self.estimator)
-        except NoCanonicalizerError as error:
-            if not _answers_queries(self.estimator):
-                raise
-            if self.release == "auto":
-                return None
-            raise NoCanonicalizerError(f"{error} Or let it answer: release='responses'.") from None
 
     def _is_black_box(self) -> bool:
         if self.__sklearn_is_fitted__():
@@ -491,8 +385,3 @@ SubsetFitError, NonDeterministicError
             value_range=self.value_range,
             fit_params=fit_params,
         )
-
-    def _routed(self, fit_params: Mapping[str, Any]) -> dict[str, Any]:
-        if not routing_enabled():
-            return dict(fit_params)
-        return dict(process_routing(self, "fit", **fit_params).estimator.fit)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.utils.validation import validate_data
 
 from pacsklearn._validation import check_budget, check_integer
-from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.candidates.design import Design, subset_seed
+from pacsklearn.candidates.universe import check_names, check_reader
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.fit_plan import FitPlan
 from pacsklearn.estimators.planning import plan_answers, plan_parameters
+from pacsklearn.estimators.private_estimator import PrivateEstimator
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.steadier_models import steadier_models
 from pacsklearn.estimators.tuning import (
@@ -26,6 +29,8 @@ from pacsklearn.estimators.tuning import (
     listed_options,
     released_scoring,
 )
+from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.plugin import registry
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.release.secret import opening_belief
 from pacsklearn.release.session_criterion import as_criterion, check_cap
@@ -49,10 +54,9 @@ class PreparedRows(NamedTuple):
     options: list[Option]
 
 
-class PlannedFit(ABC):
-    """Plans of :class:`PACPrivate`."""
+class PlannedFit(PrivateEstimator):
+    """How a fit of :class:`PACPrivate` begins, and plans of it."""
 
-    estimator: Any
     budget: float
     criterion: Any
     noise: Any
@@ -64,13 +68,13 @@ class PlannedFit(ABC):
     value_range: Any
     max_answers: int | None
     query_budget: float | None
+    subset_seed: Any
+    n_jobs: int | None
+    verbose: int
+    fast_fit: bool
     allow_exact: bool
     tune: Any
     scoring: Any
-
-    @abstractmethod
-    def _prepared(self, X: Any, y: Any, groups: Any, fit_params: Any) -> PreparedRows:
-        """Check parameters and rows, and draw the candidates."""
 
     def plan(
         self,
@@ -200,6 +204,71 @@ class PlannedFit(ABC):
             step_budget=step,
             n_releases=n_releases,
         )
+
+    def _prepared(self, X: Any, y: Any, groups: Any, fit_params: Any) -> PreparedRows:
+        self._check_parameters()
+        backend = self.noise
+        if not (isinstance(backend, str) and backend == "auto"):
+            registry().noise_backend(backend)
+        listed = self._options()
+        canonicalizer = self._canonicalizer()
+        if listed:
+            canonicalizer = registry().canonicalizer(self.canonicalizer, listed[0].estimator)
+        if self.stabilize and canonicalizer is not None:
+            raise ValueError(
+                f"stabilize={self.stabilize!r} is for private responses, and the parameters of "
+                f"{type(self.estimator).__name__} are released; give release='responses' as "
+                "well, or leave stabilize out."
+            )
+        routed = self._routed(fit_params)
+        # About the features; kept aside so that a failing fit leaves the last one whole.
+        features = BaseEstimator()
+        check_names(X)
+        validate_data(features, X, skip_check_array=True)
+        seed = subset_seed(self.subset_seed, self.random_state)
+        options = FitOptions(routed, self.n_jobs, self.verbose, self.fast_fit)
+        design = Design.of(self, groups, seed)
+        candidates = Candidates.prepare(self.estimator, X, y, design, options)
+        return PreparedRows(candidates, canonicalizer, vars(features), seed, routed, listed)
+
+    def _check_parameters(self) -> None:
+        known = hasattr(self.estimator, "fit") and hasattr(self.estimator, "get_params")
+        if isinstance(self.estimator, type) or not known:
+            is_class = isinstance(self.estimator, type)
+            name = (self.estimator if is_class else type(self.estimator)).__name__
+            given = (
+                f"the class; give an instance, {name}()"
+                if is_class
+                else f"an object of type {name}"
+            )
+            raise TypeError(
+                f"estimator must be a scikit-learn estimator, with fit and get_params, got {given}."
+            )
+        check_reader(self.estimator)
+        if self.release not in ("auto", "parameters", "responses"):
+            raise ValueError(
+                f"release must be 'auto', 'parameters' or 'responses', got {self.release!r}."
+            )
+
+    def _canonicalizer(self) -> Canonicalizer | None:
+        """Canonicalizer of the wrapped estimator, or None to release responses."""
+        if self.release == "responses":
+            return None
+        try:
+            return registry().canonicalizer(self.canonicalizer, self.estimator)
+        except NoCanonicalizerError as error:
+            if not _answers_queries(self.estimator):
+                raise
+            if self.release == "auto":
+                return None
+            raise NoCanonicalizerError(f"{error} Or let it answer: release='responses'.") from None
+
+
+def _answers_queries(estimator: Any) -> bool:
+    """Whether private responses can be released: it is a classifier or regressor that predicts."""
+    if not (hasattr(estimator, "__sklearn_tags__") and hasattr(estimator, "predict")):
+        return False
+    return is_classifier(estimator) or is_regressor(estimator)
 
 
 def _planned(

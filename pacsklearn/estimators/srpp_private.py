@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import copy
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import Tags, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pacsklearn._sklearn_compat import routing_enabled
 from pacsklearn.candidates.universe import check_fit_params, check_names, check_universe
+from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.renyi_unit import check_secret_name, renyi_unit
-from pacsklearn.estimators.guarded_state import GuardedState
-from pacsklearn.estimators.released_methods import ReleasedMethods
+from pacsklearn.estimators.private_estimator import PrivateEstimator
 from pacsklearn.estimators.srpp_parameters import (
     is_function,
     secret_column,
     sliced_options,
 )
-from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import sliced_release
 from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery, Query
@@ -32,19 +30,10 @@ from pacsklearn.release.secret import sampler_for
 __all__ = ["SRPPPrivate"]
 
 _DEFAULT_SCENARIO = "prevalence"
-_LEARNED = (
-    "classes_",
-    "feature_names_in_",
-    "guarantee_",
-    "n_features_in_",
-    "released_estimator_",
-    "released_methods_",
-    "released_value_",
-)
 
 
 @dataclass(eq=False, repr=False)
-class SRPPPrivate(GuardedState, ReleasedMethods, MetaEstimatorMixin, BaseEstimator):
+class SRPPPrivate(PrivateEstimator):
     """Release of an estimator, or of a function's value, that hides a secret about the data.
 
     The secret is what a scenario names: how frequent a value is, which group the model is about,
@@ -169,6 +158,16 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     random_state: Any = None
     n_jobs: int | None = None
 
+    _learned = (
+        "classes_",
+        "feature_names_in_",
+        "guarantee_",
+        "n_features_in_",
+        "released_estimator_",
+        "released_methods_",
+        "released_value_",
+    )
+
     def fit(
         self, X: Any, y: Any = None, *, secret: Any = None, realized: Any = None, **fit_params: Any
     ) -> SRPPPrivate:
@@ -245,11 +244,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
             learned["released_estimator_"] = release.value
             if hasattr(release.value, "classes_"):
                 learned["classes_"] = release.value.classes_
-        for name in _LEARNED:
-            if name in vars(self):
-                delattr(self, name)
-        for name, value in learned.items():
-            setattr(self, name, value)
+        self._learn(learned)
         return self
 
     def ledger_unit(self, n_numbers: int) -> str:
@@ -272,48 +267,32 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Where metadata goes: ``secret`` and ``realized`` stay here, the rest is passed on."""
-        router = MetadataRouter(owner=self).add_self_request(self)
         if is_function(self.estimator):
-            return router
-        return router.add(
-            estimator=self.estimator,
-            method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-        )
+            return MetadataRouter(owner=self).add_self_request(self)
+        return super().get_metadata_routing()
 
     def __sklearn_tags__(self) -> Tags:
-        own = super().__sklearn_tags__()
-        if is_function(self.estimator):
-            own.non_deterministic = self.random_state is None
-            return own
-        tags = copy.deepcopy(get_tags(self.estimator))
-        tags.requires_fit = own.requires_fit
-        tags.array_api_support = False
+        if not is_function(self.estimator):
+            return super().__sklearn_tags__()
+        tags = BaseEstimator.__sklearn_tags__(self)
         tags.non_deterministic = self.random_state is None
-        if not hasattr(self, "transform"):
-            tags.transformer_tags = None
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return "guarantee_" in vars(self)
 
     def _offers(self, method: str) -> bool:
-        if is_function(self.estimator):
-            return False
-        if self.__sklearn_is_fitted__():
-            return method in self.released_methods_ and hasattr(self.released_estimator_, method)
-        if not hasattr(self.estimator, method):
-            return False
-        try:
-            return method in self._canonicalizer().methods
-        except NoCanonicalizerError:  # fit says so
-            return True
+        return not is_function(self.estimator) and super()._offers(method)
 
     def _released(self) -> Any:
         check_is_fitted(self)
         return self.released_estimator_
 
-    def _canonicalizer(self) -> Any:
+    def _canonicalizer(self) -> Canonicalizer:
         return registry().canonicalizer(self.canonicalizer, self.estimator)
+
+    def _offered(self) -> Iterable[str]:
+        return self._canonicalizer().methods
 
     def _ledger(self) -> Any:
         if self.ledger is None or isinstance(self.ledger, Ledger):
@@ -330,9 +309,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
                     f"A function takes no parameters of fit, got {', '.join(sorted(fit_params))}."
                 )
             return {}
-        if not routing_enabled():
-            return dict(fit_params)
-        return dict(process_routing(self, "fit", **fit_params).estimator.fit)
+        return super()._routed(fit_params)
 
 
 def _plain(values: Any) -> Any:

@@ -1,15 +1,26 @@
-"""Methods of a private estimator that hand on to what it released."""
+"""What private meta-estimators share: they show what was released, and nothing else."""
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
 
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 
-from pacsklearn._sklearn_compat import output_config, set_output_config
+from pacsklearn._sklearn_compat import (
+    html_diagram,
+    output_config,
+    routing_enabled,
+    set_output_config,
+)
+from pacsklearn.exceptions import NoCanonicalizerError
 
-__all__ = ["ReleasedMethods"]
+__all__ = ["PrivateEstimator"]
 
 _ABOUT_A_MODEL = ("released_estimator_", "transform", "inverse_transform", "score_samples")
 
@@ -19,32 +30,104 @@ def _can(method: str) -> Any:
     return available_if(lambda self: self._offers(method))
 
 
-def _can_score(self: ReleasedMethods) -> bool:
+def _can_score(self: PrivateEstimator) -> bool:
     return hasattr(self, "predict") and hasattr(self.estimator, "score")
 
 
-class ReleasedMethods(ABC):
-    """Prediction, transformation and scoring by the released model and by nothing else.
+class PrivateEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
+    """Prediction, transformation and scoring by what was released and by nothing else.
+
+    Pickles without what the wrapped estimator learned, and displays the guarantee.
 
     Attributes
     ----------
     estimator : estimator
         The wrapped one.
+    draws_its_own_secret : bool
+        Read where candidates are fitted, which must not.
     """
 
     estimator: Any
+    random_state: Any
+    released_methods_: tuple[str, ...]
+    draws_its_own_secret = True
+    _learned: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Release something private."""
 
     @abstractmethod
-    def _offers(self, method: str) -> bool:
-        """Whether the method can be asked of what was, or will be, released."""
-
-    @abstractmethod
     def _released(self) -> Any:
         """Return what was released; NotFittedError when nothing was."""
+
+    @abstractmethod
+    def _offered(self) -> Iterable[str]:
+        """Methods of what a fit would release."""
+
+    def _offers(self, method: str) -> bool:
+        """Whether the method can be asked of what was, or will be, released."""
+        if self.__sklearn_is_fitted__():
+            return method in self.released_methods_ and hasattr(self._released(), method)
+        if not hasattr(self.estimator, method):
+            return False
+        try:
+            return method in self._offered()
+        except NoCanonicalizerError:  # fit says so
+            return True
+
+    def _learn(self, learned: Mapping[str, Any]) -> None:
+        """Forget the last fit and keep this one, which is whole."""
+        for name in self._learned:
+            self.__dict__.pop(name, None)
+        for name, value in learned.items():
+            setattr(self, name, value)
+
+    def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
+        if not routing_enabled():
+            return dict(fit_params)
+        return dict(process_routing(self, "fit", **fit_params).estimator.fit)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Where metadata goes: what ``fit`` names stays here, the rest reaches the inner fits."""
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                estimator=self.estimator,
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
+        )
+
+    @abstractmethod
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether something was released."""
+
+    def __sklearn_tags__(self) -> Tags:
+        own = super().__sklearn_tags__()
+        tags = copy.deepcopy(get_tags(self.estimator))
+        tags.requires_fit = own.requires_fit
+        tags.array_api_support = False
+        tags.non_deterministic = self.random_state is None
+        if not hasattr(self, "transform"):
+            tags.transformer_tags = None
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The wrapped estimator may have been fitted before, on all rows: a copy forgets that.
+        state = dict(super().__getstate__())
+        return {**state, "estimator": clone(self.estimator, safe=False)}
+
+    def _repr_html_inner(self) -> str:
+        diagram = html_diagram(copy.copy(self))
+        guarantee = getattr(self, "guarantee_", None)
+        return diagram if guarantee is None else f"{diagram}{guarantee._repr_html_()}"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
 
     def __getattr__(self, name: str) -> Any:
         """Say why something is not there; called when it is nowhere else."""
