@@ -271,10 +271,13 @@ SubsetFitError, NonDeterministicError
                 learned |= {"_answering": answering, "released_methods_": answering.methods}
                 classes = answering.kind.classes
             else:
-                choices = {
-                    name: getattr(self, name) for name in ("noise", "metric", "canonicalizer")
-                }
-                prepare = partial(session.prepare, fit_params=routed, **choices)
+                prepare = partial(
+                    session.prepare,
+                    noise=self.noise,
+                    metric=self.metric,
+                    canonicalizer=self.canonicalizer,
+                    fit_params=routed,
+                )
                 choice = self._choice(rows, prepare)
                 plan = prepare(self.estimator) if choice is None else choice.plan
                 warn_of_poor_release(plan, candidates, self.estimator)
