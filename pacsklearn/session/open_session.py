@@ -1,0 +1,106 @@
+"""What a session holds while it is open."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any, NoReturn, Self
+
+from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.core.candidate_space import CandidateSpace
+from pacsklearn.core.criterion import Criterion
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.ledger import Ledger
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.release.account import Account
+from pacsklearn.release.procedure import ReleaseProcedure
+from pacsklearn.release.secret import Secret
+from pacsklearn.responses.responders import Responders
+
+__all__ = ["OpenSession"]
+
+
+class OpenSession:
+    """Universe, secret, belief and ledgers of a session, and how it ends."""
+
+    def _start(
+        self,
+        X: Any,
+        y: Any,
+        space: SecretSpace | CandidateSpace,
+        account: Account,
+        secret: Secret,
+        *,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        criterion: Criterion | None = None,
+        fast_fit: bool = True,
+    ) -> None:
+        self._X, self._y, self._space = X, y, space
+        self._account, self._secret = account, secret
+        self._n_jobs, self._verbose, self._fast_fit = n_jobs, verbose, fast_fit
+        self._one_at_a_time = threading.RLock()
+        self._procedure = ReleaseProcedure(
+            self._space, self._secret, self._account, self._one_at_a_time, criterion
+        )
+        self._responders = Responders(
+            self._secret, self._account, self._one_at_a_time, lambda: self.guarantee_
+        )
+
+    @property
+    def ledger(self) -> Ledger:
+        """Account of this session."""
+        return self._account.own
+
+    @property
+    def space(self) -> SecretSpace | CandidateSpace:
+        """Candidates; public."""
+        return self._space
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """What is promised about everything released so far."""
+        return self._procedure.guarantee()
+
+    def close(self) -> None:
+        """Release nothing more, and stop drawing noise ahead. What was released stays valid.
+
+        Answers that are stored, or on which all candidates agree, are still given.
+        """
+        if self._account.home.is_here:
+            with self._one_at_a_time:  # whatever is on its way is finished first
+                self._account.is_closed = True
+        self._responders.close()
+
+    def _candidates(self, estimator: Any, fit_params: Mapping[str, Any] | None) -> Candidates:
+        options = FitOptions(fit_params or {}, self._n_jobs, self._verbose, self._fast_fit)
+        return Candidates.prepare(estimator, self._X, self._y, self._row_space(), options)
+
+    def _row_space(self) -> SecretSpace:
+        if not isinstance(self._space, SecretSpace):
+            raise TypeError(
+                "This session is over arbitrary candidates, not over subsets of rows; use "
+                "release_function, or begin a session with PrivacySession(X, y, ...)."
+            )
+        return self._space
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        size = f"n_candidates={self._space.n_candidates}"
+        if isinstance(self._space, SecretSpace):
+            size = f"n_rows={self._space.n_rows}, n_subsets={self._space.n_subsets}"
+        return (
+            f"PrivacySession({size}, spent={self.ledger.spent:.6g}, "
+            f"ceiling={self.ledger.ceiling:.6g})"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "A PrivacySession holds the secret and cannot be pickled or copied; keep it in the "
+            "process that owns it and publish its releases, or move it with save and load."
+        )

@@ -1,0 +1,127 @@
+"""A session that moves to another process by a file."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Self
+
+from pacsklearn.core.ledger import Ledger, MemoryLedger
+from pacsklearn.release.account import Account
+from pacsklearn.release.secret import Secret, resumed_sampler
+from pacsklearn.release.session_criterion import ledger_unit
+from pacsklearn.session.open_session import OpenSession
+from pacsklearn.session.session_file import (
+    check_ledger,
+    read_session,
+    session_state,
+    write_session,
+)
+
+__all__ = ["StoredSession"]
+
+
+class StoredSession(OpenSession):
+    """Saving and loading of :class:`PrivacySession`."""
+
+    def save(self, path: str | os.PathLike[str], *, key: Any = None) -> None:
+        """Write the session to a file, to go on elsewhere with :meth:`load`.
+
+        The file is secret material: it holds the rows, the candidates' models, the secret and the
+        stored answers. It is readable by its owner only (mode 0600); treat a copy like the data.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file that is there is replaced.
+        key : str, bytes or path-like, optional
+            A passphrase, or the path (a ``pathlib.Path``) of a key file: whoever loads the file
+            needs it, and nobody without it can have altered the file. Required where the session
+            holds fitted models or anything else whose loading runs code.
+
+        Raises
+        ------
+        SessionFileError
+            When a key is required and none was given, or it is too short.
+        LedgerError
+            When the session has no ledger in a database (``ledger="sqlite:///path"``): nothing
+            would stop a file that is loaded twice from spending the budget twice.
+
+        Notes
+        -----
+        The session may go on afterwards; the file is then out of date, and refused. A session with
+        a ``random_state`` resumes its generator where it was.
+        """
+        self._account.home.check()
+        with self._one_at_a_time:
+            options = {
+                "n_jobs": self._n_jobs,
+                "verbose": self._verbose,
+                "criterion": self._procedure.criterion,
+                "fast_fit": self._fast_fit,
+            }
+            write_session(
+                path,
+                session_state(self._X, self._y, self._procedure, self._responders, options),
+                key,
+            )
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        key: Any = None,
+        trusted: bool = False,
+        ledger: str | Ledger | None = None,
+    ) -> Self:
+        """Go on with a saved session; whoever saved it, or loaded it before, cannot any more.
+
+        A file without a key holds numbers, texts and arrays, and loading it runs no code. A file
+        with one is verified before any of it is read.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Written by :meth:`save`.
+        key : str, bytes or path-like, optional
+            As given to :meth:`save`.
+        trusted : bool, default=False
+            Load a file that was saved without a key: you know that it is yours.
+        ledger : str or Ledger, optional
+            Where the session's ledger is now, if it was moved.
+
+        Returns
+        -------
+        PrivacySession
+            With its belief, secret, stored answers, fitted models and responders: asking for the
+            same :meth:`responder` again gives the one that was saved.
+
+        Raises
+        ------
+        SessionFileError
+            When the file is something else, was altered, belongs to somebody else or can be written
+            by others, was saved with another key, or without one and is not ``trusted``.
+        SessionRolledBackError
+            When the session was charged or resumed since it was saved, or the ledger is an older
+            copy.
+
+        Notes
+        -----
+        An event of no charge in the shared ledger marks the session as resumed, so that a file
+        works once. Only whoever puts back an older file *and* an older ledger goes unnoticed: keep
+        the ledger's position elsewhere (see ``SQLiteLedger.is_ahead_of``).
+        """
+        state = read_session(path, key, trusted=trusted)
+        shared = check_ledger(ledger, state)
+        own = MemoryLedger(state.ceiling, ledger_unit(state.options["criterion"]))
+        for event in state.events:
+            own.charge(event)
+        account = Account(own, shared, state.session, state.n_charged)
+        secret = Secret(state.space.weights, resumed_sampler(state.generator))
+        secret.restore(*state.drawn)
+        session = cls.__new__(cls)
+        session._start(state.X, state.y, state.space, account, secret, **state.options)
+        session._responders.restore(state.models, state.responders)
+        # Last, so that whatever fails before leaves the file good for another attempt.
+        account.resume()
+        return session
