@@ -32,11 +32,14 @@ class SessionCertificate:
     fixed : Certified or None
         Figure of the first release, or of the first planned ones together: computed from laws that
         nothing released has influenced, so it may be published.
+    n_planned : int
+        Releases that were charged together with another one.
     """
 
     def __init__(self) -> None:
         self.fixed: Certified | None = None
         self._laws: list[Law] = []
+        self.n_planned = 0
 
     def fix(
         self, law: Law, space: SecretSpace | CandidateSpace, belief: Floats
@@ -48,11 +51,18 @@ class SessionCertificate:
     def note(self, law: Law) -> None:
         """Remember a law that was used."""
         self._laws.append(law)
+        if isinstance(law, JointLaw):
+            self.n_planned += len(law.laws) - 1
 
-    @property
-    def n_planned(self) -> int:
-        """Releases that were charged together with another one."""
-        return sum(len(law.laws) - 1 for law in self._laws if isinstance(law, JointLaw))
+    def export(self) -> tuple[tuple[float, float] | None, int]:
+        """What a session file keeps: the published figure and the count, and no law."""
+        figure = None if self.fixed is None else (self.fixed.success, self.fixed.confidence)
+        return figure, self.n_planned
+
+    def restore(self, figure: tuple[float, float] | None, n_planned: int) -> None:
+        """Take over what :meth:`export` gave."""
+        self.fixed = None if figure is None else Certified(*figure)
+        self.n_planned = n_planned
 
     def under_all(self, space: SecretSpace, n_events: int) -> tuple[Certified | None, str]:
         """Certify the laws used so far as though they had been fixed beforehand.

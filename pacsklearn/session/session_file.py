@@ -41,7 +41,7 @@ __all__ = [
     "write_session",
 ]
 
-_MAGIC: Final = b"pacsklearn session 3\n"
+_MAGIC: Final = b"pacsklearn session 4\n"
 _KEYED, _UNKEYED = b"K", b"U"
 _DIGEST: Final = hashlib.sha256().digest_size
 
@@ -75,6 +75,8 @@ class SessionState:
         Fitted candidates by name.
     responders : mapping
         What each remembers, and the name of its models.
+    certificate : tuple
+        Certified figure of what was released first, and how many releases shared a charge.
     options : mapping
         ``n_jobs`` and ``verbose``.
     """
@@ -92,6 +94,7 @@ class SessionState:
     position: Any
     models: Mapping[str, CandidateModels] = field(repr=False)
     responders: Mapping[str, tuple[str, ResponderState]] = field(repr=False)
+    certificate: tuple[tuple[float, float] | None, int]
     options: Mapping[str, Any]
 
 
@@ -184,6 +187,7 @@ def session_state(
         position=position,
         models=models,
         responders=remembered,
+        certificate=procedure.certificate.export(),
         options=dict(options),
     )
 

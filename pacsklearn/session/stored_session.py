@@ -121,6 +121,7 @@ class StoredSession(OpenSession):
         secret.restore(*state.drawn)
         session = cls.__new__(cls)
         session._start(state.X, state.y, state.space, account, secret, **state.options)
+        session._procedure.certificate.restore(*state.certificate)
         session._responders.restore(state.models, state.responders)
         # Last, so that whatever fails before leaves the file good for another attempt.
         account.resume()

@@ -229,6 +229,20 @@ def test_other_files_are_not_unpickled(
         PrivacySession.load(tmp_path / "nothing", key=KEY)
 
 
+def test_a_loaded_session_knows_what_was_certified_and_planned(
+    rows: Any, ledger: SQLiteLedger, tmp_path: Path
+) -> None:
+    session = PrivacySession(*rows, budget=1.0, n_subsets=8, ledger=ledger)
+    planned = [StandardScaler(), lambda X, y: float(X.mean())]
+    session.release_planned(planned, budgets=[1 / 8, 1 / 8])
+    session.save(tmp_path / "session", key=KEY)
+    resumed = PrivacySession.load(tmp_path / "session", key=KEY)
+    assert resumed.guarantee_ == session.guarantee_
+    assert resumed.guarantee_.n_releases == 2
+    assert resumed.guarantee_.certified_membership is not None
+    assert "before the session was loaded" in resumed.curator_figure().missing
+
+
 def test_an_estimator_is_no_plain_fact() -> None:
     whole = pickle.dumps(AdditiveRegressor, protocol=5)  # a dataclass, as records are
     with pytest.raises(pickle.UnpicklingError, match="AdditiveRegressor is no plain fact"):
