@@ -16,6 +16,7 @@ from pacsklearn.accounting.entry import (
     event_from_text,
     event_text,
     is_sound,
+    without_password,
 )
 from pacsklearn.accounting.schema import VERSION, check_version, migrate
 from pacsklearn.core.accounts import Accounts, Posting
@@ -27,6 +28,13 @@ __all__ = ["Book", "Rows"]
 
 _AT_ONCE: Final = 1000
 _COLUMNS: Final = [field.name for field in fields(Entry)]
+# One statement for any number of rows, which the server need read only once.
+_ARRAYS: Final = {"sequence": "int8", "charge": "float8"}
+_INSERT: Final = (
+    f"INSERT INTO entries ({', '.join(_COLUMNS)}) SELECT * FROM unnest("
+    + ", ".join(f"%s::{_ARRAYS.get(name, 'text')}[]" for name in _COLUMNS)
+    + ") RETURNING *"
+)
 _FOUNDING_COLUMNS: Final = [field.name for field in fields(Founding)]
 _UTC: Final = (
     "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"+00:00\"')"
@@ -49,22 +57,28 @@ class Rows:
         self._postgres = connection.dialect.name != "sqlite"
         self._mark = "%s" if self._postgres else "?"
         self._driver: Any = connection.connection.driver_connection
+        self._info = connection.info
 
     def founding(self, *, lock: bool) -> tuple[Founding | None, int, str]:
         """First link of the chain, version of the schema, and the time; locks the data set."""
         if self._postgres:
-            row = self._run(
-                f"SELECT {_UTC}, (SELECT version_num FROM alembic_version), d.* FROM datasets d "
-                f"WHERE name = %s{' FOR UPDATE OF d' if lock else ''}",
-                self._dataset,
-            ).fetchone()
-            if row is None:
-                return None, VERSION, time_text()
-            return Founding(*row[2:]), int(row[1]), str(row[0])
+            row = self._run(self._founding_statement(lock=lock), self._dataset).fetchone()
+            return self._stored_founding(row)
         (version,) = self._run("PRAGMA user_version").fetchone()
         check_version(version)
         stored = self._run("SELECT * FROM datasets WHERE name = ?", self._dataset).fetchone()
         return None if stored is None else Founding(*stored), version, time_text()
+
+    def _founding_statement(self, *, lock: bool) -> str:
+        return (
+            f"SELECT {_UTC}, (SELECT version_num FROM alembic_version), d.* FROM datasets d "
+            f"WHERE name = %s{' FOR UPDATE OF d' if lock else ''}"
+        )
+
+    def _stored_founding(self, row: Any) -> tuple[Founding | None, int, str]:
+        if row is None:
+            return None, VERSION, time_text()
+        return Founding(*row[2:]), int(row[1]), str(row[0])
 
     def after(self, sequence: int, account: str | None = None) -> Iterator[Entry]:
         """Rows with a larger number, of one account or of all; as they stand, unchecked."""
@@ -92,12 +106,31 @@ class Rows:
         ).fetchall()
         return rows
 
-    def after_or_with_keys(self, sequence: int, keys: list[str]) -> list[Entry]:
-        """As both of these, for few rows, in one round trip."""
-        marks = ", ".join([self._mark] * len(keys))
+    def to_charge(
+        self, sequence: int, keys: list[str]
+    ) -> tuple[tuple[Founding | None, int, str], list[Entry]]:
+        """:meth:`founding`, and the rows after one or with a key; in one round trip to a server."""
+        if not self._postgres:
+            return self.founding(lock=True), self._after_or_with_keys(sequence, keys)
+        with self._driver.pipeline():
+            begin = self._info.pop("begin", None)
+            if begin is not None:
+                self._run(begin)
+            founding = self._run(self._founding_statement(lock=True), self._dataset)
+            rows = self._run(
+                "SELECT * FROM entries WHERE dataset = %s AND (sequence > %s OR key = ANY(%s)) "
+                f"ORDER BY sequence LIMIT {_AT_ONCE}",
+                self._dataset,
+                sequence,
+                keys,
+            )
+        return self._stored_founding(founding.fetchone()), [Entry(*row) for row in rows.fetchall()]
+
+    def _after_or_with_keys(self, sequence: int, keys: list[str]) -> list[Entry]:
+        marks = ", ".join("?" * len(keys))
         rows = self._run(
-            f"SELECT * FROM entries WHERE dataset = {self._mark} AND (sequence > {self._mark} "
-            f"OR key IN ({marks})) ORDER BY sequence LIMIT {_AT_ONCE + len(keys)}",
+            "SELECT * FROM entries WHERE dataset = ? AND (sequence > ? "
+            f"OR key IN ({marks})) ORDER BY sequence LIMIT {_AT_ONCE}",
             self._dataset,
             sequence,
             *keys,
@@ -126,16 +159,19 @@ class Rows:
             When the database keeps a value in another type: every later reader would find the
             chain corrupted.
         """
-        marks = ", ".join([self._mark] * len(_COLUMNS))
         for start in range(0, len(entries), _AT_ONCE):
             some = entries[start : start + _AT_ONCE]
-            # SQLite's RETURNING gives whole doubles back as integers, so its rows are read.
-            stored = self._run(
-                f"INSERT INTO entries ({', '.join(_COLUMNS)}) VALUES "
-                f"{', '.join([f'({marks})'] * len(some))}{' RETURNING *' * self._postgres}",
-                *(value for entry in some for value in vars(entry).values()),
-            )
-            rows = stored.fetchall() if self._postgres else self._read(some[0].sequence)
+            if self._postgres:
+                columns = map(list, zip(*(vars(each).values() for each in some), strict=True))
+                rows = self._run(_INSERT, *columns).fetchall()
+            else:
+                # SQLite's RETURNING gives whole doubles back as integers, so its rows are read.
+                marks = ", ".join("?" * len(_COLUMNS))
+                self._driver.executemany(
+                    f"INSERT INTO entries ({', '.join(_COLUMNS)}) VALUES ({marks})",
+                    [tuple(vars(each).values()) for each in some],
+                )
+                rows = self._read(some[0].sequence)
             given = [tuple(vars(entry).values()) for entry in some]
             kept = sorted(rows, key=lambda row: row[1])
             if kept != given or [list(map(type, row)) for row in kept] != [
@@ -175,8 +211,8 @@ class Book(OpenBook):
         Lock the data set.
     where : str
         Name of the database, for messages.
-    keys : list of str
-        Idempotency keys that will be looked up.
+    keys : list of str, optional
+        Idempotency keys that will be looked up, for a charge.
 
     Raises
     ------
@@ -202,14 +238,19 @@ class Book(OpenBook):
         self._pending: dict[str, tuple[Entry, Posting]] = {}
         self._known: dict[str, Entry | None] = {}
         self.is_dirty = True  # until all is verified
-        stored, version, self._time = self._rows.founding(lock=write)
+        some = None
+        if keys is not None:
+            first = max(chain.position.sequence - 1, 0)
+            (stored, version, self._time), some = self._rows.to_charge(first, keys)
+        else:
+            stored, version, self._time = self._rows.founding(lock=write)
         check_version(version)
-        if stored is not None and not is_sound(stored):
-            raise LedgerCorruptedError(0, "(the account) is not the one that was founded")
-        if stored != founding:
+        if stored != founding:  # the one expected was checked when the chain began
+            if stored is not None and not is_sound(stored):
+                raise LedgerCorruptedError(0, "(the account) is not the one that was founded")
             raise LedgerMismatchError(
-                f"The database at {where} does not hold this ledger any more: it is "
-                "another one, or it was founded anew."
+                f"The database at {without_password(where)} does not hold this ledger any more: it "
+                "is another one, or it was founded anew."
             )
         if write and version < VERSION:
             if connection.dialect.name != "sqlite":
@@ -218,7 +259,7 @@ class Book(OpenBook):
                     "`pacsklearn ledger migrate` on it."
                 )
             migrate(connection)
-        self._verify_the_rest(keys or [])
+        self._verify_the_rest(keys or [], some)
         self.is_dirty = False
 
     @property
@@ -274,7 +315,7 @@ class Book(OpenBook):
             expires=posting.expires,
         )
         vars(entry)["hash"] = entry.digest()
-        self._chain.position = Position(entry.sequence, entry.hash)
+        self._chain.add(entry)
         self._pending[event.key] = (entry, posting)
 
     def flush(self) -> None:
@@ -289,21 +330,20 @@ class Book(OpenBook):
     def events(self, account: str, after: int = 0) -> Iterator[Event]:
         return (event_from_text(entry.event) for entry in self._rows.after(after, account))
 
-    def _verify_the_rest(self, keys: list[str]) -> None:
+    def _verify_the_rest(self, keys: list[str], some: list[Entry] | None) -> None:
         position = self._chain.position
         first = max(position.sequence - 1, 0)
-        rows = self._rows.after(first)
-        if keys and position.sequence:
-            some = self._rows.after_or_with_keys(first, keys)
-            if len(some) < _AT_ONCE:  # that is all of them
-                self._known = dict.fromkeys(keys)
-                self._known |= {entry.key: entry for entry in some if entry.key in self._known}
-                rows = iter([entry for entry in some if entry.sequence > first])
+        if some is not None and len(some) < _AT_ONCE:  # those are all after the first, or with keys
+            self._known = dict.fromkeys(keys)
+            self._known |= {entry.key: entry for entry in some if entry.key in self._known}
+            rows = iter([entry for entry in some if entry.sequence > first])
+        else:
+            rows = self._rows.after(first)
         if position.sequence:
             head = next(rows, None)
             if head is None or head.sequence != position.sequence:
                 raise LedgerCorruptedError(position.sequence, "is missing")
-            if head.hash != position.hash or not is_sound(head):
+            if not self._chain.ends_in(head):
                 raise LedgerCorruptedError(
                     position.sequence, "does not have the content it was written with"
                 )

@@ -31,6 +31,18 @@ class Chain:
             raise LedgerCorruptedError(0, "(the account) is not the one that was founded")
         self.accounts = Accounts(founding.terms)
         self.position = Position(0, founding.hash)
+        self._last: Entry | None = None
+
+    def add(self, entry: Entry) -> None:
+        """Add a row that was made from the ones before it, whose posting was added."""
+        self.position = Position(entry.sequence, entry.hash)
+        self._last = entry
+
+    def ends_in(self, entry: Entry) -> bool:
+        """Whether this is the last row, as it was checked, down to the types of its values."""
+        ours = () if self._last is None else tuple(vars(self._last).values())
+        stored = tuple(vars(entry).values())
+        return ours == stored and [*map(type, ours)] == [*map(type, stored)]
 
     def verify(self, entry: Entry) -> None:
         """Check the next row and add it.
@@ -46,7 +58,7 @@ class Chain:
         wrong = self._what_is_wrong(entry)
         if wrong:
             raise LedgerCorruptedError(expected, wrong)
-        self.position = Position(entry.sequence, entry.hash)
+        self.add(entry)
 
     def _what_is_wrong(self, entry: Entry) -> str:
         try:

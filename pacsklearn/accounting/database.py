@@ -58,8 +58,11 @@ class Database(ABC):
         self.address = address
 
     @abstractmethod
-    def begin(self, *, write: bool) -> tuple[Connection, RootTransaction]:
-        """Connection inside a transaction that other processes cannot get between."""
+    def begin(self, *, write: bool, lazily: bool) -> tuple[Connection, RootTransaction]:
+        """Connection inside a transaction that other processes cannot get between.
+
+        A server may be told lazily, with the first statement: it is in ``info["begin"]`` then.
+        """
 
     @abstractmethod
     def close(self) -> None:
@@ -122,12 +125,12 @@ def perform(address: str, job: Job) -> Any:
 
 
 @contextmanager
-def transaction(address: str, *, write: bool) -> Iterator[Connection]:
+def transaction(address: str, *, write: bool, lazily: bool = False) -> Iterator[Connection]:
     """Transaction of the database's own thread; everybody else calls :func:`run`."""
     database = _database(address)
     try:
-        connection, current = database.begin(write=write)
-        with connection, current:
+        connection, current = database.begin(write=write, lazily=lazily)
+        with current:
             yield connection
     except (DBAPIError, database.errors, OSError) as error:
         _close(address)

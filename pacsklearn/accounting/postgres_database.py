@@ -8,6 +8,7 @@ import psycopg
 from sqlalchemy import Connection, create_engine, event, make_url
 from sqlalchemy.engine import RootTransaction
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
 
 from pacsklearn.accounting.database import PATIENCE, Database
 from pacsklearn.accounting.schema import SCHEMA, WRITER
@@ -37,21 +38,24 @@ class PostgresDatabase(Database):
             make_url(address).set(drivername="postgresql+psycopg"),
             connect_args={"autocommit": True},  # transactions are begun here, by name
             hide_parameters=True,
-            max_overflow=0,
-            pool_size=1,
+            poolclass=NullPool,
         )
         event.listen(self._engine, "connect", _prepare)
-        event.listen(self._engine, "begin", _begin)
+        self._connection: Connection | None = None
 
-    def begin(self, *, write: bool) -> tuple[Connection, RootTransaction]:
+    def begin(self, *, write: bool, lazily: bool) -> tuple[Connection, RootTransaction]:
         try:
-            return self._begin_once(write=write)
-        except DBAPIError as error:
-            if not error.connection_invalidated:
+            return self._begin_once(write=write, lazily=lazily)
+        except (DBAPIError, psycopg.OperationalError):
+            if self._connection is None or not _driver(self._connection).closed:
                 raise
-        return self._begin_once(write=write)  # the server was started anew in between
+        self.close()  # the server was started anew in between
+        return self._begin_once(write=write, lazily=lazily)
 
     def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None and not connection.invalidated:
+            connection.invalidate()  # closes it at once, whatever it was doing
         self._engine.dispose()
 
     def is_gone(self, error: Exception) -> bool:
@@ -60,20 +64,25 @@ class PostgresDatabase(Database):
             return False
         return cause.sqlstate is None or cause.sqlstate[:2] == "08" or cause.sqlstate in _LOST
 
-    def _begin_once(self, *, write: bool) -> tuple[Connection, RootTransaction]:
-        connection = self._engine.connect().execution_options(pacsklearn_write=write)
+    def _begin_once(self, *, write: bool, lazily: bool) -> tuple[Connection, RootTransaction]:
+        connection = self._connection = self._connection or self._engine.connect()
+        # A writer locks the data set's row first, and has to see what was committed until then.
+        how = "READ COMMITTED" if write else "REPEATABLE READ READ ONLY"
+        statement = f"BEGIN ISOLATION LEVEL {how}"
+        current = connection.begin()
         try:
-            return connection, connection.begin()
+            if lazily:
+                connection.info["begin"] = statement
+            else:
+                _driver(connection).execute(statement, prepare=False)
         except BaseException:
-            connection.close()
+            current.rollback()
             raise
+        return connection, current
 
 
-def _begin(connection: Connection) -> None:
-    write = connection.get_execution_options()["pacsklearn_write"]
-    # A writer locks the data set's row first, and has to see what was committed until then.
-    how = "READ COMMITTED" if write else "REPEATABLE READ READ ONLY"
-    connection.exec_driver_sql(f"BEGIN ISOLATION LEVEL {how}")
+def _driver(connection: Connection) -> Any:
+    return connection.connection.driver_connection
 
 
 def _prepare(raw: Any, _: Any) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 from pathlib import Path
-from typing import Final, final
+from typing import Any, Final, final
 
-from sqlalchemy import Connection, create_engine, event
+from sqlalchemy import Connection, create_engine
 from sqlalchemy.engine import RootTransaction
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
@@ -45,12 +45,13 @@ class SQLiteDatabase(Database):
         self._engine = create_engine(
             "sqlite://", creator=self._connect, poolclass=StaticPool, hide_parameters=True
         )
-        event.listen(self._engine, "begin", _begin)
+        self._connection: Connection | None = None
 
     def is_gone(self, error: Exception) -> bool:
         return False
 
-    def begin(self, *, write: bool) -> tuple[Connection, RootTransaction]:
+    def begin(self, *, write: bool, lazily: bool) -> tuple[Connection, RootTransaction]:
+        # There is nothing to save: every statement is a call.
         for _ in waits():
             try:
                 return self._begin_once(write=write)
@@ -61,19 +62,26 @@ class SQLiteDatabase(Database):
         raise busy
 
     def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None and not connection.invalidated:
+            connection.invalidate()  # closes it at once, whatever it was doing
         self._engine.dispose()
 
     def _begin_once(self, *, write: bool) -> tuple[Connection, RootTransaction]:
-        connection = self._engine.connect().execution_options(pacsklearn_write=write)
+        connection = self._connection = self._connection or self._engine.connect()
+        driver: Any = connection.connection.driver_connection
+        current = connection.begin()
         try:
-            current = connection.begin()
+            driver.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            if not write:  # SQLite takes the snapshot with the first row read: it may be busy then
+                driver.execute("SELECT 1 FROM sqlite_master LIMIT 1")
             if _file_identity(self._path) != self._file:
                 raise LedgerError(
                     f"The ledger at {self._path} was replaced while it was in use; check its "
                     "position against what was released, then start again."
                 )
         except BaseException:
-            connection.close()
+            current.rollback()
             raise
         return connection, current
 
@@ -130,13 +138,6 @@ def _connect_to_read(path: str) -> sqlite3.Connection:
             raise
         # Nobody can write the file, and nothing waits in a log: it may be read as it is.
         return connect(path, "ro&immutable=1")
-
-
-def _begin(connection: Connection) -> None:
-    write = connection.get_execution_options()["pacsklearn_write"]
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-    if not write:  # SQLite takes the snapshot with the first row read; until then it may be busy
-        connection.exec_driver_sql("SELECT 1 FROM sqlite_master LIMIT 1")
 
 
 def _is(error: Exception, codes: tuple[int, ...]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar, final
 
-from pacsklearn.accounting.entry import Founding, Position, without_password
+from pacsklearn.accounting.entry import Founding, Position
 from pacsklearn.accounting.writer import Job
 from pacsklearn.core.accounts import Posting, Terms
 from pacsklearn.core.booked_ledger import Store, charge_posting
@@ -88,14 +88,14 @@ class SQLStore(Store):
         known = _CHAINS.pop(self, None)
         chain = Chain(self.founding) if known is None or anew else known
         # Whatever ends the block otherwise leaves a chain that may be ahead of the database.
-        with transaction(self.address, write=write) as connection:
+        with transaction(self.address, write=write, lazily=keys is not None) as connection:
             try:
                 book = Book(
                     connection,
                     self.founding,
                     chain,
                     write=write,
-                    where=without_password(self.address),
+                    where=self.address,
                     keys=keys,
                 )
                 result = work(book)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import uuid
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, Final, final
 
@@ -127,7 +127,7 @@ class Event:
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionary, for JSON; without ``mechanism`` when there is none."""
         facts = {name: value for name, value in vars(self).items() if name != "mechanism"}
-        facts["provenance"] = [asdict(plugin) for plugin in self.provenance]
+        facts["provenance"] = [dict(vars(plugin)) for plugin in self.provenance]
         if self.mechanism is not None:
             facts["mechanism"] = mechanism_to_dict(self.mechanism)
         return facts
