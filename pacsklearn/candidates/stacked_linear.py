@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from pacsklearn.canonical.affine import FoldingCanonicalizer
+from pacsklearn.canonical.affine import LinearCanonicalizer
 from pacsklearn.canonical.features import numeric_rows
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer
 from pacsklearn.core.batch_predictor import BatchPredictor
@@ -71,7 +71,7 @@ def _stack_linear(models: tuple[Any, ...]) -> StackedLinear | None:
         part = part.steps[0][1]
     else:
         flat = list(models)
-    if not isinstance(part, FoldingCanonicalizer) or hasattr(flat[0], "_get_loss"):
+    if not isinstance(part, LinearCanonicalizer) or hasattr(flat[0], "_get_loss"):
         return None
     classifies = is_classifier(flat[0])
     if classifies and any(

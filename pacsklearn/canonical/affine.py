@@ -4,18 +4,35 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, final
 
 import numpy as np
 from scipy import sparse
 from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.feature_selection import SelectorMixin
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    RobustScaler,
+    StandardScaler,
+)
 
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["AffineMap", "FoldingCanonicalizer", "affine_map", "is_affine"]
+__all__ = [
+    "AffineMap",
+    "FoldingCanonicalizer",
+    "LinearCanonicalizer",
+    "affine_map",
+    "can_fold",
+    "identity_map",
+    "is_affine",
+    "is_diagonal",
+]
 
 
 @final
@@ -34,36 +51,106 @@ class AffineMap:
 
     def pull_back(self, coef: Floats, intercept: Floats) -> tuple[Floats, Floats]:
         """Weights on this map's input of a linear model on its output; ``coef`` is (t, q)."""
-        moved = coef * self.matrix if self.matrix.ndim == 1 else (self.matrix @ coef.T).T
+        moved = coef * self.matrix if self.is_diagonal else (self.matrix @ coef.T).T
         return moved, intercept + coef @ self.offset
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether each feature is moved by itself."""
+        return bool(self.matrix.ndim == 1)
+
+    @property
+    def n_inputs(self) -> int:
+        """Features it acts on."""
+        return int(self.matrix.shape[0])
+
+    def then(self, after: AffineMap) -> AffineMap:
+        """Both maps in one, the other after it."""
+        if after.is_diagonal:
+            offset = self.offset * after.matrix + after.offset
+        else:
+            offset = self.offset @ after.matrix + after.offset
+        if self.is_diagonal and after.is_diagonal:
+            return AffineMap(self.matrix * after.matrix, offset)
+        return AffineMap(self.two_dimensional() @ after.two_dimensional(), offset)
+
+    def two_dimensional(self) -> Any:
+        """The matrix as one of shape (p, q)."""
+        return sparse.diags(self.matrix, format="csr") if self.is_diagonal else self.matrix
+
+    def undo(self, values: Floats) -> Floats:
+        """What a diagonal map turns into ``values``."""
+        return np.asarray((values - self.offset) / self.matrix)
 
 
 class FoldingCanonicalizer(Canonicalizer):
-    """Canonicalizer of a linear model, which can take over an affine step before it."""
+    """Canonicalizer of a model that can take over an affine step before it.
 
-    @abstractmethod
-    def weights(self, estimator: Any) -> tuple[Floats, Floats]:
-        """Coefficients of shape (outputs, p) and intercepts of shape (outputs,)."""
+    Attributes
+    ----------
+    folds : bool
+        Whether it can as configured; models made of others can if those can.
+    """
+
+    folds: bool = True
 
     @abstractmethod
     def fold(self, estimator: Any, affine: AffineMap) -> Any:
         """Copy of a fitted model that acts on the input of the affine step."""
 
 
+class LinearCanonicalizer(FoldingCanonicalizer):
+    """Canonicalizer of a linear model, released as one block of weights ``[coef | intercept]``."""
+
+    @abstractmethod
+    def weights(self, estimator: Any) -> tuple[Floats, Floats]:
+        """Coefficients of shape (outputs, p) and intercepts of shape (outputs,)."""
+
+
+def can_fold(canonicalizer: Canonicalizer) -> bool:
+    """Whether an affine step right before the model can be folded into it."""
+    return isinstance(canonicalizer, FoldingCanonicalizer) and canonicalizer.folds
+
+
 def is_affine(estimator: Any) -> bool:
     """Whether the transformer, as configured, is an affine map whatever it is fitted on."""
     if estimator is None or isinstance(estimator, str):
         return estimator in (None, "passthrough")
+    if type(estimator) is Pipeline:
+        steps = [step for _, step in estimator.steps if step not in (None, "passthrough")]
+        return bool(steps) and all(map(is_affine, steps))
+    if type(estimator) is FeatureUnion:
+        parts = [part for _, part in estimator.transformer_list if part != "drop"]
+        return bool(parts) and all(map(is_affine, parts))
+    if type(estimator) in (PCA, IncrementalPCA, TruncatedSVD):
+        return True
+    return is_diagonal(estimator) or isinstance(estimator, SelectorMixin)
+
+
+def is_diagonal(estimator: Any) -> bool:
+    """Whether it is an affine map of each feature by itself."""
     # Exact types: a subclass may transform differently.
     if type(estimator) in (MinMaxScaler, MaxAbsScaler):
         return not getattr(estimator, "clip", False)
-    if type(estimator) in (StandardScaler, RobustScaler, PCA, IncrementalPCA, TruncatedSVD):
-        return True
-    return isinstance(estimator, SelectorMixin)
+    if type(estimator) is FunctionTransformer:
+        return estimator.func is None
+    return type(estimator) in (StandardScaler, RobustScaler)
+
+
+def identity_map(p: int) -> AffineMap:
+    """``x -> x`` for p features."""
+    return AffineMap(np.ones(p), np.zeros(p))
 
 
 def affine_map(estimator: Any) -> AffineMap:
     """Affine map of a fitted transformer for which :func:`is_affine` holds."""
+    if isinstance(estimator, Pipeline):
+        steps = [step for _, step in estimator.steps if step not in (None, "passthrough")]
+        return reduce(AffineMap.then, map(affine_map, steps))
+    if isinstance(estimator, FeatureUnion):
+        return _side_by_side(estimator)
+    if isinstance(estimator, FunctionTransformer):
+        return identity_map(estimator.n_features_in_)
     if isinstance(estimator, SelectorMixin):
         chosen = sparse.identity(estimator.n_features_in_, format="csr")
         chosen = chosen[:, estimator.get_support(indices=True)]
@@ -87,3 +174,14 @@ def affine_map(estimator: Any) -> AffineMap:
     p = estimator.n_features_in_
     factor = np.ones(p) if scale is None else 1 / np.asarray(scale, dtype=np.float64)
     return AffineMap(factor, np.zeros(p) if centre is None else -np.asarray(centre) * factor)
+
+
+def _side_by_side(union: Any) -> AffineMap:
+    weights = union.transformer_weights or {}
+    matrices, offsets = [], []
+    for name, part in union.transformer_list:
+        if part != "drop":
+            found, weight = affine_map(part), weights.get(name, 1.0)
+            matrices.append(sparse.csr_matrix(found.two_dimensional()) * weight)
+            offsets.append(found.offset * weight)
+    return AffineMap(sparse.hstack(matrices, format="csr"), np.concatenate(offsets))

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn._sklearn_compat import is_multilabel, set_classes
-from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
+from pacsklearn.canonical.affine import AffineMap, LinearCanonicalizer
 from pacsklearn.canonical.features import (
     feature_facts,
     member_mean_squares,
@@ -23,15 +23,16 @@ from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["LinearClassifierCanonicalizer"]
+__all__ = ["SCALE_WEIGHT", "LinearClassifierCanonicalizer"]
 
-# A relative error of the scale changes no decision, only how sure the probabilities look.
-_SCALE_WEIGHT = 0.01
+SCALE_WEIGHT = 0.01
+"""Cost of a relative error of the scale: it changes how sure probabilities look, no decision."""
+
 _LARGEST_LOG_SCALE = 100.0
 
 
 @final
-class LinearClassifierCanonicalizer(FoldingCanonicalizer):
+class LinearClassifierCanonicalizer(LinearCanonicalizer):
     """Weights ``[coef | intercept]`` of a classifier that decides by ``argmax(X W' + b)``.
 
     What does not change a decision is removed: a shift common to all classes, and a positive
@@ -115,7 +116,7 @@ class LinearClassifierCanonicalizer(FoldingCanonicalizer):
         (n_outputs, length), moment = dict(layout.blocks)["weights"], second_moment(X)
         blocks: list[tuple[int, Metric]] = [(length, moment)] * n_outputs
         if "log_scale" in dict(layout.blocks):
-            blocks.append((1, DiagonalMetric(np.array([_SCALE_WEIGHT * n_outputs]))))
+            blocks.append((1, DiagonalMetric(np.array([SCALE_WEIGHT * n_outputs]))))
         return BlockMetric(tuple(blocks))
 
     def behaviour(self, estimator: Any, X: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn._sklearn_compat import prepare_for_predict
-from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
+from pacsklearn.canonical.affine import AffineMap, LinearCanonicalizer
 from pacsklearn.canonical.features import feature_facts, second_moment, set_features
 from pacsklearn.core.canonicalizer import Encoding
 from pacsklearn.core.layout import Layout
@@ -19,7 +19,7 @@ __all__ = ["LinearRegressorCanonicalizer"]
 
 
 @final
-class LinearRegressorCanonicalizer(FoldingCanonicalizer):
+class LinearRegressorCanonicalizer(LinearCanonicalizer):
     """Weights ``[coef | intercept]`` of a regressor that predicts a function of ``X W' + b``."""
 
     methods = ("predict",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import pairwise
 from typing import Any, final
 
@@ -9,9 +10,10 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pacsklearn._sklearn_compat import is_multilabel, set_classes
+from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
 from pacsklearn.canonical.assignment import assign_up_to_sign
 from pacsklearn.canonical.features import feature_facts, set_features
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.canonicalizer import Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.information.arrays import Floats
 
@@ -23,7 +25,7 @@ _ODD = ("tanh", "identity")
 
 
 @final
-class MLPCanonicalizer(Canonicalizer):
+class MLPCanonicalizer(FoldingCanonicalizer):
     """Weights and biases of every layer.
 
     Hidden units are exchangeable and are ordered by an optimal assignment, layer after layer. With
@@ -76,6 +78,15 @@ class MLPCanonicalizer(Canonicalizer):
             out[:, :-1] = np.take_along_axis(out[:, :-1], order[:, :, None], axis=1)
             out[:, :-1] *= sign[:, :, None]
         return np.concatenate([layer.reshape(len(vectors), -1) for layer in layers], axis=1)
+
+    def fold(self, estimator: Any, affine: AffineMap) -> Any:
+        folded = copy.copy(estimator)
+        weights, shift = affine.pull_back(
+            estimator.coefs_[0].T.astype(np.float64), estimator.intercepts_[0]
+        )
+        folded.coefs_ = [weights.T, *estimator.coefs_[1:]]
+        folded.intercepts_ = [shift, *estimator.intercepts_[1:]]
+        return folded
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         return (estimator.predict_proba if is_classifier(estimator) else estimator.predict)(X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, final
 
@@ -10,6 +11,7 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.preprocessing import LabelBinarizer
 
 from pacsklearn._sklearn_compat import constant_predictor, set_classes
+from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
 from pacsklearn.canonical.features import feature_facts, set_features
 from pacsklearn.canonical.parts import (
     Part,
@@ -29,7 +31,7 @@ __all__ = ["MulticlassCanonicalizer"]
 
 
 @final
-class MulticlassCanonicalizer(Canonicalizer):
+class MulticlassCanonicalizer(FoldingCanonicalizer):
     """One-vs-rest, one-vs-one and output codes, and one model a target.
 
     Parameters
@@ -44,6 +46,7 @@ class MulticlassCanonicalizer(Canonicalizer):
         self.part = part
         self.noised = tuple(f"estimators_: {what}" for what in part.noised)
         self.is_searched = part.is_searched
+        self.folds = can_fold(part)
 
     @classmethod
     def for_estimator(
@@ -95,6 +98,17 @@ class MulticlassCanonicalizer(Canonicalizer):
     def behaviour(self, estimator: Any, X: Any) -> Any:
         scored = hasattr(estimator, "decision_function")
         return estimator.decision_function(X) if scored else estimator.predict(X)
+
+    def fold(self, estimator: Any, affine: AffineMap) -> Any:
+        folded = copy.copy(estimator)
+        learned = {part.name for part in self._parts(estimator, None)}
+        folded.estimators_ = [
+            self.part.fold(fitted, affine)  # type: ignore[attr-defined]
+            if str(i) in learned
+            else fitted
+            for i, fitted in enumerate(estimator.estimators_)
+        ]
+        return folded
 
     def _parts(self, estimator: Any, X: Any) -> list[Part]:
         # A column of the code book, which is public, may hold one value: nothing is learned there.

@@ -82,8 +82,7 @@ def keeping_scores(canonicalizer: Canonicalizer) -> Canonicalizer:
     if isinstance(canonicalizer, LinearClassifierCanonicalizer):
         return LinearClassifierCanonicalizer(gauge=False, probabilities=canonicalizer.probabilities)
     if isinstance(canonicalizer, PipelineCanonicalizer):
-        *inner, (name, last) = canonicalizer.steps
-        return PipelineCanonicalizer((*inner, (name, keeping_scores(last))), canonicalizer.folded)
+        return canonicalizer.with_last(keeping_scores(canonicalizer.steps[-1][1]))
     if isinstance(canonicalizer, SearchCanonicalizer):
         return SearchCanonicalizer(keeping_scores(canonicalizer.part))
     return canonicalizer

@@ -1,11 +1,16 @@
-"""Pipelines: affine steps folded into a linear model, the others laid side by side."""
+"""Pipelines: affine steps folded into the model, the others noised where its outputs feel it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
-from pacsklearn.canonical.affine import FoldingCanonicalizer, affine_map, is_affine
+from sklearn.pipeline import Pipeline
+
+from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
+from pacsklearn.canonical.end_metric import end_metric
+from pacsklearn.canonical.heads import FoldPlan, fold_plan, fold_steps, head_of, is_nothing
+from pacsklearn.canonical.search import SearchCanonicalizer
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, Metric
@@ -16,25 +21,35 @@ from pacsklearn.information.arrays import Floats
 __all__ = ["PipelineCanonicalizer"]
 
 
+class Walked(NamedTuple):
+    """A released step of a fitted pipeline: its head, or the folded model, and the rows it saw."""
+
+    name: str
+    canonicalizer: Canonicalizer
+    fitted: Any
+    rows: Any
+
+
 @final
 class PipelineCanonicalizer(Canonicalizer):
     """A pipeline whose every step has a canonicalizer.
 
-    Affine steps right before a linear model are folded into it: only the composed weights are
-    released, and the released pipeline has ``"passthrough"`` in their place. When no other step
-    is left, the linear model itself is released.
+    Affine steps before a model that can take them over are folded into it, and so is the affine
+    map that a column transformer, a union or a pipeline inside ends with: only the composed
+    weights are released. When no other step is left, the model itself is released. Pipelines and
+    searches in the last place are opened.
 
     Parameters
     ----------
     steps : tuple of (str, Canonicalizer)
         Canonicalizers of the steps that are released; the last one is the model's.
-    folded : tuple of str
-        Names of the affine steps folded into the model.
+    plan : FoldPlan
+        What is folded into the model.
     """
 
-    def __init__(self, steps: tuple[tuple[str, Canonicalizer], ...], folded: tuple[str, ...]):
+    def __init__(self, steps: tuple[tuple[str, Canonicalizer], ...], plan: FoldPlan) -> None:
         self.steps = steps
-        self.folded = folded
+        self.plan = plan
         self.methods = steps[-1][1].methods
         self.is_searched = any(part.is_searched for _, part in steps)
         self.reads_rows = any(part.reads_rows for _, part in steps)
@@ -42,35 +57,44 @@ class PipelineCanonicalizer(Canonicalizer):
         if len(steps) == 1:
             self.noised = steps[0][1].noised
 
+    @property
+    def folded(self) -> tuple[str, ...]:
+        """Names of the steps of which nothing is left."""
+        return self.plan.folded
+
     @classmethod
     def for_estimator(
         cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
     ) -> PipelineCanonicalizer:
-        *inner, (last_name, last) = estimator.steps
-        inner = [(name, step) for name, step in inner if step not in (None, "passthrough")]
-        if last in (None, "passthrough"):
-            if not inner:
-                raise NoCanonicalizerError("The pipeline has no step that learns anything.")
-            *inner, (last_name, last) = inner
+        steps, searched = _opened(estimator, resolve)
+        *inner, (last_name, last) = steps
         final_part = resolve(last)
-        folded: list[str] = []
-        if isinstance(final_part, FoldingCanonicalizer):
-            while inner and is_affine(inner[-1][1]):
-                folded.insert(0, inner.pop()[0])
-        steps = [(name, resolve(step)) for name, step in inner]
-        for name, part in steps:
+        plan = fold_plan(inner) if can_fold(final_part) else FoldPlan((), ())
+        parts = [
+            (name, resolve(head_of(step) if name in plan.headed else step))
+            for name, step in inner
+            if name not in plan.folded and not is_nothing(step)
+        ]
+        for name, part in parts:
             if not part.is_exact:
                 raise NoCanonicalizerError(
                     f"Pipeline step {name!r} may turn its outputs when it is released, which the "
                     "step after it would not follow. Put it last, or (PCA) use whiten=False."
                 )
-        return cls((*steps, (last_name, final_part)), tuple(folded))
+        found = cls((*parts, (last_name, final_part)), plan)
+        found.is_searched = found.is_searched or searched
+        return found
+
+    def with_last(self, part: Canonicalizer) -> PipelineCanonicalizer:
+        """The same with another canonicalizer of the model."""
+        found = PipelineCanonicalizer((*self.steps[:-1], (self.steps[-1][0], part)), self.plan)
+        found.is_searched = self.is_searched
+        return found
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         arrays, children = {}, []
         for name, part, fitted, rows in self._walk(estimator, X):
-            vector, layout = part.encode(fitted, rows)
-            arrays[name] = vector
+            arrays[name], layout = part.encode(fitted, rows)
             children.append((name, layout))
         layout = Layout(children=tuple(children))
         return Encoding(layout.pack(arrays), layout)
@@ -92,13 +116,24 @@ class PipelineCanonicalizer(Canonicalizer):
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays, layouts = layout.unpack(vector), dict(layout.children)
-        blank = dict(template.steps)
+        blank = dict(_flat(template))
         decoded = {
-            name: part.decode(arrays[name], layouts[name], blank[name]) for name, part in self.steps
+            name: part.decode(
+                arrays[name],
+                layouts[name],
+                head_of(blank[name]) if name in self.plan.headed else blank[name],
+            )
+            for name, part in self.steps
         }
         if len(self.steps) == 1:
             return decoded[self.steps[0][0]]
-        return template.set_params(**decoded, **dict.fromkeys(self.folded, "passthrough"))
+        if blank.keys() != dict(template.steps).keys():
+            kept = list(decoded.items())
+            return Pipeline(kept, memory=template.memory, verbose=template.verbose)
+        template.set_params(**decoded, **dict.fromkeys(self.folded, "passthrough"))
+        while is_nothing(template.steps[0][1]):  # the first step is asked about the features
+            del template.steps[0]
+        return template
 
     def align(self, vectors: Floats, layout: Layout) -> Floats:
         # Only the last step's outputs are not read by another step.
@@ -109,8 +144,17 @@ class PipelineCanonicalizer(Canonicalizer):
         return aligned
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Expected squared change of the model's outputs, whichever step it comes from.
+
+        Where the model has no outputs that change smoothly, each step's own metric.
+        """
+        walked = list(self._walk(estimator, X))
+        if len(walked) > 1:
+            found = end_metric(walked, layout, X, vectors)
+            if found is not None:
+                return found
         layouts, where, blocks = dict(layout.children), layout.slices(), []
-        for name, part, fitted, rows in self._walk(estimator, X):
+        for name, part, fitted, rows in walked:
             metric = part.metric(layouts[name], fitted, rows, vectors[:, where[name]])
             blocks.append((layouts[name].size, metric))
         return BlockMetric(tuple(blocks))
@@ -121,40 +165,101 @@ class PipelineCanonicalizer(Canonicalizer):
             return part.behaviour(estimator, X)
         # Through the steps as they are, so that a step folded wrongly shows; one may write into X.
         X = X.copy()
-        for name, step in estimator.steps:
+        for name, step in _flat(estimator):
             if name == last:
                 return part.behaviour(step, X)
-            if step not in (None, "passthrough"):
+            if not is_nothing(step):
                 X = step.transform(X)
         raise AssertionError("the last released step is a step of the pipeline")
 
     def folded_model(self, estimator: Any) -> Any:
-        """Last step of a fitted pipeline with the affine steps before it folded in."""
-        *_, (_, _, model, _) = self._walk(estimator, None)
-        return model
+        """Last step of a fitted pipeline with what is affine before it folded in."""
+        return self._parts(estimator)[-1][1]
 
     def _walk(self, estimator: Any, X: Any) -> Any:
         """Each released step with its fitted part and the rows that part was fitted on."""
-        fitted = dict(estimator.steps)
-        for name, part in self.steps[:-1]:
-            yield name, part, fitted[name], X
-            X = fitted[name].transform(X)
-        name, part = self.steps[-1]
-        model = fitted[name]
-        for step in reversed(self.folded):
-            if isinstance(part, FoldingCanonicalizer) and fitted[step] not in (None, "passthrough"):
-                model = part.fold(model, affine_map(fitted[step]))
-        # A search may have replaced some of them by "passthrough".
-        folded = [fitted[step] for step in self.folded if fitted[step] not in (None, "passthrough")]
-        yield name, part, _on_input(model, folded[0]) if folded else model, X
+        canonicalizers = dict(self.steps)
+        *inner, (last, model) = self._parts(estimator)
+        for name, fitted in inner:
+            yield Walked(name, canonicalizers[name], fitted, X)
+            X = fitted.transform(X)
+        yield Walked(last, canonicalizers[last], model, X)
+
+    def _parts(self, estimator: Any) -> list[tuple[str, Any]]:
+        last, part = self.steps[-1]
+        inner = []
+        for name, step in _flat(estimator):
+            if name == last:
+                break
+            inner.append((name, step))
+        kept, tail = fold_steps(inner, self.plan)
+        model = dict(_flat(estimator))[last]
+        if tail is not None and isinstance(part, FoldingCanonicalizer):
+            model = _on_input(part.fold(model, tail), tail, _names_before(model, kept, inner))
+        return [*kept, (last, model)]
 
 
-def _on_input(model: Any, first: Any) -> Any:
-    """Give a folded model the features of the first step folded into it."""
-    model.n_features_in_ = first.n_features_in_
-    names = getattr(first, "feature_names_in_", None)
-    if names is not None:
-        model.feature_names_in_ = names
-    elif hasattr(model, "feature_names_in_"):
-        del model.feature_names_in_
+def _opened(
+    estimator: Any, resolve: Callable[[Any], Canonicalizer]
+) -> tuple[list[tuple[str, Any]], bool]:
+    """Steps of an unfitted pipeline down to a model that is neither a pipeline nor a search."""
+    steps, searched = list(estimator.steps), False
+    while True:
+        while steps and is_nothing(steps[-1][1]):
+            steps.pop()
+        if not steps:
+            raise NoCanonicalizerError("The pipeline has no step that learns anything.")
+        name, last = steps[-1]
+        if type(last) is Pipeline:
+            steps[-1:] = _inside(name, last)
+        elif isinstance(resolve(last), SearchCanonicalizer):
+            steps[-1] = (name, last.estimator)
+            searched = True
+        else:
+            return steps, searched
+
+
+def _flat(estimator: Any) -> list[tuple[str, Any]]:
+    """The same of a fitted pipeline, of an unfitted template, or of a released one."""
+    steps = list(estimator.steps)
+    while True:
+        name, last = steps[-1]
+        if type(last) is Pipeline:
+            steps[-1:] = _inside(name, last)
+        elif hasattr(last, "best_estimator_"):
+            steps[-1] = (name, last.best_estimator_)
+        elif _is_search(last):
+            steps[-1] = (name, last.estimator)
+        elif is_nothing(last) and len(steps) > 1:
+            steps.pop()
+        else:
+            return steps
+
+
+def _is_search(estimator: Any) -> bool:
+    return hasattr(estimator, "refit") and hasattr(estimator, "estimator")
+
+
+def _inside(name: str, pipeline: Any) -> list[tuple[str, Any]]:
+    return [(f"{name}-{inner}", step) for inner, step in pipeline.steps]
+
+
+def _on_input(model: Any, tail: AffineMap, names: Any) -> Any:
+    """Give a folded model the features of what the tail acts on."""
+    for each in (model, *getattr(model, "estimators_", ())):
+        if not isinstance(getattr(type(each), "n_features_in_", None), property):
+            each.n_features_in_ = tail.n_inputs
+        if names is not None:
+            each.feature_names_in_ = names
+        elif "feature_names_in_" in vars(each):
+            del each.feature_names_in_
     return model
+
+
+def _names_before(model: Any, kept: Sequence[Any], inner: Sequence[Any]) -> Any:
+    """Names of the features that a folded model sees, if they have any."""
+    if kept:
+        # A step that is left hands names on where it did before.
+        return kept[-1][1].get_feature_names_out() if hasattr(model, "feature_names_in_") else None
+    first = next(step for _, step in inner if not is_nothing(step))
+    return getattr(first, "feature_names_in_", None)

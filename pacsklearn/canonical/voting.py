@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, final
 
@@ -10,6 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import Bunch
 
+from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
 from pacsklearn.canonical.parts import (
     Part,
     align_parts,
@@ -27,7 +29,7 @@ __all__ = ["VotingCanonicalizer"]
 
 
 @final
-class VotingCanonicalizer(Canonicalizer):
+class VotingCanonicalizer(FoldingCanonicalizer):
     """Every voter has a canonicalizer of its own; weights are public.
 
     Parameters
@@ -42,6 +44,7 @@ class VotingCanonicalizer(Canonicalizer):
         self.voters = voters
         self.noised = tuple(f"{name}: {what}" for name, part in voters for what in part.noised)
         self.is_searched = any(part.is_searched for _, part in voters)
+        self.folds = all(can_fold(part) for _, part in voters)
 
     @classmethod
     def for_estimator(
@@ -90,6 +93,14 @@ class VotingCanonicalizer(Canonicalizer):
         if is_classifier(estimator) and not _is_hard(estimator):
             return estimator.predict_proba(X)
         return estimator.predict(X)
+
+    def fold(self, estimator: Any, affine: AffineMap) -> Any:
+        folded = copy.copy(estimator)
+        folded.estimators_ = [
+            part.fold(fitted, affine)  # type: ignore[attr-defined]
+            for (_, part), fitted in zip(self.voters, estimator.estimators_, strict=True)
+        ]
+        return folded
 
     def _parts(self, estimator: Any, X: Any) -> list[Part]:
         fitted = dict(zip(dict(self.voters), estimator.estimators_, strict=True))

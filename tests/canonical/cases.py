@@ -100,12 +100,13 @@ Floats = NDArray[np.float64]
 @cache
 def data(name: str) -> tuple[Any, Any]:
     """Rows and targets; real data, cut to a size that fits in moments."""
-    if name == "iris":
-        return load_iris(return_X_y=True)
-    if name == "breast cancer":
-        return load_breast_cancer(return_X_y=True)
-    if name == "diabetes":
-        return load_diabetes(return_X_y=True)
+    whole = {"iris": load_iris, "breast cancer": load_breast_cancer, "diabetes": load_diabetes}
+    if name in whole:
+        return whole[name](return_X_y=True)
+    if name == "gaps":
+        X, y = load_iris(return_X_y=True)
+        X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+        return X, y
     X, y = load_digits(return_X_y=True)
     X, y = X[:500], y[:500]
     if name == "digits":
@@ -704,6 +705,101 @@ PIPELINES += [
         "digits categories",
         one_hot_ridge=lambda: make_pipeline(
             OneHotEncoder(categories=[[0, 1, 2, 3, 4]] * 28), RidgeClassifier()
+        ),
+    ),
+]
+
+PIPELINES += [
+    *_of(
+        "folded",
+        "iris",
+        one_vs_rest=lambda: make_pipeline(
+            StandardScaler(), OneVsRestClassifier(LogisticRegression())
+        ),
+        one_vs_one=lambda: make_pipeline(MinMaxScaler(), OneVsOneClassifier(LinearSVC())),
+        output_code=lambda: make_pipeline(
+            StandardScaler(),
+            OutputCodeClassifier(LogisticRegression(), code_size=2, random_state=2),
+        ),
+        soft_votes=lambda: make_pipeline(
+            StandardScaler(),
+            VotingClassifier(
+                [("a", LogisticRegression()), ("b", LogisticRegression(C=0.1))], voting="soft"
+            ),
+        ),
+        network=lambda: make_pipeline(StandardScaler(), _network(6)),
+        union=lambda: make_pipeline(
+            FeatureUnion(
+                [("a", StandardScaler()), ("b", PCA(2)), ("c", "passthrough"), ("d", "drop")],
+                transformer_weights={"b": 3.0},
+            ),
+            LinearSVC(),
+        ),
+        search_of_pipeline=lambda: make_pipeline(
+            StandardScaler(),
+            GridSearchCV(make_pipeline(PCA(3), LinearSVC()), {"pca__n_components": [2, 3]}, cv=2),
+        ),
+        nested=lambda: make_pipeline(
+            make_pipeline(StandardScaler(), PCA(3)), make_pipeline(MinMaxScaler(), LinearSVC())
+        ),
+    ),
+    *_of(
+        "folded",
+        "diabetes",
+        average=lambda: make_pipeline(
+            StandardScaler(), VotingRegressor([("a", Ridge()), ("b", LinearSVR())])
+        ),
+    ),
+    *_of(
+        "partly folded",
+        "gaps",
+        imputed=lambda: make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression(C=0.1)),
+        scaled_first=lambda: make_pipeline(
+            StandardScaler(), SimpleImputer(strategy="median"), MinMaxScaler(), LinearSVC()
+        ),
+        nested=lambda: make_pipeline(
+            make_pipeline(StandardScaler(), SimpleImputer(), PCA(3)), LinearSVC()
+        ),
+        nested_last=lambda: make_pipeline(
+            SimpleImputer(), make_pipeline(StandardScaler(), LinearSVC())
+        ),
+        columns=lambda: make_pipeline(
+            ColumnTransformer(
+                [
+                    ("gaps", make_pipeline(SimpleImputer(), StandardScaler()), [3, 0]),
+                    ("powers", make_pipeline(SimpleImputer(), PolynomialFeatures(2)), [1]),
+                    ("none", "drop", []),
+                ],
+                remainder=make_pipeline(RobustScaler(), SimpleImputer()),
+                transformer_weights={"gaps": 2.0},
+            ),
+            StandardScaler(),
+            LogisticRegression(C=0.1),
+        ),
+        union=lambda: make_pipeline(
+            FeatureUnion(
+                [
+                    ("a", make_pipeline(SimpleImputer(), StandardScaler())),
+                    ("b", make_pipeline(SimpleImputer(strategy="median"), PCA(2))),
+                ],
+                transformer_weights={"b": 0.5},
+            ),
+            LinearSVC(),
+        ),
+        scaled_bayes=lambda: make_pipeline(SimpleImputer(), StandardScaler(), GaussianNB()),
+        clusters=lambda: make_pipeline(SimpleImputer(), KMeans(2, n_init=1)),
+    ),
+    *_of(
+        "partly folded",
+        "breast cancer",
+        columns=lambda: make_pipeline(
+            ColumnTransformer([("a", StandardScaler(), [2, 0, 1]), ("b", PCA(2), slice(5, 9))]),
+            LinearSVC(C=0.1),
+        ),
+        columns_search=lambda: make_pipeline(
+            ColumnTransformer([("a", StandardScaler(), [2, 0, 1])], remainder="passthrough"),
+            MinMaxScaler(),
+            GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=2),
         ),
     ),
 ]

@@ -11,10 +11,15 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
+from sklearn.ensemble import VotingClassifier
 from sklearn.feature_selection import SelectKBest
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
     MinMaxScaler,
     Normalizer,
@@ -58,7 +63,28 @@ STEPS = [("a", StandardScaler()), ("b", MinMaxScaler())]
         ([*STEPS, ("m", KMeans(2))], ["a", "b", "m"], []),
         ([*STEPS, ("m", "passthrough")], ["a", "b"], []),
         ([("a", "passthrough"), ("m", LinearSVC())], ["m"], []),
-        ([*STEPS, ("m", GridSearchCV(LinearSVC(), {}))], ["a", "b", "m"], []),
+        ([*STEPS, ("m", GridSearchCV(LinearSVC(), {}))], ["m"], ["a", "b"]),
+        ([*STEPS, ("m", OneVsRestClassifier(LinearSVC()))], ["m"], ["a", "b"]),
+        ([*STEPS, ("m", OneVsRestClassifier(GaussianNB()))], ["a", "b", "m"], []),
+        ([*STEPS, ("m", MLPClassifier())], ["m"], ["a", "b"]),
+        ([*STEPS, ("m", VotingClassifier([("x", LinearSVC())]))], ["m"], ["a", "b"]),
+        ([*STEPS, ("m", make_pipeline(PCA(2), LinearSVC()))], ["m-linearsvc"], ["a", "b", "m-pca"]),
+        (
+            [*STEPS, ("m", GridSearchCV(make_pipeline(PCA(2), LinearSVC()), {}))],
+            ["m-linearsvc"],
+            ["a", "b", "m-pca"],
+        ),
+        ([("i", SimpleImputer()), *STEPS, ("m", Ridge())], ["i", "m"], ["a", "b"]),
+        ([*STEPS, ("i", SimpleImputer()), ("m", Ridge())], ["i", "m"], ["a", "b"]),
+        ([("p", PCA(2)), ("i", SimpleImputer()), ("m", Ridge())], ["p", "i", "m"], []),
+        # A constant is public, and would not be behind a scale that is not.
+        (
+            [*STEPS, ("i", SimpleImputer(strategy="constant")), ("m", Ridge())],
+            ["a", "b", "i", "m"],
+            [],
+        ),
+        ([("u", FeatureUnion(STEPS)), ("m", Ridge())], ["m"], ["u"]),
+        ([("u", FeatureUnion([*STEPS, ("n", Normalizer())])), ("m", Ridge())], ["u", "m"], []),
     ],
 )
 def test_affine_steps_before_a_linear_model_are_folded(

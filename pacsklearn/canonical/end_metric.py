@@ -1,0 +1,192 @@
+"""What a change of any step of a pipeline does to the outputs of its last one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.canonical.gaps import rows_with_gaps
+from pacsklearn.canonical.linear_classifier import SCALE_WEIGHT
+from pacsklearn.canonical.power_transformer import PowerTransformerCanonicalizer
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import MatrixMetric, Metric
+from pacsklearn.information.arrays import Floats
+
+__all__ = ["end_metric"]
+
+_MOST_ENTRIES = 2**18  # rows times numbers tried, a side of the Jacobian of one output
+_MOST_ROWS = 4096
+# Beyond these, trying out every number or a matrix over all of them costs more than it gains.
+_MOST_TRIED = 512
+_MOST_NUMBERS = 1536
+# One of no cost would not be noised; the noise of what costs this share of the mean is at most
+# so much larger that new rows are still mapped to what they are.
+_FLOOR = 0.003
+# Powers of noisy exponents overflow; their own metric keeps them on the rows they were fitted on.
+_UNBOUNDED = (PowerTransformerCanonicalizer,)
+
+
+def end_metric(walked: Sequence[Any], layout: Layout, X: Any, vectors: Floats) -> Metric | None:
+    """Mean squared change of a linear model's outputs, in all steps' numbers at once.
+
+    To first order around one candidate. None for other models (probabilities near zero and one
+    say nothing to first order), behind a power transformer, and where there are too many numbers.
+
+    Parameters
+    ----------
+    walked : sequence of (name, Canonicalizer, fitted, rows)
+        The released steps of one candidate's pipeline as they follow one another.
+    layout : Layout
+    X : array of shape (n, p)
+        The universe.
+    vectors : ndarray of shape (m, d)
+        Of all candidates; each number before the model is tried out by as much as they differ.
+
+    Notes
+    -----
+    Noise is cheap where it moves no output: in a shift that the intercept takes back, in a feature
+    of little weight. Numbers that change no output on these rows cost a share of what their own
+    step's metric says, so that they are noised as well and the step stays what it is; and what
+    stands for a missing value counts as if it were missing in one row of a hundred, so that rows
+    to come are safe.
+    """
+    *before, _ = walked
+    child, spread = layout.children[-1][1], vectors.std(axis=0)
+    n_tried = layout.size - child.size
+    linear = _Linear.of(child, vectors[0, n_tried:])
+    if any(isinstance(canonicalizer, _UNBOUNDED) for _, canonicalizer, *_ in before):
+        return None
+    if linear is None or not 0 < n_tried <= _MOST_TRIED or layout.size > _MOST_NUMBERS:
+        return None
+    n_rows = min(_MOST_ROWS, _MOST_ENTRIES // n_tried)
+    chosen = np.unique(np.linspace(0, X.shape[0] - 1, n_rows).astype(np.int64))
+    rows, share = rows_with_gaps(before[0].fitted, safe_indexing(X, chosen))
+    root = np.sqrt(share)[:, None]
+    tried = _changes(before, layout, linear, rows, vectors[0], spread) * root
+    flat = tried.reshape(-1, n_tried)
+    gram = np.zeros((layout.size, layout.size))
+    gram[:n_tried, :n_tried] = flat.T @ flat + _floor(flat, before, layout, vectors, spread)
+    units = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
+    seen = np.column_stack([_through(before, rows), np.ones(share.size)])
+    size = np.sqrt(share @ seen**2)
+    seen = seen / np.where(size > 0, size, 1.0) * root
+    own = seen.T @ seen
+    for changes, offset in zip(tried, linear.offsets, strict=True):
+        where = slice(n_tried + offset, n_tried + offset + size.size)
+        gram[where, where], units[where] = own, size
+        gram[:n_tried, where] = changes.T @ seen
+        gram[where, :n_tried] = gram[:n_tried, where].T
+    scales = n_tried + np.array(linear.scales, dtype=np.int64)
+    gram[scales, scales], units[scales] = SCALE_WEIGHT * len(linear.offsets), 1.0
+    return MatrixMetric(gram, units)
+
+
+def _floor(
+    flat: Floats, before: Sequence[Any], layout: Layout, vectors: Floats, spread: Floats
+) -> Floats:
+    """A share of the mean cost of a number, told apart by the steps' own metrics."""
+    n_tried, where = flat.shape[1], layout.slices()
+    found = np.zeros((n_tried, n_tried))
+    for name, canonicalizer, fitted, rows in before:
+        at = where[name]
+        metric = canonicalizer.metric(dict(layout.children)[name], fitted, rows, vectors[:, at])
+        root = metric.root(np.diag(spread[at]))
+        total = float(np.sum(root**2))
+        if total > 0:
+            found[at, at] = root @ root.T * ((at.stop - at.start) / total)
+    return found * (_FLOOR * float(np.sum(flat**2)) / n_tried)
+
+
+class _Linear(NamedTuple):
+    """Outputs of a model that is nothing but weights, or of several side by side.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (outputs, p + 1)
+    offsets, scales : tuple of int
+        Where each output's weights begin in the vector, and where scales stand.
+    """
+
+    weights: Floats
+    offsets: tuple[int, ...]
+    scales: tuple[int, ...]
+
+    @classmethod
+    def of(cls, layout: Layout, vector: Floats) -> _Linear | None:
+        weights: list[Floats] = []
+        offsets: list[int] = []
+        scales: list[int] = []
+
+        def is_read(part: Layout, start: int) -> bool:
+            for name, shape in part.blocks:
+                length = int(np.prod(shape))
+                if name == "weights" and len(shape) == 2:
+                    weights.extend(vector[start : start + length].reshape(shape))
+                    offsets.extend(range(start, start + length, shape[1]))
+                elif name == "log_scale":
+                    scales.append(start)
+                else:
+                    return False
+                start += length
+            for _, child in part.children:
+                if not is_read(child, start):
+                    return False
+                start += child.size
+            return True
+
+        if not is_read(layout, 0) or len({each.size for each in weights}) != 1:
+            return None
+        return cls(np.stack(weights), tuple(offsets), tuple(scales))
+
+    def scores(self, rows: Any) -> Floats:
+        return np.asarray(rows @ self.weights[:, :-1].T + self.weights[:, -1])
+
+
+def _changes(
+    before: Sequence[Any],
+    layout: Layout,
+    linear: _Linear,
+    rows: Any,
+    vector: Floats,
+    spread: Floats,
+) -> Floats:
+    """Half the difference that each number makes; shape (outputs, rows, numbers)."""
+    found: list[Floats] = []
+    where, children = layout.slices(), dict(layout.children)
+
+    def scores(place: int, moved: Floats, rows: Any) -> Floats:
+        name, canonicalizer, fitted, _ = before[place]
+        decoded = canonicalizer.decode(moved, children[name], clone(fitted))
+        return linear.scores(_through(before[place + 1 :], decoded.transform(_copied(rows))))
+
+    for place, (name, _, fitted, _) in enumerate(before):
+        own, widths = vector[where[name]], spread[where[name]]
+        for i, width in enumerate(widths):
+            step = np.zeros(own.size)
+            step[i] = width
+            change = np.zeros((rows.shape[0], len(linear.offsets)))
+            if width:
+                change = (scores(place, own + step, rows) - scores(place, own - step, rows)) / 2
+            found.append(change)
+        rows = fitted.transform(_copied(rows))
+    return np.stack(found, axis=2).swapaxes(0, 1)
+
+
+def _through(steps: Sequence[Any], rows: Any) -> Floats:
+    for _, _, fitted, _ in steps:
+        rows = fitted.transform(_copied(rows))
+    return _dense(rows)
+
+
+def _copied(rows: Any) -> Any:
+    """Some transformers write into what they are given."""
+    return rows.clone() if hasattr(rows, "clone") else rows.copy()
+
+
+def _dense(rows: Any) -> Floats:
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
