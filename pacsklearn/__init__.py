@@ -27,6 +27,7 @@ if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below
     from pacsklearn.core.poisson_subsets import PoissonSubsets
     from pacsklearn.core.protecting_metric import ProtectingMetric
     from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
+    from pacsklearn.core.sampled_subsets import SampledSubsets
     from pacsklearn.core.scenario import Scenario
     from pacsklearn.core.secret_space import SecretSpace
     from pacsklearn.core.slice_profile import SliceProfile
@@ -100,6 +101,7 @@ _NAMES = {
     "pacsklearn.core.poisson_subsets": ("PoissonSubsets",),
     "pacsklearn.core.protecting_metric": ("ProtectingMetric",),
     "pacsklearn.core.pufferfish_guarantee": ("PufferfishGuarantee",),
+    "pacsklearn.core.sampled_subsets": ("SampledSubsets",),
     "pacsklearn.core.scenario": ("Scenario",),
     "pacsklearn.core.secret_space": ("SecretSpace",),
     "pacsklearn.core.subset_seed": ("SubsetSeed",),
@@ -235,6 +237,7 @@ __all__ = [
     "SRPPPrivate",
     "SRPPSGDClassifier",
     "SRPPSGDRegressor",
+    "SampledSubsets",
     "Scenario",
     "ScenarioRecord",
     "Schema",

@@ -14,6 +14,7 @@ from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.design import Design
 from pacsklearn.candidates.universe import check_universe
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.sampled_subsets import sampled_subsets
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.core.target import Target
@@ -69,6 +70,12 @@ def replay_fit(
     if not model.__sklearn_is_fitted__():
         raise NotFittedError("An audit replays what was fitted: call fit on the model first.")
     guarantee, estimator = model.guarantee_, model.estimator
+    if sampled_subsets(model.secret_space) is not None:
+        raise ValueError(
+            "estimator must have been fitted with secret_space='listed' for an audit: attacks "
+            "know the exact posterior over a list of candidates, and a sampled secret has none. "
+            "docs/threat_model.md shows an attack on it."
+        )
     X, y = check_universe(estimator, X, y)
     _check_same_data(guarantee, model, X, groups)
     canaries: tuple[int, ...] = ()

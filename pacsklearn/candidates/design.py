@@ -87,6 +87,20 @@ class Design:
         DesignError
             When there is no such design: a class too rare for a classifier, for instance.
         """
+        strata = self.strata(n_rows, y, classifies=classifies)
+        hidden = isinstance(self.seed, SubsetSeed)
+        space = SecretSpace.balanced(
+            n_rows,
+            n_subsets=self.n_subsets,
+            rate=self.rate,
+            strata=strata,
+            groups=self.groups,
+            seed=self.seed.reveal() if isinstance(self.seed, SubsetSeed) else self.seed,
+        )
+        return replace(space, is_listed=not hidden)
+
+    def strata(self, n_rows: int, y: Any, *, classifies: bool) -> NDArray[Any] | None:
+        """Stratum of each row; None when all rows are one."""
         if not (isinstance(self.stratify, (str, bool)) and self.stratify in ("auto", True, False)):
             raise ValueError(f"stratify must be 'auto', True or False, got {self.stratify!r}.")
         if y is not None and np.shape(y)[:1] != (n_rows,):
@@ -96,18 +110,6 @@ class Design:
             )
         if self.stratify is True and y is None:
             raise ValueError("stratify=True needs y; pass y or use stratify=False.")
-        hidden = isinstance(self.seed, SubsetSeed)
-        space = SecretSpace.balanced(
-            n_rows,
-            n_subsets=self.n_subsets,
-            rate=self.rate,
-            strata=self._strata(y, classifies),
-            groups=self.groups,
-            seed=self.seed.reveal() if isinstance(self.seed, SubsetSeed) else self.seed,
-        )
-        return replace(space, is_listed=not hidden)
-
-    def _strata(self, y: Any, classifies: bool) -> NDArray[Any] | None:
         if y is None or not self.stratify:
             return None
         labels = np.asarray(y)

@@ -43,6 +43,8 @@ from pacsklearn.noise.sampler import Sampler
 __all__ = [
     "CandidateOutputs",
     "candidate_outputs",
+    "encode_jointly",
+    "fit_and_encode",
     "observe",
 ]
 
@@ -113,12 +115,12 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
     work = (template, canonicalizer, X, y, dict(options.fit_params))
     # Candidate 0 is fitted here too: the workers' result must be the same.
     with stage("fits"):
-        reference, first = unwrap(_fit_and_encode(*work, space, 0), 0, estimator)
+        reference, first = unwrap(fit_and_encode(*work, space, 0), 0, estimator)
         joint = joint_models(template, X, y, work[4], space, reference, fast_fit=options.fast_fit)
     models = joint.models
     with stage("canonical form"):
         encoded = unwrap(
-            attempt(partial(_encode_jointly, canonicalizer, models, X, space)), 0, estimator
+            attempt(partial(encode_jointly, canonicalizer, models, X, space)), 0, estimator
         )
     vectors: list[Floats] = []
     with stage("fits" if None in models else "canonical form"):
@@ -168,7 +170,7 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
     return CandidateOutputs(aligned, first.layout, reference, template, canonicalizer, X)
 
 
-def _encode_jointly(
+def encode_jointly(
     canonicalizer: Canonicalizer, models: list[Any], X: Any, space: SecretSpace, stage: Stage
 ) -> list[Encoding | None]:
     """Encodings that need no rows of their own; None where a candidate is encoded by itself."""
@@ -180,12 +182,12 @@ def _encode_jointly(
 
 
 def _encode(*work: Any) -> Outcome:
-    outcome = _fit_and_encode(*work)
+    outcome = fit_and_encode(*work)
     value = None if outcome.value is None else outcome.value[1]
     return Outcome(value, outcome.failure, outcome.warnings)
 
 
-def _fit_and_encode(
+def fit_and_encode(
     template: Any,
     canonicalizer: Canonicalizer,
     X: Any,
@@ -194,8 +196,11 @@ def _fit_and_encode(
     space: SecretSpace,
     index: int,
     known: tuple[Any, Encoding | None] | None = None,
+    *,
+    checked_every: int = _CHECKED_SUBSETS,
 ) -> Outcome:
-    is_checked = canonicalizer.is_searched or index % _CHECKED_SUBSETS == 0
+    """Fitted model and encoding; with ``checked_every=0`` decoding is tried where it must be."""
+    is_checked = canonicalizer.is_searched or (checked_every > 0 and index % checked_every == 0)
 
     def work(stage: Stage) -> tuple[Any, Encoding]:
         model, encoding = known or (None, None)

@@ -40,6 +40,7 @@ __all__ = [
     "differs_from_ordinary",
     "fit_subset",
     "joint_models",
+    "outcomes_over_subsets",
     "over_subsets",
     "warn_of_one_model",
     "same_behaviour",
@@ -141,15 +142,9 @@ def over_subsets(
     SubsetFitError, GaugeError
         For the first failing subset. A warning is given once for all subsets.
     """
-    if each is not None and any(one is not None for one in each):
-        n_jobs = 1
-    more: Sequence[Any] = [()] * space.n_subsets if each is None else [(one,) for one in each]
-    tasks = (
-        delayed(function)(*args, space, index, *more[index]) for index in range(space.n_subsets)
+    outcomes = outcomes_over_subsets(
+        function, *args, space=space, n_jobs=n_jobs, verbose=verbose, each=each
     )
-    # Workers that are threads change the process's filters and put them back in any order.
-    with warnings.catch_warnings():
-        outcomes = list(_run(tasks, space.n_subsets, n_jobs, verbose))
     kinds = Counter(kind for outcome in outcomes for kind in outcome.warnings)
     values = [unwrap(outcome, index, estimator) for index, outcome in enumerate(outcomes)]
     for kind, count in kinds.items():
@@ -161,6 +156,26 @@ def over_subsets(
             stacklevel=2,
         )
     return values
+
+
+def outcomes_over_subsets(
+    function: Callable[..., Outcome],
+    *args: Any,
+    space: SecretSpace,
+    n_jobs: int | None,
+    verbose: int,
+    each: Sequence[Any] | None = None,
+) -> list[Outcome]:
+    """As :func:`over_subsets`, with failures among the outcomes."""
+    if each is not None and any(one is not None for one in each):
+        n_jobs = 1
+    more: Sequence[Any] = [()] * space.n_subsets if each is None else [(one,) for one in each]
+    tasks = (
+        delayed(function)(*args, space, index, *more[index]) for index in range(space.n_subsets)
+    )
+    # Workers that are threads change the process's filters and put them back in any order.
+    with warnings.catch_warnings():
+        return list(_run(tasks, space.n_subsets, n_jobs, verbose))
 
 
 def unwrap(outcome: Outcome, index: int, estimator: Any) -> Any:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from pacsklearn.core.criterion import MEMBERSHIP_AIM, NAMING_AIM
+from pacsklearn.core.drawn_rows import DrawnRows
 from pacsklearn.core.stated_secret import (
     Bounds,
     KnownRows,
     PACSecret,
+    RowsSecret,
     SampledSecret,
     SecretCandidate,
     SecretRows,
@@ -40,9 +42,9 @@ class Guarantee(Statement):
         Why the spent figure is a bound.
     confidence : float
         Probability that the bound holds; 1.0 when it is a proof.
-    secret : SecretRows, SecretCandidate or SampledSecret
-        What is secret: which subset of the rows was used, which input of a list, or what a
-        sampler drew.
+    secret : SecretRows, DrawnRows, SecretCandidate or SampledSecret
+        What is secret: which subset of the rows was used, of a list or of all balanced ones,
+        which input of a list, or what a sampler drew.
     released : tuple of str
         What came out of the noisy vector.
     public : tuple of str
@@ -92,7 +94,7 @@ class Guarantee(Statement):
     certified_confidence: float | None = None
 
     framework = "PAC privacy"
-    _secrets = (SecretRows, SecretCandidate, SampledSecret)
+    _secrets = (SecretRows, DrawnRows, SecretCandidate, SampledSecret)
 
     @property
     def n_subsets(self) -> int | None:
@@ -140,7 +142,7 @@ class Guarantee(Statement):
         the bound follows from the blind success as for any other question
         (pac-private-algorithms, equation 3).
         """
-        if not isinstance(self.secret, SecretRows) or not self.secret.known:
+        if not isinstance(self.secret, RowsSecret) or not self.secret.known:
             raise ValueError(
                 "The secret is no subset of rows, so there are no memberships to know."
             )

@@ -20,7 +20,7 @@ from pacsklearn.information.balanced_design import (
     unpack_subset,
 )
 
-__all__ = ["SecretSpace", "units_of"]
+__all__ = ["SecretSpace", "strata_of", "units_of"]
 
 _CHUNK = 16384
 # Share of the entropy asked for below which a design is worth a warning.
@@ -131,7 +131,7 @@ class SecretSpace:
             )
         codes = None
         if strata is not None:
-            codes, names = _strata(strata, unit_of_row, n_rows, n_units)
+            codes, names = strata_of(strata, unit_of_row, n_rows, n_units)
             counts = np.bincount(codes)
             rare = np.flatnonzero(counts < needed)
             if rare.size:
@@ -288,9 +288,10 @@ def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] |
     return units.astype(np.int64), int(names.size)
 
 
-def _strata(
+def strata_of(
     strata: ArrayLike, unit_of_row: NDArray[np.int64] | None, n_rows: int, n_units: int
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Stratum of each unit, and the strata's names."""
     labels = np.asarray(strata)
     if labels.shape[:1] != (n_rows,):
         raise DesignError(

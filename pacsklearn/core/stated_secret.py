@@ -14,6 +14,7 @@ __all__ = [
     "Bounds",
     "KnownRows",
     "PACSecret",
+    "RowsSecret",
     "SampledSecret",
     "SecretCandidate",
     "SecretRows",
@@ -126,9 +127,60 @@ class PACSecret(StatedSecret):
         """Rows of the text about the secret."""
 
 
+class RowsSecret(PACSecret):
+    """A subset of the rows that was used.
+
+    Attributes
+    ----------
+    n_rows : int
+        Of the universe.
+    known : tuple of (float, float)
+        Entry k: blind success, before any release, at the membership of other units for an
+        adversary who knows how subsets are chosen and the membership of k units; on average over
+        units drawn uniformly, and for the k units that tell most.
+    """
+
+    noun = "subset"
+    even = "same membership bound"
+    n_rows: int
+    known: tuple[tuple[float, float], ...]
+
+    def promise(self, seen: str, bounds: Bounds) -> str:
+        return (
+            f"Whoever sees {seen}, with unlimited computing power and knowing all "
+            f"{self.n_rows:,} rows, can tell whether any one {self._unit} was used with a success "
+            f"of at most {percent_up(bounds.membership)} %; guessing blindly has "
+            f"{percent_up(self.prior_membership)} %."
+        )
+
+    def knowing(self, k: int, information: float) -> KnownRows:
+        """Blind and bounded success for who knows ``k`` memberships."""
+        if not 0 <= k < len(self.known):
+            raise ValueError(f"k must be from 0 to {len(self.known) - 1}, got {k!r}.")
+        blind = self.known[k]
+        return KnownRows(*blind, *(posterior_success(information, each) for each in blind))
+
+    def _knowledge(self, information: float) -> Rows:
+        """Rows of the text on adversaries who know some memberships."""
+        cells = [self.knowing(k, information) for k in range(1, len(self.known))]
+        found = []
+        for which, name in enumerate(("knowing k of them", "the k that tell most")):
+            shown = "; ".join(
+                f"{k}: {percent_up(cell[which])} to {percent_up(cell[which + 2])} %"
+                for k, cell in enumerate(cells, start=1)
+            )
+            if shown:
+                found.append((name, f"others' membership, guessed blindly and at most: {shown}"))
+        return found
+
+    @property
+    def _unit(self) -> str:
+        return "row" if self.unit == "row" else "group of rows"
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
-class SecretRows(PACSecret):
+class SecretRows(RowsSecret):
     """Which of a list of subsets of the rows was used.
 
     Parameters
@@ -167,8 +219,6 @@ class SecretRows(PACSecret):
     is_listed: bool = True
 
     kind = "rows"
-    noun = "subset"
-    even = "same membership bound"
     threats = (
         "The adversary has unlimited computing power.",
         (
@@ -201,14 +251,6 @@ class SecretRows(PACSecret):
         ),
     )
 
-    def promise(self, seen: str, bounds: Bounds) -> str:
-        return (
-            f"Whoever sees {seen}, with unlimited computing power and knowing all "
-            f"{self.n_rows:,} rows, can tell whether any one {self._unit} was used with a success "
-            f"of at most {percent_up(bounds.membership)} %; guessing blindly has "
-            f"{percent_up(self.prior_membership)} %."
-        )
-
     @property
     def exceptions(self) -> str:
         if not self.n_unprotected:
@@ -235,26 +277,7 @@ class SecretRows(PACSecret):
             ("naming the subset", f"at most {percent_up(bounds.naming)} %"),
             ("list of subsets", listed),
         ]
-        cells = [self.knowing(k, bounds.information) for k in range(1, len(self.known))]
-        for which, name in enumerate(("knowing k of them", "the k that tell most")):
-            shown = "; ".join(
-                f"{k}: {percent_up(cell[which])} to {percent_up(cell[which + 2])} %"
-                for k, cell in enumerate(cells, start=1)
-            )
-            if shown:
-                found.append((name, f"others' membership, guessed blindly and at most: {shown}"))
-        return found
-
-    def knowing(self, k: int, information: float) -> KnownRows:
-        """Blind and bounded success for who knows ``k`` memberships."""
-        if not 0 <= k < len(self.known):
-            raise ValueError(f"k must be from 0 to {len(self.known) - 1}, got {k!r}.")
-        blind = self.known[k]
-        return KnownRows(*blind, *(posterior_success(information, each) for each in blind))
-
-    @property
-    def _unit(self) -> str:
-        return "row" if self.unit == "row" else "group of rows"
+        return [*found, *self._knowledge(bounds.information)]
 
 
 @final

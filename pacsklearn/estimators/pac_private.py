@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 from typing import Any
 
 from sklearn.utils import Tags
@@ -14,12 +13,14 @@ from pacsklearn._validation import check_budget
 from pacsklearn.candidates.one_candidate import explained
 from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.estimators.planned_fit import MOST_ANSWERS, PlannedFit
 from pacsklearn.estimators.planning import warn_of_poor_release
 from pacsklearn.estimators.response_model import ResponseModel
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
+from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.responses.responder import CostPreview, Responder
 from pacsklearn.session.privacy_session import PrivacySession
 
@@ -124,6 +125,11 @@ class PACPrivate(PlannedFit):
         When a candidate cannot be fitted, fit it once more in a separate process, which can
         release nothing, and write its error in full to standard error. The words may quote rows:
         for the curator's terminal, never for a service.
+    secret_space : {"listed", "sampled", "sampled-large"} or SampledSubsets, default="listed"
+        "sampled" draws the secret afresh from *all* balanced subsets and sizes the noise on trial
+        subsets: somebody who knows some rows' memberships learns nothing about the others'. It
+        costs more fits and more noise, holds at a stated confidence, and is for released
+        parameters; ``n_subsets`` is not used. See :class:`SampledSubsets`.
 
     Attributes
     ----------
@@ -213,6 +219,7 @@ SubsetFitError, NonDeterministicError
     allow_exact: bool = False
     certify: bool = True
     debug: bool = False
+    secret_space: str | SampledSubsets = LISTED
 
     _learned = (
         "_answering",
@@ -250,12 +257,13 @@ SubsetFitError, NonDeterministicError
         with recorded() as report, explained(debug=self.debug) as watched:
             budget = check_budget(budget=self.budget)
             rows = self._prepared(X, y, groups, fit_params)
-            candidates, canonicalizer, features, seed, routed, _ = rows
+            candidates, canonicalizer, features, seed, routed, _, drawn = rows
             watched.append(candidates)
             session = PrivacySession(
                 candidates.X,
                 candidates.y,
-                space=candidates.space,
+                space=drawn or candidates.space,
+                secret_space=self.secret_space,
                 budget=budget,
                 ledger=self.ledger,
                 random_state=self.random_state,
@@ -271,21 +279,29 @@ SubsetFitError, NonDeterministicError
                 learned |= {"_answering": answering, "released_methods_": answering.methods}
                 classes = answering.kind.classes
             else:
-                prepare = partial(
-                    session.prepare,
-                    noise=self.noise,
-                    metric=self.metric,
-                    canonicalizer=self.canonicalizer,
-                    fit_params=routed,
-                )
-                choice = self._choice(rows, prepare)
-                plan = prepare(self.estimator) if choice is None else choice.plan
-                warn_of_poor_release(plan, candidates, self.estimator)
-                release = session.take(plan, certify=self.certify)
+                chosen: dict[str, Any] = {
+                    "noise": self.noise,
+                    "metric": self.metric,
+                    "canonicalizer": self.canonicalizer,
+                    "fit_params": routed,
+                }
+                choice, methods = None, canonicalizer.methods
+                if drawn is not None:
+                    release = session.release(self.estimator, **chosen)
+                else:
+
+                    def prepare(estimator: Any) -> ParameterPlan:
+                        return session.prepare(estimator, **chosen)
+
+                    choice = self._choice(rows, prepare)
+                    plan = prepare(self.estimator) if choice is None else choice.plan
+                    warn_of_poor_release(plan, candidates, self.estimator)
+                    release = session.take(plan, certify=self.certify)
+                    methods = plan.outputs.canonicalizer.methods
                 self._pass_output_config(release.value)
                 learned |= {
                     "released_estimator_": release.value,
-                    "released_methods_": plan.outputs.canonicalizer.methods,
+                    "released_methods_": methods,
                     "_guarantee": release.guarantee,
                 }
                 if choice is not None:

@@ -13,9 +13,12 @@ from sklearn.utils.validation import validate_data
 from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.design import Design, subset_seed
-from pacsklearn.candidates.universe import check_names, check_reader
+from pacsklearn.candidates.drawn_subsets import DrawnSubsets
+from pacsklearn.candidates.universe import check_names, check_reader, check_universe
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.fit_report import recorded
+from pacsklearn.core.sampled_subsets import sampled_subsets
+from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.fit_plan import FitPlan
 from pacsklearn.estimators.planning import plan_answers, plan_parameters
@@ -44,7 +47,11 @@ MOST_ANSWERS = 10_000
 
 @final
 class PreparedRows(NamedTuple):
-    """What a fit and its plan begin with: checked rows, their candidates, and the public seed."""
+    """What a fit and its plan begin with: checked rows, their candidates, and the public seed.
+
+    ``drawn`` is the law of a secret that is drawn from all balanced subsets; the candidates are
+    two of its trials then, for the checks.
+    """
 
     candidates: Candidates
     canonicalizer: Canonicalizer | None
@@ -52,6 +59,7 @@ class PreparedRows(NamedTuple):
     seed: Any
     routed: dict[str, Any]
     options: list[Option]
+    drawn: DrawnSubsets | None = None
 
 
 class PlannedFit(PrivateEstimator):
@@ -75,6 +83,7 @@ class PlannedFit(PrivateEstimator):
     allow_exact: bool
     tune: Any
     scoring: Any
+    secret_space: Any
 
     def plan(
         self,
@@ -118,6 +127,11 @@ class PlannedFit(PrivateEstimator):
         with recorded() as report:
             budget = check_budget(budget=self.budget)
             rows = self._prepared(X, y, groups, fit_params)
+            if rows.drawn is not None:
+                raise ValueError(
+                    "secret_space must be 'listed' for a plan: it simulates releases over a list "
+                    "of candidates. With 'sampled' expect somewhat more noise than it says."
+                )
             candidates, space = rows.candidates, rows.candidates.space
             criterion = as_criterion(self.criterion, space)
             check_cap(criterion, budget, space, allow_exact=self.allow_exact)
@@ -227,9 +241,31 @@ class PlannedFit(PrivateEstimator):
         validate_data(features, X, skip_check_array=True)
         seed = subset_seed(self.subset_seed, self.random_state)
         options = FitOptions(routed, self.n_jobs, self.verbose, self.fast_fit)
-        design = Design.of(self, groups, seed)
+        design: Design | SecretSpace = Design.of(self, groups, seed)
+        drawn = None
+        if sampled_subsets(self.secret_space) is not None:
+            X, y, drawn = self._drawn(X, y, Design.of(self, groups, seed), canonicalizer)
+            design = drawn.trials(0, 2).space
         candidates = Candidates.prepare(self.estimator, X, y, design, options)
-        return PreparedRows(candidates, canonicalizer, vars(features), seed, routed, listed)
+        return PreparedRows(candidates, canonicalizer, vars(features), seed, routed, listed, drawn)
+
+    def _drawn(
+        self, X: Any, y: Any, design: Design, canonicalizer: Canonicalizer | None
+    ) -> tuple[Any, Any, DrawnSubsets]:
+        if canonicalizer is None:
+            raise ValueError(
+                "secret_space='sampled' is for released parameters: answers are calibrated to a "
+                f"list of candidates, and {type(self.estimator).__name__} would answer. Use "
+                "secret_space='listed', or an estimator whose parameters can be released."
+            )
+        if self.tune is not None:
+            raise ValueError(
+                "tune must be None with secret_space='sampled': options are compared by releases "
+                "that are simulated over a list of candidates, and there is none."
+            )
+        X, y = check_universe(self.estimator, X, y)
+        classifies = is_classifier(self.estimator)
+        return X, y, DrawnSubsets.of(design, X.shape[0], y, classifies=classifies)
 
     def _check_parameters(self) -> None:
         known = hasattr(self.estimator, "fit") and hasattr(self.estimator, "get_params")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,15 +10,23 @@ from numpy.typing import NDArray
 
 from pacsklearn._validation import check_budget
 from pacsklearn.candidates.outputs import observe
+from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.event import Provenance
 from pacsklearn.core.joint_law import JointLaw
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.release import Release
 from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
+from pacsklearn.release.account import Account
 from pacsklearn.release.procedure import ReleaseProcedure
 
-__all__ = ["ReleasePlan", "planned_targets", "release_planned"]
+__all__ = [
+    "ReleasePlan",
+    "not_releasable",
+    "one_budget",
+    "planned_targets",
+    "release_planned",
+]
 
 # Shares of a budget must not add up to more than it, in doubles.
 _INWARD = 1 - 2.0**-40
@@ -42,9 +50,23 @@ class ReleasePlan(Protocol):
 
 
 def planned_targets(
-    procedure: ReleaseProcedure, n_releases: int, budgets: Sequence[float] | None
+    check: Callable[[float | None], float],
+    account: Account,
+    n_releases: int,
+    budgets: Sequence[float] | None,
+    criterion: Criterion | None = None,
 ) -> list[Target]:
     """What each of the planned releases may reveal, if all of them fit under the ceilings.
+
+    Parameters
+    ----------
+    check : callable
+        Of nats asked for, as ``Account.check``.
+    account : Account
+    n_releases : int
+    budgets : sequence of float or None
+        Equal shares of what remains when None.
+    criterion : Criterion, optional
 
     Raises
     ------
@@ -56,25 +78,23 @@ def planned_targets(
     """
     if n_releases == 0:
         raise ValueError("releases must hold at least one estimator or function, got none.")
-    if procedure.criterion is not None and n_releases > 1:
+    if criterion is not None and n_releases > 1:
         raise ValueError(
             "criterion must be None for several planned releases: caps on the adversary's success "
             "do not add up over them."
         )
     if budgets is None:
-        whole = procedure.check(None)
-        if n_releases == 1:
-            return [whole]
-        share = procedure.account.remaining / n_releases * _INWARD
-        return [Target(share)] * n_releases
+        whole = check(None)
+        share = whole if n_releases == 1 else account.remaining / n_releases * _INWARD
+        return [Target(share, criterion)] * n_releases
     given = [check_budget(budget=budget, name="budgets") for budget in budgets]
     if len(given) != n_releases:
         raise ValueError(
             f"budgets must have one entry for each of the {n_releases} planned releases, got "
             f"{len(given)}."
         )
-    whole = procedure.check(sum(given))
-    return [Target(amount, whole.criterion) for amount in given]
+    check(sum(given))
+    return [Target(amount, criterion) for amount in given]
 
 
 def release_planned(
@@ -123,6 +143,19 @@ def release_planned(
             plan.value(one.decode(integers)), guarantee, event, one.noise_power, one.released_power
         )
         for plan, one, integers in zip(plans, law.laws, observed, strict=True)
+    )
+
+
+def one_budget(budget: float | None) -> list[float] | None:
+    """Budgets of a plan of one release."""
+    return None if budget is None else [budget]
+
+
+def not_releasable(number: int, given: Any) -> TypeError:
+    """What is wrong with something planned that is neither an estimator nor a function."""
+    return TypeError(
+        f"releases[{number}] must be an estimator or a function, got an object of type "
+        f"{type(given).__name__}."
     )
 
 

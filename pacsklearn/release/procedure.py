@@ -92,9 +92,13 @@ class ReleaseProcedure:
         ------
         BudgetExhaustedError
         """
+        return Target(self.check_amount(requested), self.criterion)
+
+    def check_amount(self, requested: float | None) -> float:
+        """As :meth:`check`: the amount alone."""
         amount = self.account.check(requested)
         self._check_first()
-        return Target(amount, self.criterion)
+        return amount
 
     def _check_first(self) -> None:
         """Refuse a second release where successes are capped: they do not add up."""

@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from typing import Any, NoReturn, Self
 
 from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import Ledger
+from pacsklearn.core.sampled_subsets import SampledSubsets
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.noise.sampler import Sampler
 from pacsklearn.release.account import Account
+from pacsklearn.release.drawn import DrawnProcedure
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.release.secret import Secret
 from pacsklearn.responses.responders import Responders
@@ -22,6 +26,8 @@ __all__ = ["OpenSession"]
 
 class OpenSession:
     """Universe, secret, belief and ledgers of a session, and how it ends."""
+
+    _drawn: DrawnProcedure | None = None
 
     def _start(
         self,
@@ -47,20 +53,35 @@ class OpenSession:
             self._secret, self._account, self._one_at_a_time, lambda: self.guarantee_
         )
 
+    def _start_drawn(
+        self,
+        X: Any,
+        y: Any,
+        drawn: DrawnSubsets,
+        sizes: SampledSubsets,
+        account: Account,
+        sampler: Sampler,
+        options: FitOptions,
+    ) -> None:
+        """Begin with a secret that is drawn from all balanced subsets: no list, no belief."""
+        self._X, self._y, self._account = X, y, account
+        self._one_at_a_time = threading.RLock()
+        self._drawn = DrawnProcedure(drawn, sizes, account, sampler, self._one_at_a_time, options)
+
     @property
     def ledger(self) -> Ledger:
         """Account of this session."""
         return self._account.own
 
     @property
-    def space(self) -> SecretSpace | CandidateSpace:
-        """Candidates; public."""
-        return self._space
+    def space(self) -> SecretSpace | CandidateSpace | DrawnSubsets:
+        """Candidates, or how the secret is drawn; public."""
+        return self._space if self._drawn is None else self._drawn.drawn
 
     @property
     def guarantee_(self) -> Guarantee:
         """What is promised about everything released so far."""
-        return self._procedure.guarantee()
+        return self._procedure.guarantee() if self._drawn is None else self._drawn.guarantee()
 
     def close(self) -> None:
         """Release nothing more, and stop drawing noise ahead. What was released stays valid.
@@ -70,13 +91,20 @@ class OpenSession:
         if self._account.home.is_here:
             with self._one_at_a_time:  # whatever is on its way is finished first
                 self._account.is_closed = True
-        self._responders.close()
+        if self._drawn is None:
+            self._responders.close()
 
     def _candidates(self, estimator: Any, fit_params: Mapping[str, Any] | None) -> Candidates:
         options = FitOptions(fit_params or {}, self._n_jobs, self._verbose, self._fast_fit)
         return Candidates.prepare(estimator, self._X, self._y, self._row_space(), options)
 
     def _row_space(self) -> SecretSpace:
+        if self._drawn is not None:
+            raise ValueError(
+                "secret_space='sampled' has no list of candidates to answer queries, compute "
+                "figures or go on from: release parameters or functions, all that is planned in "
+                "one call, or use secret_space='listed'."
+            )
         if not isinstance(self._space, SecretSpace):
             raise TypeError(
                 "This session is over arbitrary candidates, not over subsets of rows; use "
@@ -91,8 +119,11 @@ class OpenSession:
         self.close()
 
     def __repr__(self) -> str:
-        size = f"n_candidates={self._space.n_candidates}"
-        if isinstance(self._space, SecretSpace):
+        if self._drawn is not None:
+            size = f"n_rows={self._drawn.drawn.n_rows}, secret_space='sampled'"
+        elif isinstance(self._space, CandidateSpace):
+            size = f"n_candidates={self._space.n_candidates}"
+        else:
             size = f"n_rows={self._space.n_rows}, n_subsets={self._space.n_subsets}"
         return (
             f"PrivacySession({size}, spent={self.ledger.spent:.6g}, "

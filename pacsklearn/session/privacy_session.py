@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 import numpy as np
 
 from pacsklearn._validation import check_budget
+from pacsklearn.candidates.candidates import FitOptions
 from pacsklearn.candidates.design import Design
 from pacsklearn.candidates.design import subset_seed as seed_of
+from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.core.candidate_space import CandidateSpace, candidate_space
 from pacsklearn.core.ledger import Ledger, MemoryLedger
+from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets, sampled_subsets
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.release.account import Account, open_shared
@@ -23,6 +26,8 @@ from pacsklearn.session.session_releases import SessionReleases
 from pacsklearn.session.stored_session import StoredSession
 
 __all__ = ["PrivacySession"]
+
+Space = TypeVar("Space", SecretSpace, DrawnSubsets)
 
 
 @final
@@ -41,7 +46,8 @@ class PrivacySession(SessionReleases, StoredSession):
     budget : float
         Ceiling of the session, in nats of mutual information.
     space : SecretSpace, optional
-        Candidate subsets; a balanced design by the next four parameters when not given.
+        Candidate subsets (a ``DrawnSubsets`` for a sampled secret space); a balanced design by the
+        next four parameters when not given.
     n_subsets : int, default=128
     rate : float, default=0.5
     stratify : "auto" or bool, default="auto"
@@ -73,6 +79,12 @@ class PrivacySession(SessionReleases, StoredSession):
     allow_exact : bool, default=False
         Allow a budget of at least the entropy of the secret, ``ln(n_subsets)``: it hides nothing,
         and what it buys is published without noise.
+    secret_space : {"listed", "sampled", "sampled-large"} or SampledSubsets, default="listed"
+        "sampled" draws the secret afresh from *all* balanced subsets and sizes the noise on trial
+        subsets, at a stated confidence: who knows some rows' memberships learns nothing about the
+        others from it. ``n_subsets`` is not used then. The session makes one release, or several
+        that are planned together (:meth:`release_planned`), by parameters or functions; see
+        :class:`SampledSubsets`.
 
     Attributes
     ----------
@@ -110,7 +122,7 @@ class PrivacySession(SessionReleases, StoredSession):
         y: Any = None,
         *,
         budget: float,
-        space: SecretSpace | None = None,
+        space: SecretSpace | DrawnSubsets | None = None,
         n_subsets: int = 128,
         rate: float = 0.5,
         stratify: Any = "auto",
@@ -123,12 +135,26 @@ class PrivacySession(SessionReleases, StoredSession):
         criterion: Any = None,
         fast_fit: bool = True,
         allow_exact: bool = False,
+        secret_space: str | SampledSubsets = LISTED,
     ) -> None:
         ceiling = check_budget(budget=budget)
         X = X if hasattr(X, "shape") else np.asarray(X)
         y = y if y is None or hasattr(y, "shape") else np.asarray(y)
         design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed, random_state))
-        known = space or design.space(X.shape[0], y)
+        sizes = sampled_subsets(secret_space)
+        if sizes is not None:
+            if criterion is not None:
+                raise ValueError(
+                    "criterion must be None with secret_space='sampled': what an adversary "
+                    "achieves is computed on a list of candidates, and there is none."
+                )
+            subsets = _given(space, DrawnSubsets) or DrawnSubsets.of(design, X.shape[0], y)
+            own = MemoryLedger(ceiling)
+            account = Account(own, open_shared(ledger, own.ceiling, own.unit))
+            options = FitOptions({}, n_jobs, verbose, fast_fit)
+            self._start_drawn(X, y, subsets, sizes, account, sampler_for(random_state), options)
+            return
+        known = _given(space, SecretSpace) or design.space(X.shape[0], y)
         capped = as_criterion(criterion, known)
         check_cap(capped, ceiling, known, allow_exact=allow_exact)
         own = MemoryLedger(ceiling, ledger_unit(capped))
@@ -251,3 +277,11 @@ class PrivacySession(SessionReleases, StoredSession):
         ndarray of shape (n,) or (n, width)
         """
         return self.responder(estimator, **responder_params).predict(X)
+
+
+def _given(space: Any, kind: type[Space]) -> Space | None:
+    if space is not None and not isinstance(space, kind):
+        raise TypeError(
+            f"space must be a {kind.__name__} with this secret_space, got {type(space).__name__}."
+        )
+    return space

@@ -10,7 +10,13 @@ from pacsklearn.core.curator_figure import CuratorFigure
 from pacsklearn.core.release import Release
 from pacsklearn.release.function import FunctionPlan, release_value
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices, take_parameters
-from pacsklearn.release.planned import ReleasePlan, planned_targets, release_planned
+from pacsklearn.release.planned import (
+    ReleasePlan,
+    not_releasable,
+    one_budget,
+    planned_targets,
+    release_planned,
+)
 from pacsklearn.release.session_certificate import curator_figure
 from pacsklearn.session.open_session import OpenSession
 
@@ -66,6 +72,19 @@ class SessionReleases(OpenSession):
         BudgetExhaustedError
             Before anything is fitted; the ledger is unchanged.
         """
+        if self._drawn is not None:
+            if individual:
+                self._row_space()  # says why there are no figures of single rows
+            return self._drawn.release(
+                [estimator],
+                self._X,
+                self._y,
+                one_budget(budget),
+                noise,
+                fit_params,
+                metric=metric,
+                canonicalizer=canonicalizer,
+            )[0]
         plan = self.prepare(
             estimator,
             budget=budget,
@@ -180,6 +199,10 @@ class SessionReleases(OpenSession):
         noise is calibrated to all the values. The function may use public constants, but nothing
         that depends on the other candidates. How long a call takes is not hidden.
         """
+        if self._drawn is not None:
+            return self._drawn.release(
+                [function], self._X, self._y, one_budget(budget), noise, metric=metric
+            )[0]
         return release_value(
             self._procedure,
             function,
@@ -251,7 +274,12 @@ class SessionReleases(OpenSession):
         """
         planned = list(releases)
         stated = None if budgets is None else list(budgets)
-        targets = planned_targets(self._procedure, len(planned), stated)
+        if self._drawn is not None:
+            return self._drawn.release(planned, self._X, self._y, stated, noise, fit_params)
+        procedure = self._procedure
+        targets = planned_targets(
+            procedure.check_amount, procedure.account, len(planned), stated, procedure.criterion
+        )
         plans: list[ReleasePlan] = []
         for number, (one, target) in enumerate(zip(planned, targets, strict=True)):
             if hasattr(one, "fit"):
@@ -260,11 +288,8 @@ class SessionReleases(OpenSession):
             elif callable(one):
                 plans.append(FunctionPlan.of(one, self._space, self._X, self._y, target, noise))
             else:
-                raise TypeError(
-                    f"releases[{number}] must be an estimator or a function, got an object of "
-                    f"type {type(one).__name__}."
-                )
-        return release_planned(self._procedure, plans, certify=certify)
+                raise not_releasable(number, one)
+        return release_planned(procedure, plans, certify=certify)
 
     def curator_figure(self) -> CuratorFigure:
         """What the releases so far have told about memberships; for the curator only.

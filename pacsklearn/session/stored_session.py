@@ -51,6 +51,8 @@ class StoredSession(OpenSession):
         The session may go on afterwards; the file is then out of date, and refused. A session with
         a ``random_state`` resumes its generator where it was.
         """
+        if self._drawn is not None:
+            self._row_space()  # says why there is nothing to go on from
         self._account.home.check()
         with self._one_at_a_time:
             options = {

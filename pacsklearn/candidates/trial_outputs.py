@@ -1,0 +1,187 @@
+"""The mechanism for one subset at a time: fit, encode, align to what the first trials agreed on."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self, final
+
+import numpy as np
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.candidates.canonical_form import CHECKED_ROWS, CanonicalForm
+from pacsklearn.candidates.drawn_subsets import DrawnSubsets, Members
+from pacsklearn.candidates.outputs import (
+    CandidateOutputs,
+    candidate_outputs,
+    encode_jointly,
+    fit_and_encode,
+)
+from pacsklearn.candidates.subset_fitting import (
+    Outcome,
+    Stage,
+    attempt,
+    joint_models,
+    outcomes_over_subsets,
+)
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.exceptions import DesignWarning
+from pacsklearn.information.arrays import Floats
+
+__all__ = ["SubsetMap", "warn_of_trials"]
+
+_TOGETHER = 128
+# Copies of the reference that a vector is aligned with, so that it moves to them and not they.
+_COPIES = 8
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class SubsetMap:
+    """From a subset to the vector that is released of it, noise aside; secret material.
+
+    A function of the one subset and of public things: the calibration trials, whose first gives
+    structure and alignment. Where the fit fails, or its structure is another, there is no vector.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Of the calibration trials.
+    outputs : CandidateOutputs
+        Of the calibration trials, aligned.
+    first : ndarray of bool, shape (n_units,)
+        The first trial, with which every other subset is fitted.
+    drawn : DrawnSubsets
+    """
+
+    candidates: Candidates
+    outputs: CandidateOutputs
+    first: Members
+    drawn: DrawnSubsets
+
+    @classmethod
+    def of(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        drawn: DrawnSubsets,
+        n_calibration: int,
+        options: FitOptions,
+        canonicalizer: Canonicalizer,
+    ) -> tuple[Self, Floats]:
+        """Fit the calibration trials; the map, and their vectors."""
+        trials = drawn.trials(0, n_calibration)
+        candidates = Candidates.prepare(estimator, X, y, trials.space, options)
+        outputs = candidate_outputs(candidates, canonicalizer)
+        return cls(candidates, outputs, drawn.trial(0), drawn), outputs.vectors[trials.numbers]
+
+    def of_trials(self, start: int, stop: int) -> list[Floats | None]:
+        """Vectors of the trials of these numbers, by as many workers as there are."""
+        found: list[Floats | None] = []
+        kinds: list[type[Warning]] = []
+        for low in range(start, stop, _TOGETHER):
+            trials = self.drawn.trials(low, min(low + _TOGETHER, stop), self.first)
+            outcomes = self._outcomes(trials.space)
+            kinds += [kind for outcome in outcomes[1:] for kind in outcome.warnings]
+            vectors = [self._vector(outcome) for outcome in outcomes]
+            found += [vectors[number] for number in trials.numbers[1:]]
+        for kind in sorted(set(kinds), key=lambda kind: kind.__name__):
+            warnings.warn(
+                f"{type(self.candidates.estimator).__name__}: {kind.__name__} in "
+                f"{kinds.count(kind)} of {stop - start} trial fits (the messages are withheld "
+                "because they may quote rows).",
+                kind,
+                stacklevel=2,
+            )
+        return found
+
+    def of_subset(self, members: Members) -> Floats | None:
+        """Vector of one subset, fitted in this process; secret material where the subset is."""
+        return self._vector(self._alone(members))
+
+    def _alone(self, members: Members) -> Outcome:
+        """Encoding of one subset, fitted with the first trial as all others are."""
+        if np.array_equal(self.first, members):
+            return Outcome(Encoding(self.outputs.vectors[0], self.outputs.layout))
+        pair = np.packbits(np.stack([self.first, members], axis=1), axis=1)
+        space = SecretSpace(pair, 2, np.full(2, 0.5), self.drawn.unit_of_row)
+        known = self._jointly(space)
+        return Outcome() if known is None else _encode(*self._work, space, 1, known[1])
+
+    def _outcomes(self, space: SecretSpace) -> list[Outcome]:
+        """Encodings of all candidates of a space, the first trial being its first."""
+        known = self._jointly(space)
+        if known is None:
+            # One that spoils the joint fit of all may not take the others with it: it would not,
+            # when one of those is the secret.
+            members = space.membership()
+            return [self._alone(members[:, index]) for index in range(space.n_subsets)]
+        n_jobs = self.candidates.options.n_jobs
+        return outcomes_over_subsets(
+            _encode, *self._work, space=space, n_jobs=n_jobs, verbose=0, each=known
+        )
+
+    @property
+    def _work(self) -> tuple[Any, ...]:
+        own, outputs = self.candidates, self.outputs
+        params = dict(own.options.fit_params)
+        return outputs.template, outputs.canonicalizer, own.X, own.y, params
+
+    def _jointly(self, space: SecretSpace) -> list[tuple[Any, Encoding | None] | None] | None:
+        """Model and encoding of each candidate, where they are fitted together; else None.
+
+        None in place of the list where the joint fit fails.
+        """
+        template, canonicalizer, X, y, params = self._work
+        fast, ordinary = self.candidates.options.fast_fit, self.outputs.reference
+
+        def fit(_: Stage) -> list[Any]:
+            return joint_models(template, X, y, params, space, ordinary, fast_fit=fast).models
+
+        models = attempt(fit).value
+        if models is None:
+            return None
+        encoded = attempt(partial(encode_jointly, canonicalizer, models, X, space)).value
+        return [
+            None if model is None else (model, encoding)
+            for model, encoding in zip(models, encoded or [None] * len(models), strict=True)
+        ]
+
+    def _vector(self, outcome: Outcome) -> Floats | None:
+        encoding, layout = outcome.value, self.outputs.layout
+        if encoding is None or layout.differences(encoding.layout):
+            return None
+        return attempt(partial(self._aligned, encoding.vector)).value
+
+    def _aligned(self, vector: Floats, stage: Stage) -> Floats:
+        stage.name = "align"
+        outputs = self.outputs
+        if type(outputs.canonicalizer).align is Canonicalizer.align:
+            return vector
+        rows = safe_indexing(self.candidates.X, np.arange(min(CHECKED_ROWS, self.drawn.n_rows)))
+        together = np.stack([*[outputs.vectors[0]] * _COPIES, vector])
+        form = CanonicalForm(outputs.template, outputs.canonicalizer)
+        return form.align(together, outputs.layout, rows)[-1]
+
+
+def _encode(*work: Any) -> Outcome:
+    outcome = fit_and_encode(*work, checked_every=0)
+    value = None if outcome.value is None else outcome.value[1]
+    return Outcome(value, outcome.failure, outcome.warnings)
+
+
+def warn_of_trials(name: str, n_failed: int, n_trials: int) -> None:
+    """Warn of trials of which nothing could be released; trials are independent of the secret."""
+    if n_failed:
+        warnings.warn(
+            f"{name} could not be released on {n_failed} of {n_trials} trial subsets: its fit "
+            "failed there, or gave another structure. Where that happens to the secret, the "
+            "trials' centre is released in its place, with the same noise and charge. Fix the "
+            "structure by a parameter, or collect more rows.",
+            DesignWarning,
+            stacklevel=3,
+        )

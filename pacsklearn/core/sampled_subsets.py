@@ -1,0 +1,83 @@
+"""How a secret that is drawn from all balanced subsets is calibrated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Final, final
+
+from pacsklearn._validation import check_integer
+
+__all__ = ["LISTED", "SampledSubsets", "sampled_subsets"]
+
+LISTED: Final = "listed"
+"""The other kind: the secret is one of a finite list, and all figures are computed on it."""
+
+
+@final
+@dataclass(frozen=True)
+class SampledSubsets:
+    """The secret is drawn afresh from all balanced subsets; noise comes from trial subsets.
+
+    For ``secret_space`` of :class:`~pacsklearn.PACPrivate` and
+    :class:`~pacsklearn.PrivacySession`: there is no list in which somebody who knows a few
+    memberships could look the others up, and the bound is a confidence statement about
+    trials that are drawn independently of the secret. ``"sampled"`` is this with its defaults,
+    ``"sampled-large"`` with 500 and 5,000 trials: less noise for more fits.
+
+    Parameters
+    ----------
+    n_calibration, n_certificate : int, default=100, 400
+        Trials for centre, span and shape of the noise, and independent ones for its size. Every
+        one is a fit. A confidence of ``1 - gamma`` costs noise: few trials cost more of it.
+    gamma : float, default=1e-6
+        Probability, over the second trials, that the bound does not hold.
+    guard : float, default=2.0
+        How far out a model may be, relative to the farthest of the first trials (in squared
+        distance), before it is pulled back. At least 1.
+    time_limit : float, optional
+        Seconds that the secret's own fit may take; then the trials' centre is released in its
+        place. Twenty times the first trial's, and at least ten seconds, when not given.
+
+    Examples
+    --------
+    >>> from pacsklearn import SampledSubsets
+    >>> SampledSubsets(n_calibration=200, n_certificate=2000).gamma
+    1e-06
+    """
+
+    n_calibration: int = 100
+    n_certificate: int = 400
+    gamma: float = 1e-6
+    guard: float = 2.0
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        check_integer(name="n_calibration", value=self.n_calibration, minimum=2)
+        check_integer(name="n_certificate", value=self.n_certificate, minimum=2)
+        _check("gamma", self.gamma, 0 < _number(self.gamma) < 1, "strictly between 0 and 1")
+        _check("guard", self.guard, _number(self.guard) >= 1, "of at least 1")
+        if self.time_limit is not None:
+            _check("time_limit", self.time_limit, _number(self.time_limit) > 0, "above 0")
+
+
+def sampled_subsets(value: Any) -> SampledSubsets | None:
+    """What a user gave as ``secret_space``; None for the listed kind."""
+    if isinstance(value, SampledSubsets):
+        return value
+    if isinstance(value, str) and value in (LISTED, "sampled", "sampled-large"):
+        kinds = {"sampled": SampledSubsets(), "sampled-large": SampledSubsets(500, 5000)}
+        return kinds.get(value)
+    raise ValueError(
+        "secret_space must be 'listed', 'sampled', 'sampled-large' or SampledSubsets(...), got "
+        f"{value!r}."
+    )
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else float("nan")
+
+
+def _check(name: str, value: Any, holds: bool, what: str) -> None:
+    if not holds:
+        raise ValueError(f"{name} must be a number {what}, got {value!r}.")
