@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, final
 
 import numpy as np
 from sklearn.base import is_classifier
 
 from pacsklearn._validation import check_integer
+from pacsklearn.audit.inserted_rows import appended, dense_table
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Game
@@ -79,27 +81,10 @@ class CanaryAttack(Attack):
         """
         count = check_integer(name="n_canaries", value=self.n_canaries, minimum=1)
         generator = np.random.default_rng(seed)
-        try:
-            table = np.asarray(X, dtype=np.float64)
-        except (TypeError, ValueError):
-            table = np.empty(0)
-        if table.ndim != 2:
-            raise ValueError(
-                "Canaries are outliers among numbers, so X must be a dense table of numbers; leave "
-                "'canaries' out of the attacks."
-            )
+        table = dense_table(X, self.name)
         signs = generator.choice([-1.0, 1.0], (count, table.shape[1]))
         far = np.nanmean(table, axis=0) + _DISTANCE * np.nanstd(table, axis=0) * signs
-        inserted: Any = np.concatenate([table, far])
-        if hasattr(X, "iloc"):
-            inserted = type(X)(inserted, columns=X.columns)
-        first = len(table)
-        if groups is not None:
-            codes = np.unique(np.asarray(groups), return_inverse=True)[1]
-            first = int(codes.max()) + 1
-            groups = np.concatenate([codes, first + np.arange(count)])
-        units = tuple(range(first, first + count))
-        return inserted, _more_targets(estimator, y, count, generator), groups, units
+        return appended(X, y, groups, far, _targets(estimator, y, count, generator))
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
         pilot = check_integer(name="n_pilot", value=self.n_pilot, minimum=1)
@@ -112,19 +97,12 @@ class CanaryAttack(Attack):
             likely = np.stack([game.play(generator).posterior for _ in range(pilot)]) @ own
             unit = int(canaries[int(np.argmax(np.maximum(likely, 1 - likely).mean(axis=0)))])
         result = OptimalMembershipAttack(unit, pilot).run(game, n_trials, int(attack))
-        return AttackResult(
-            self.name,
-            result.criterion,
-            result.n_trials,
-            result.n_successes,
-            result.prior,
-            result.bound,
-            (("canaries", str(len(canaries))), *result.details),
-        )
+        facts = (("canaries", str(len(canaries))), *result.details)
+        return replace(result, attack=self.name, details=facts)
 
 
-def _more_targets(estimator: Any, y: Any, count: int, generator: np.random.Generator) -> Any:
-    """Targets with those of the canaries: classes in turn, or numbers that are far off."""
+def _targets(estimator: Any, y: Any, count: int, generator: np.random.Generator) -> Any:
+    """Targets of the canaries: classes in turn, or numbers that are far off."""
     if y is None:
         return None
     known = np.asarray(y)
@@ -134,4 +112,4 @@ def _more_targets(estimator: Any, y: Any, count: int, generator: np.random.Gener
     else:
         size = (count, *known.shape[1:])
         more = known.mean(axis=0) + _DISTANCE * known.std(axis=0) * generator.choice([-1, 1], size)
-    return np.concatenate([known, more])
+    return more

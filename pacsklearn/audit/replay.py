@@ -39,6 +39,7 @@ def replay_fit(
     fit_params: Mapping[str, Any] | None = None,
     queries: Any = None,
     insert: Insertion | None = None,
+    probe: Callable[[Any], Any] | None = None,
     n_jobs: int | None = None,
 ) -> ReplayedGame | TranscriptGame:
     """Game of a fitted :class:`PACPrivate`: its parameters, its rows, its public design.
@@ -59,6 +60,8 @@ def replay_fit(
         What an adversary asks, where answers are released; the rows themselves when not given.
     insert : callable, optional
         Puts canaries among the rows first.
+    probe : callable, optional
+        ``probe(X)``: what is asked about rows that were put in, where answers are released.
     n_jobs : int, optional
         Workers that fit the candidates; the model's own when not given.
 
@@ -86,8 +89,13 @@ def replay_fit(
     candidates = Candidates.prepare(estimator, X, y, _design(model, groups), options)
     space = candidates.space
     if not hasattr(model, "released_estimator_"):
-        if canaries:
-            raise ValueError("Canaries are for released models; leave 'canaries' out.")
+        if canaries and probe is None:
+            raise ValueError(
+                "Rows can be put in to be found in released models only; leave 'canaries' and "
+                "'attribute' out of the attacks."
+            )
+        if probe is not None:
+            queries = probe(X)
         return TranscriptGame.rehearse(
             stabilized(estimator, model.stabilize),
             X,
@@ -99,6 +107,7 @@ def replay_fit(
             options=options,
             step_budget=model.responder().step_budget,
             budget=float(model.budget),
+            canaries=canaries,
         )
     budget = float(model.budget)
     target = Target(budget, as_criterion(model.criterion, space))
@@ -106,7 +115,7 @@ def replay_fit(
     plan = ParameterPlan.of(estimator, lambda: candidates, target, choices)
     return ReplayedGame(
         [plan],
-        guarantee=guarantee,
+        information=guarantee.information,
         budget=budget,
         X=candidates.X,
         y=candidates.y,
@@ -165,7 +174,7 @@ def replay_session(
         )
     return ReplayedGame(
         plans,
-        guarantee=guarantee,
+        information=guarantee.information,
         budget=session.ledger.ceiling,
         X=candidates.X,
         y=candidates.y,

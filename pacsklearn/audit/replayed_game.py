@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from pacsklearn.audit.confidence import row_confidences
 from pacsklearn.audit.model_numbers import model_numbers
 from pacsklearn.core.game import Game, Round
-from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import posterior_success
 from pacsklearn.information.arrays import Floats
@@ -33,8 +32,8 @@ class ReplayedGame(Game):
     ----------
     releases : sequence of ParameterPlan
         In order; one secret serves all of them. They are taken by the code that releases.
-    guarantee : Guarantee
-        What is promised about all of them together.
+    information : float
+        Nats that all of them together reveal at most, as promised.
     budget : float
         Ceiling of the session.
     X, y : array-likes
@@ -47,7 +46,7 @@ class ReplayedGame(Game):
         self,
         releases: Sequence[ParameterPlan],
         *,
-        guarantee: Guarantee,
+        information: float,
         budget: float,
         X: Any,
         y: Any = None,
@@ -55,7 +54,7 @@ class ReplayedGame(Game):
     ) -> None:
         self._releases, self._budget = tuple(releases), budget
         self._space = self._releases[0].space
-        self._information = min(guarantee.information, self._space.entropy)
+        self._information = min(information, self._space.entropy)
         self._X, self._y = X, y
         self.canaries = tuple(canaries)
         self._prior = self._space.weights / self._space.weights.sum()
@@ -98,6 +97,40 @@ class ReplayedGame(Game):
         """Models of a round's vectors."""
         pairs = zip(self._releases, released, strict=True)
         return tuple(release.outputs.decode(vector) for release, vector in pairs)
+
+    def labels(self, released: tuple[Floats, ...], X: Any) -> Any:
+        """What the last released model predicts for rows of numbers."""
+        model = self.models(released)[-1]
+        if not hasattr(model, "predict"):
+            raise ValueError(
+                f"{type(model).__name__} predicts no labels; leave 'label_only' out of the attacks."
+            )
+        names = getattr(self._X, "columns", None)
+        return model.predict(X if names is None else type(self._X)(X, columns=names))
+
+    @property
+    def features(self) -> Floats:
+        """The first row of each unit, where rows are numbers; shape (n_units, n_features)."""
+        try:
+            table = np.asarray(self._X, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise AttributeError("features: the rows are no dense table of numbers.") from None
+        if table.ndim != 2:
+            raise AttributeError("features: the rows are no dense table of numbers.")
+        return np.asarray(table[self._first_rows()])
+
+    @property
+    def targets(self) -> NDArray[Any]:
+        """Target of the first row of each unit; shape (n_units,)."""
+        if self._y is None:
+            raise AttributeError("targets: the rows have none.")
+        return np.asarray(self._y)[self._first_rows()]
+
+    def _first_rows(self) -> NDArray[np.intp]:
+        units = self._space.unit_of_row
+        if units is None:
+            return np.arange(self._space.n_units)
+        return np.unique(units, return_index=True)[1]
 
     def confidences(self, released: tuple[Floats, ...]) -> Floats:
         """How sure the released models are of each unit's rows, on average; (n_units,)."""

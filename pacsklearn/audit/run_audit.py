@@ -11,7 +11,6 @@ import numpy as np
 
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.audit_record import Audit, max_intervals
-from pacsklearn.audit.canary_attack import CanaryAttack
 from pacsklearn.audit.operating_point import OperatingPoint, operating_points
 from pacsklearn.audit.replay import replay_fit, replay_session
 from pacsklearn.audit.roc_curve import AttackROC, RecordingGame, score_rounds
@@ -146,14 +145,17 @@ def run_audit(
     seeds = np.random.SeedSequence(seed).generate_state(len(chosen)).tolist()
     for attack, stream in _watched(list(zip(chosen, seeds, strict=True)), verbose):
         played = game
-        if isinstance(attack, CanaryAttack) and isinstance(source, PACPrivate):
+        insert: Any = getattr(attack, "insert", None)
+        probe: Any = getattr(attack, "probe", None)
+        if insert is not None and isinstance(source, PACPrivate):
             played = replay_fit(
                 source,
                 X,
                 y,
                 groups=groups,
                 fit_params=fit_params,
-                insert=partial(attack.insert, seed=seed),
+                insert=partial(insert, seed=seed),
+                probe=None if probe is None else partial(probe, seed=seed),
                 n_jobs=n_jobs,
             )
         result, curve, more = _run(attack, played, count, int(stream), stopping)

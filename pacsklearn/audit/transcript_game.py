@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Self, final
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,25 @@ from pacsklearn.release.secret import Secret
 from pacsklearn.responses.answer_kind import AnswerKind, LabelKind, ValueKind, answer_kind
 from pacsklearn.responses.responder import Responder
 
-__all__ = ["TranscriptGame"]
+__all__ = ["Transcript", "TranscriptGame"]
+
+
+@final
+class Transcript(NamedTuple):
+    """What an adversary sees of a conversation.
+
+    Attributes
+    ----------
+    queries : list of int
+        Numbers of the queries that were answered.
+    answers : ndarray of shape (n_answered,) or (n_answered, d)
+    left : tuple of float
+        Nats that were left, to begin with and after each batch.
+    """
+
+    queries: list[int]
+    answers: NDArray[Any]
+    left: tuple[float, ...]
 
 
 @final
@@ -51,6 +69,8 @@ class TranscriptGame(Game):
     adversary : callable, optional
         Chooses each query after the answers before it:
         :data:`~pacsklearn.audit.adversary.Adversary`. All queries in order when not given.
+    canaries : tuple of int, default=()
+        Units that an attack is about: the target of a poisoning, say.
 
     Raises
     ------
@@ -70,7 +90,7 @@ class TranscriptGame(Game):
     equation 3. A batch is charged as in a session: the step budget for each query on which
     candidates disagree, and never more than is unknown.
 
-    ``Round.released`` is a pair: numbers of the queries, and their answers.
+    ``Round.released`` is a :class:`Transcript`.
 
     Examples
     --------
@@ -102,7 +122,9 @@ class TranscriptGame(Game):
         budget: float | None = None,
         n_queries: int | None = None,
         adversary: Adversary | None = None,
+        canaries: tuple[int, ...] = (),
     ) -> None:
+        self.canaries = tuple(canaries)
         self._predictions = _as_table(predictions, space)
         self._space = space
         self._step_budget = check_budget(budget=step_budget, name="step_budget")
@@ -208,14 +230,24 @@ class TranscriptGame(Game):
             lock=procedure.lock,
             guarantee=lambda _: procedure.guarantee(),
         )
-        queries, answers = self._conversation(responder, procedure.secret)
+        queries, answers, left = self._conversation(responder, procedure.secret)
         shown = np.asarray(answers).reshape(len(queries), *self._kind.decoded([]).shape[1:])
-        return Round(secret, procedure.secret.belief, (queries, shown))
+        return Round(secret, procedure.secret.belief, Transcript(queries, shown, tuple(left)))
 
-    def _conversation(self, responder: Responder, secret: Secret) -> tuple[list[int], list[Any]]:
-        """Queries and answers, until the responder refuses."""
+    def prices(self, released: Transcript) -> Floats:
+        """What each step of a round cost; NaN from where it was refused on; shape (n_queries,)."""
+        charges = np.full(self._n_queries, np.nan)
+        taken = -np.diff(released.left)
+        charges[: len(taken)] = taken
+        return charges
+
+    def _conversation(
+        self, responder: Responder, secret: Secret
+    ) -> tuple[list[int], list[Any], list[float]]:
+        """Queries, answers and what was left of the budget, until the responder refuses."""
         queries: list[int] = []
         answers: list[Any] = []
+        left = [responder.remaining_budget]
         if self._adversary is None:
             # A batch is refused as a whole; whoever is refused asks for one answer after another.
             batches = [np.arange(self._n_queries), *np.arange(self._n_queries)[:, None]]
@@ -232,10 +264,11 @@ class TranscriptGame(Game):
                 break
             queries += rows.tolist()
             answers += list(answered)
+            left.append(responder.remaining_budget)
             queried[rows] = True
             if len(rows) == self._n_queries:
                 break
-        return queries, answers
+        return queries, answers, left
 
     def _chosen(self, belief: Floats, queried: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Adversary's next query."""

@@ -146,6 +146,56 @@ def pacsklearn_attacks() -> Iterator[AttackRecord]:
         "pacsklearn.audit.low_order_bits_attack:LowOrderBitsAttack",
         "the whole secret, by numbers without noise or with floating-point noise",
     )
+    yield AttackRecord(
+        "rmia",
+        "pacsklearn.audit.rmia_attack:RMIAAttack",
+        "one unit's membership, judged against how other rows fare",
+    )
+    yield AttackRecord(
+        "robust_lira",
+        "pacsklearn.audit.robust_lira_attack:RobustLiRAAttack",
+        "one unit's membership, by few models whose rows are known",
+    )
+    yield AttackRecord(
+        "quantile",
+        "pacsklearn.audit.quantile_attack:QuantileAttack",
+        "one unit's membership, by the confidence that such rows usually get",
+    )
+    yield AttackRecord(
+        "label_only",
+        "pacsklearn.audit.label_only_attack:LabelOnlyAttack",
+        "one unit's membership, by predicted labels alone",
+    )
+    yield AttackRecord(
+        "property",
+        "pacsklearn.audit.property_attack:PropertyAttack",
+        "a property of all rows that were used",
+    )
+    yield AttackRecord(
+        "attribute",
+        "pacsklearn.audit.attribute_attack:AttributeAttack",
+        "one attribute of a record whose other attributes are known",
+    )
+    yield AttackRecord(
+        "record",
+        "pacsklearn.audit.record_attack:RecordAttack",
+        "the one unknown record, from a linear model or a PCA",
+    )
+    yield AttackRecord(
+        "poisoning",
+        "pacsklearn.audit.poisoning_attack:PoisoningAttack",
+        "one unit's membership, by rows put in and queries",
+    )
+    yield AttackRecord(
+        "prices",
+        "pacsklearn.audit.prices_attack:PricesAttack",
+        "one unit's membership, by what answers cost and when they stop",
+    )
+    yield AttackRecord(
+        "existence",
+        "pacsklearn.audit.existence_attack:ExistenceAttack",
+        "whether a row was in the universe at all",
+    )
 
 
 @hookimpl

@@ -37,7 +37,7 @@ def test_labels_as_the_plain_engine_answers_them(halves, uneven):
         told = label_oracle.answer_labels(
             halves, played.secret, np.log(uneven.weights), 1 / 32, sampler.noise(40)
         )
-        queries, answers = played.released
+        queries, answers, _ = played.released
         assert queries == list(range(20))
         assert np.array_equal(answers, told.answers)
         assert np.allclose(played.posterior, np.exp(told.log_belief), rtol=1e-12, atol=0)
@@ -143,7 +143,7 @@ def test_asking_again_tells_nothing_and_costs_nothing(halves, space):
         halves, space, step_budget=1 / 4, budget=0.3, n_queries=50, adversary=lambda *_: 7
     )
     played = game.play(np.random.default_rng(0))
-    queries, answers = played.released
+    queries, answers, _ = played.released
     assert queries == [7] * 50
     assert len(set(answers.tolist())) == 1
     once = TranscriptGame(halves[7:8], space, step_budget=1 / 4).play(np.random.default_rng(0))
