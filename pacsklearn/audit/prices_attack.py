@@ -26,7 +26,7 @@ class PricesAttack(ShadowAttack):
     ----------
     unit : int, optional
         Unit of privacy to attack; chosen when not given.
-    n_shadow : int, default=400
+    n_shadow : int, default=200
         Conversations held beforehand.
 
     Notes
@@ -45,8 +45,11 @@ class PricesAttack(ShadowAttack):
         knowledge="prices of conversations whose secret it knows",
         power="asks queries; reads prices and refusals, no answer",
         reference="Haeberlen, Pierce and Narayan 2011",
-        cost="400 conversations beforehand; one regression",
+        cost="200 conversations beforehand; one regression",
     )
+
+    def __init__(self, unit: int | None = None, n_shadow: int = 200) -> None:
+        super().__init__(unit, n_shadow)
 
     def learn(
         self, game: Any, rounds: Sequence[Round], seed: int

@@ -171,7 +171,11 @@ def test_a_secret_drawn_anew_is_caught():
 def test_answers_are_audited_by_their_transcript():
     model = PACPrivate(KNeighborsClassifier(3), budget=1 / 16, max_answers=50, n_subsets=M)
     audit = run_audit(model.fit(X, y), X, y, queries=X[::5], n_trials=100, strict=True)
-    assert {result.attack for result in audit.results} == {"optimal_membership", "identification"}
+    assert {result.attack for result in audit.results} == {
+        "optimal_membership",
+        "identification",
+        "prices",
+    }
     with pytest.raises(ValueError, match="game must release models"):
         run_audit(model, X, y, attacks="lira", queries=X[::5], n_trials=20)
 

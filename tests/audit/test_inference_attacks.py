@@ -1,0 +1,70 @@
+"""Properties, attributes, records: the mechanism itself and a planted leak."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+
+from pacsklearn import PACPrivate, run_audit
+from pacsklearn.audit.attribute_attack import AttributeAttack
+from pacsklearn.audit.posterior_classes import blind_class, is_class_right, likeliest_class
+from pacsklearn.audit.property_attack import PropertyAttack
+from pacsklearn.audit.record_attack import RecordAttack
+from pacsklearn.audit.record_game import record_game
+from pacsklearn.core.game import Round
+from pacsklearn.testing import example_games
+from tests.audit.broken import TooQuiet
+
+X, y = load_iris(return_X_y=True)
+
+
+@pytest.mark.parametrize("attack", ["property", "attribute"])
+def test_a_sound_release_passes_and_a_planted_leak_is_caught(attack):
+    verdicts = []
+    for noise in ("auto", TooQuiet()):
+        model = PACPrivate(RidgeClassifier(), budget=1 / 16, noise=noise, n_subsets=16).fit(X, y)
+        audit = run_audit(model, X, y, attacks=[attack], n_trials=200)
+        verdicts.append(audit.passed)
+    assert verdicts == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "targets"), [(LinearRegression(), X[:, 3]), (Ridge(), X[:, 3]), (PCA(2), None)]
+)
+def test_records_are_reconstructed_from_the_leak_alone(estimator, targets):
+    verdicts = []
+    for noise in ("auto", TooQuiet()):
+        game = record_game(estimator, X[:, :3], targets, n_records=12, budget=1 / 16, noise=noise)
+        verdicts.append(RecordAttack().run(game, 200, 0).violates())
+    assert verdicts == [False, True]
+
+
+def test_classes_are_named_by_their_mass():
+    codes, belief = np.array([0, 1, 1, 2]), np.array([0.4, 0.3, 0.2, 0.1])
+    assert likeliest_class(belief, codes) == 1
+    assert blind_class(belief, codes) == pytest.approx(0.5)
+    assert is_class_right(Round(2, belief), codes)
+    assert not is_class_right(Round(0, belief), codes)
+    assert is_class_right(Round(0, belief, None, (1,)), codes)
+
+
+def test_versions_differ_in_one_attribute():
+    more, labels, groups, units = AttributeAttack(2).insert(None, X, y, np.arange(150) // 2, 0)
+    assert units == (75, 76)
+    assert groups[150:].tolist() == [75, 76]
+    low, high = more[150:]
+    np.testing.assert_allclose(np.delete(low, 2), np.delete(high, 2))
+    assert high[2] - low[2] == pytest.approx(4 * X[:, 2].std())
+    assert labels[150] == labels[151]
+
+
+def test_what_cannot_be_played_is_named():
+    with pytest.raises(ValueError, match="features"):
+        PropertyAttack().run(example_games().sound, 10, 0)
+    with pytest.raises(ValueError, match="record_game"):
+        RecordAttack().run(example_games().sound, 10, 0)
+    with pytest.raises(ValueError, match="column must be below 4"):
+        AttributeAttack(9).insert(None, X, y, None, 0)
