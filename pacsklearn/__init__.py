@@ -72,6 +72,7 @@ if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below
     from pacsklearn.scenarios.simulator_scenario import SimulatorScenario
     from pacsklearn.schema.column import Column
     from pacsklearn.schema.encoder import SchemaEncoder
+    from pacsklearn.schema.queries import SchemaQueries
     from pacsklearn.schema.schema import Schema
     from pacsklearn.session.privacy_session import PrivacySession
 
@@ -160,6 +161,7 @@ _NAMES = {
     "pacsklearn.scenarios.simulator_scenario": ("SimulatorScenario",),
     "pacsklearn.schema.column": ("Column",),
     "pacsklearn.schema.encoder": ("SchemaEncoder",),
+    "pacsklearn.schema.queries": ("SchemaQueries",),
     "pacsklearn.schema.schema": ("Schema",),
     "pacsklearn.session.privacy_session": ("PrivacySession",),
     "pacsklearn.release.sampled": ("release_sampled",),
@@ -242,6 +244,7 @@ __all__ = [
     "ScenarioRecord",
     "Schema",
     "SchemaEncoder",
+    "SchemaQueries",
     "SecretSpace",
     "SimulatorScenario",
     "SliceProfile",

@@ -68,6 +68,9 @@ class Guarantee(Statement):
     ledger_head : str
         Where the shared ledger stood after the release, as
         ``pacsklearn ledger verify --against`` reads it: an older copy of it does not hold this.
+    headline : str
+        What must be read before the promise, in the title: of answers and students, that they hold
+        what all candidates agree on.
     metered : float, optional
         Nats charged so far, where steps depend on the ones before them. It is not a bound: the
         bound is ``spent``, which holds whatever the session went on to release.

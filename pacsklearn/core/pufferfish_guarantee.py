@@ -56,7 +56,7 @@ class PufferfishGuarantee(Statement):
         On the ledger so far, this release included, in ``unit``.
     n_releases : int
         Releases on that ledger.
-    released, public, not_covered, sources, for_release, provenance, details, ledger_head
+    released, public, not_covered, sources, for_release, provenance, details, ledger_head, headline
         As in :class:`~pacsklearn.Guarantee`.
     """
 

@@ -44,6 +44,7 @@ class Statement(ABC):
     n_releases: int = 1
     details: tuple[tuple[str, str], ...] = ()
     ledger_head: str = ""
+    headline: str = ""
 
     @property
     def status(self) -> str:
@@ -84,7 +85,8 @@ class Statement(ABC):
 
     @property
     def _title(self) -> str:
-        return f"{self.framework} guarantee: {self.status}"
+        caveat = f"; {self.headline}" if self.headline else ""
+        return f"{self.framework} guarantee: {self.status}{caveat}"
 
     def __str__(self) -> str:
         return as_text(self._title, self.promise, self._rows(), self.not_covered)

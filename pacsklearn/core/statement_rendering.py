@@ -13,7 +13,7 @@ Rows = Iterable[tuple[str, str]]
 
 def as_text(title: str, promise: str, rows: Rows, not_covered: Iterable[str]) -> str:
     """Text of at most 88 columns."""
-    lines = [title, ""]
+    lines = [*textwrap.wrap(title, 88, subsequent_indent="  "), ""]
     lines += textwrap.wrap(promise, 88, initial_indent="  ", subsequent_indent="  ")
     lines.append("")
     for name, value in rows:

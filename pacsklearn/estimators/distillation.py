@@ -7,13 +7,11 @@ from numbers import Real
 from typing import Any, final
 
 import numpy as np
-from scipy.stats import norm
-from sklearn.base import clone
 
-from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.estimators.pac_private import PACPrivate
+from pacsklearn.estimators.teaching import taught
 from pacsklearn.responses.responder import Responder
 from pacsklearn.schema.tables import as_pandas
 from pacsklearn.session.privacy_session import PrivacySession
@@ -117,39 +115,11 @@ def distill(
     responder = _responder(source, estimator, respond_params)
     X_public = as_pandas(X_public)
     X_public = X_public if hasattr(X_public, "shape") else np.asarray(X_public)
-    _check_columns(responder.feature_names, X_public)
-    answered = responder.answer(X_public)
-    kept = np.arange(X_public.shape[0])
-    if alpha is not None and responder.kind.answers == "labels":
-        # The paper's test has size alpha for one label; any of the others may be the true one.
-        others = max(np.size(responder.kind.classes) - 1, 1)
-        kept = np.flatnonzero(answered.margins >= norm.isf(alpha / others))
-    labels = answered.values[kept]
-    if kept.size == 0 or (responder.kind.answers == "labels" and np.unique(labels).size < 2):
-        raise ValueError(
-            f"Only {kept.size} of {X_public.shape[0]} public rows have a label that is sure at "
-            f"alpha={alpha}, of fewer than two classes; give more public rows, a larger alpha or "
-            "a larger query budget."
-        )
-    fitted = clone(student).fit(safe_indexing(X_public, kept), labels)
+    fitted, n_kept = taught(student, X_public, responder, alpha)
     guarantee = responder.guarantee_
     return DistilledModel(
-        mark_released(fitted, guarantee), guarantee, int(X_public.shape[0]), int(kept.size), alpha
+        mark_released(fitted, guarantee), guarantee, int(X_public.shape[0]), n_kept, alpha
     )
-
-
-def _check_columns(names: tuple[str, ...] | None, X_public: Any) -> None:
-    """Refuse public rows without a column that the candidates' models need."""
-    if names is None or not hasattr(X_public, "columns"):
-        return
-    absent = [name for name in names if name not in X_public.columns]
-    more = [str(name) for name in X_public.columns if name not in names]
-    if absent or more:
-        what = "lacks the columns" if absent else "has the columns"
-        raise ValueError(
-            f"X_public {what} {', '.join(absent or more)}, which the private rows "
-            f"{'have' if absent else 'do not have'}; give the public rows the same columns."
-        )
 
 
 def _responder(source: Any, estimator: Any, params: dict[str, Any]) -> Responder:

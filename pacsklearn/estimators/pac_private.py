@@ -13,12 +13,14 @@ from pacsklearn._validation import check_budget
 from pacsklearn.candidates.one_candidate import explained
 from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.estimators.planned_fit import MOST_ANSWERS, PlannedFit
 from pacsklearn.estimators.planning import warn_of_poor_release
 from pacsklearn.estimators.response_model import ResponseModel
 from pacsklearn.estimators.stabilized import stabilized
+from pacsklearn.estimators.student import STUDENT_METHODS, student_of
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.responses.responder import CostPreview, Responder
@@ -63,9 +65,20 @@ class PACPrivate(PlannedFit):
         same; a vector or a matrix weighs them.
     canonicalizer : "auto", str or Canonicalizer, default="auto"
         How a fitted model becomes a vector.
-    release : {"auto", "parameters", "responses"}, default="auto"
+    release : {"auto", "parameters", "responses", "student"}, default="auto"
         What is released; "auto" releases parameters where a canonicalizer supports the estimator
-        and answers of other classifiers and regressors.
+        and answers of other classifiers and regressors. ``"student"`` has the estimator answer
+        ``queries`` privately and releases a student fitted on the answers: what all candidates
+        agree on is in it without noise, and the guarantee says so in its title.
+    student : estimator, optional
+        What learns the answers; a clone of ``estimator`` when not given.
+    queries : rows, Schema, SchemaQueries or callable, optional
+        What the teacher is asked: rows that are public; a public :class:`Schema`, whose ranges and
+        categories rows are drawn from; :class:`SchemaQueries`, with public marginals or ones
+        released privately for a stated part of the budget; or a function of a NumPy generator.
+    alpha : float, optional
+        Keep only answers that are the true model's with confidence ``1 - alpha``; None keeps all,
+        which ranks better (AUC).
     max_answers : int, optional
         With responses: how many answers the budget must last for if all of them are contested
         (answers on which all candidates agree are free). 10,000 when neither this nor
@@ -203,6 +216,9 @@ SubsetFitError, NonDeterministicError
     max_answers: int | None = None
     query_budget: float | None = None
     answers: str = "auto"
+    student: Any = None
+    queries: Any = None
+    alpha: float | None = None
     value_range: tuple[float, float] | None = None
     stabilize: bool | int | None = None
     tune: Any = None
@@ -274,7 +290,11 @@ SubsetFitError, NonDeterministicError
                 allow_exact=self.allow_exact,
             )
             learned: dict[str, Any] = {**features, "_subset_seed": seed}
-            if canonicalizer is None:
+            if self.release == "student":
+                learned |= self._student(session, candidates.X, budget, routed)
+                classes = getattr(learned["released_estimator_"], "classes_", None)
+                session.close()
+            elif canonicalizer is None:
                 answering = ResponseModel(self._responder(session, routed), self)
                 learned |= {"_answering": answering, "released_methods_": answering.methods}
                 classes = answering.kind.classes
@@ -305,8 +325,10 @@ SubsetFitError, NonDeterministicError
                     "_guarantee": release.guarantee,
                 }
                 if choice is not None:
+                    stated = choice.stated(learned["_guarantee"])
+                    mark_released(release.value, stated)
                     learned |= {
-                        "_guarantee": choice.stated(learned["_guarantee"]),
+                        "_guarantee": stated,
                         "best_params_": dict(choice.option.params),
                         "leaderboard_": choice.leaderboard,
                     }
@@ -376,6 +398,9 @@ SubsetFitError, NonDeterministicError
         return "released_estimator_" in vars(self) or "_answering" in vars(self)
 
     def _offered(self) -> Iterable[str]:
+        if self.release == "student":
+            student = student_of(self.estimator, self.student)
+            return [method for method in STUDENT_METHODS if hasattr(student, method)]
         canonicalizer = self._canonicalizer()
         if canonicalizer is not None:
             return canonicalizer.methods

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, final
 
@@ -25,6 +26,13 @@ from pacsklearn.estimators.planning import plan_answers, plan_parameters
 from pacsklearn.estimators.private_estimator import PrivateEstimator
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.steadier_models import steadier_models
+from pacsklearn.estimators.student import (
+    STUDENT_METHODS,
+    StudentQueries,
+    release_student,
+    student_of,
+)
+from pacsklearn.estimators.student_plan import plan_student
 from pacsklearn.estimators.tuning import (
     Choice,
     Option,
@@ -38,6 +46,7 @@ from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.release.secret import opening_belief
 from pacsklearn.release.session_criterion import as_criterion, check_cap
 from pacsklearn.responses.answer_kind import answer_kind
+from pacsklearn.session.privacy_session import PrivacySession
 
 __all__ = ["MOST_ANSWERS", "PlannedFit", "PreparedRows", "title_of"]
 
@@ -84,6 +93,9 @@ class PlannedFit(PrivateEstimator):
     tune: Any
     scoring: Any
     secret_space: Any
+    student: Any
+    queries: Any
+    alpha: float | None
 
     def plan(
         self,
@@ -136,6 +148,8 @@ class PlannedFit(PrivateEstimator):
             criterion = as_criterion(self.criterion, space)
             check_cap(criterion, budget, space, allow_exact=self.allow_exact)
             title = title_of(self.estimator)
+            if self.release == "student":
+                return self._plan_of_student(rows, report, title, n_releases, scoring)
             if rows.canonicalizer is None:
                 return self._plan_of_answers(rows, report, title, n_releases, scoring)
             choices = ReleaseChoices(self.noise, self.metric, self.canonicalizer)
@@ -162,6 +176,52 @@ class PlannedFit(PrivateEstimator):
             },
         )
 
+    def _check_student(self) -> None:
+        if self.release == "student":
+            StudentQueries.of(self.queries)
+            if self.answers not in ("auto", "labels", "values"):
+                raise ValueError(
+                    f"answers must be 'auto' with release='student', got {self.answers!r}: a "
+                    "student learns labels or values."
+                )
+            if self.max_answers is not None or self.query_budget is not None:
+                raise ValueError(
+                    "max_answers and query_budget must be left out with release='student': the "
+                    "budget is shared among the queries that candidates disagree on."
+                )
+            return
+        given = [
+            name for name in ("student", "queries", "alpha") if getattr(self, name) is not None
+        ]
+        if given:
+            raise ValueError(
+                f"{given[0]} is for release='student', got release={self.release!r}; leave it out, "
+                "or ask for a student."
+            )
+
+    def _student(
+        self, session: PrivacySession, X: Any, budget: float, routed: dict[str, Any]
+    ) -> dict[str, Any]:
+        """What a fit with a student learns."""
+        release = release_student(
+            session,
+            stabilized(self.estimator, self.stabilize),
+            student_of(self.estimator, self.student),
+            StudentQueries.of(self.queries),
+            budget=budget,
+            like=X,
+            alpha=self.alpha,
+            value_range=self.value_range,
+            fit_params=routed,
+        )
+        return {
+            "released_estimator_": release.estimator,
+            "released_methods_": tuple(
+                method for method in STUDENT_METHODS if hasattr(release.estimator, method)
+            ),
+            "_guarantee": release.guarantee,
+        }
+
     def _options(self) -> list[Option]:
         """Options of ``tune``, checked before anything is fitted."""
         if self.tune is None:
@@ -185,6 +245,23 @@ class PlannedFit(PrivateEstimator):
         scoring = released_scoring(self.scoring, self.estimator)
         return choose(rows.options, prepare, rows.candidates, scoring)
 
+    def _plan_of_student(
+        self, rows: PreparedRows, report: Any, title: str, n_releases: int, scoring: Any
+    ) -> FitPlan:
+        teacher = stabilized(self.estimator, self.stabilize)
+        return plan_student(
+            student_of(self.estimator, self.student),
+            StudentQueries.of(self.queries),
+            replace(rows.candidates, estimator=teacher),
+            answer_kind(teacher, rows.candidates.y, self.answers, self.value_range),
+            report,
+            title=f"student of {title}",
+            budget=float(self.budget),
+            alpha=self.alpha,
+            scoring=scoring,
+            n_releases=n_releases,
+        )
+
     def _plan_of_answers(
         self, rows: PreparedRows, report: Any, title: str, n_releases: int, scoring: Any
     ) -> FitPlan:
@@ -199,13 +276,7 @@ class PlannedFit(PrivateEstimator):
         estimator = stabilized(self.estimator, self.stabilize)
         return plan_answers(
             estimator,
-            Candidates(
-                estimator,
-                rows.candidates.X,
-                rows.candidates.y,
-                rows.candidates.space,
-                rows.candidates.options,
-            ),
+            replace(rows.candidates, estimator=estimator),
             answer_kind(estimator, rows.candidates.y, self.answers, self.value_range),
             report,
             title=title,
@@ -281,14 +352,16 @@ class PlannedFit(PrivateEstimator):
                 f"estimator must be a scikit-learn estimator, with fit and get_params, got {given}."
             )
         check_reader(self.estimator)
-        if self.release not in ("auto", "parameters", "responses"):
+        if self.release not in ("auto", "parameters", "responses", "student"):
             raise ValueError(
-                f"release must be 'auto', 'parameters' or 'responses', got {self.release!r}."
+                "release must be 'auto', 'parameters', 'responses' or 'student', got "
+                f"{self.release!r}."
             )
+        self._check_student()
 
     def _canonicalizer(self) -> Canonicalizer | None:
         """Canonicalizer of the wrapped estimator, or None to release responses."""
-        if self.release == "responses":
+        if self.release in ("responses", "student"):
             return None
         try:
             return registry().canonicalizer(self.canonicalizer, self.estimator)

@@ -40,7 +40,7 @@ __all__ = ["expected_score", "plan_answers", "plan_parameters", "warn_of_poor_re
 SEED = 0
 _QUICK_RELEASES, _QUICK_ROWS = 8, 500
 _ASKED_ROWS = 512
-_NULL_BUDGET = 1e-9
+NULL_BUDGET = 1e-9
 _MANY_CONTESTED = 0.15
 
 
@@ -181,7 +181,7 @@ def plan_answers(
         estimator=title,
         route="responses",
         why=why,
-        promise=_promise_of_nats(budget, space),
+        promise=promise_of_nats(budget, space),
         public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
         n_numbers=rows.size,
         n_noised=simulated.n_contested,
@@ -192,7 +192,7 @@ def plan_answers(
         without_noise=math.nan,
         constant=constant,
         at_null_budget=ExpectedScore(
-            title, tuple(simulated.at(_NULL_BUDGET * step_budget / budget).tolist())
+            title, tuple(simulated.at(NULL_BUDGET * step_budget / budget).tolist())
         ),
         seconds=sum(report.wall.values()),
         advice=tuple(advice_on_answers(contested, kind)),
@@ -299,14 +299,14 @@ def _advice_on_parameters(
 
 def _promise(law: NoiseLaw, space: Any) -> str:
     if law.information is None:
-        return _promise_of_nats(law.bound, space)
+        return promise_of_nats(law.bound, space)
     return (
         f"success at most {percent_up(law.bound)} % at the capped criterion; at most "
         f"{law.information:.4g} nats"
     )
 
 
-def _promise_of_nats(budget: float, space: Any) -> str:
+def promise_of_nats(budget: float, space: Any) -> str:
     prior, _ = membership_prior(space)
     return (
         f"at most {budget:.4g} nats; membership of a {space.unit} is told with a success of at "

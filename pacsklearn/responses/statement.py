@@ -9,6 +9,10 @@ from pacsklearn.responses.responder import Responder
 
 __all__ = ["responses_guarantee"]
 
+_HEADLINE = (
+    "what all candidates agree on is a function of the whole table and is in it without noise, "
+    "however small the budget"
+)
 _NOT_CERTIFIED = (
     "none: which rows are asked next, and the noise of their answers, depend on the answers "
     "before, so no law is fixed beforehand; the bound implied by the budget stands alone"
@@ -24,6 +28,7 @@ def responses_guarantee(guarantee: Guarantee, responder: Responder) -> Guarantee
     worst = responder.n_answered * responder.step_budget
     return replace(
         guarantee,
+        headline=_HEADLINE,
         released=(f"answers ({responder.kind.answers})",),
         public=(*guarantee.public, "which queries all candidates agree on"),
         not_covered=(*guarantee.not_covered, _AGREED_ANSWERS),

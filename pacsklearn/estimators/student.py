@@ -1,0 +1,163 @@
+"""Students in one call: queries, private answers of a teacher, and a model to publish."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+from sklearn.base import clone
+
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.model_digest import mark_released
+from pacsklearn.estimators.teaching import taught
+from pacsklearn.responses.responder import Responder
+from pacsklearn.schema.queries import SchemaQueries
+from pacsklearn.schema.schema import Schema
+from pacsklearn.schema.tables import as_pandas
+from pacsklearn.session.privacy_session import PrivacySession
+
+__all__ = ["STUDENT_METHODS", "StudentQueries", "StudentRelease", "release_student", "student_of"]
+
+
+STUDENT_METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+"""What a student can be asked."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StudentQueries:
+    """Where a student's queries come from.
+
+    Parameters
+    ----------
+    source : SchemaQueries, callable or rows
+    words : str
+        The same for the guarantee.
+    """
+
+    source: Any
+    words: str
+
+    @classmethod
+    def of(cls, given: Any) -> StudentQueries:
+        """Queries from a user's argument.
+
+        Raises
+        ------
+        ValueError
+            When none were given.
+        """
+        if given is None:
+            raise ValueError(
+                "release='student' needs queries=: public rows, a public Schema (rows are made up "
+                "from it), SchemaQueries(schema, marginals) with public or private marginals, or a "
+                "callable that makes rows from a numpy generator."
+            )
+        if isinstance(given, Schema):
+            return cls(SchemaQueries(given), "made up, uniform over the public schema")
+        if isinstance(given, SchemaQueries):
+            if given.is_private:
+                words = "made up from marginals that this session released privately"
+            elif given.marginals is None:
+                words = "made up, uniform over the public schema"
+            else:
+                words = "made up from public marginals"
+            return cls(given, words)
+        if callable(given):
+            return cls(given, "made by a public generator")
+        return cls(given, "public rows")
+
+    def rows(self, like: Any, released: Callable[[SchemaQueries], Any]) -> Any:
+        """Queries; ``released`` gives noisy marginals where those are private."""
+        if isinstance(self.source, SchemaQueries):
+            marginals = released(self.source) if self.source.is_private else None
+            return self.source.rows(marginals, like)
+        found = self.source(np.random.default_rng(0)) if callable(self.source) else self.source
+        found = as_pandas(found)
+        return found if hasattr(found, "shape") else np.asarray(found)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StudentRelease:
+    """A student that can be published, and its promise.
+
+    Parameters
+    ----------
+    estimator : estimator
+    guarantee : Guarantee
+    """
+
+    estimator: Any
+    guarantee: Guarantee
+
+
+def release_student(
+    session: PrivacySession,
+    teacher: Any,
+    student: Any,
+    queries: StudentQueries,
+    *,
+    budget: float,
+    like: Any,
+    alpha: float | None = None,
+    value_range: tuple[float, float] | None = None,
+    fit_params: Mapping[str, Any] | None = None,
+) -> StudentRelease:
+    """Have a teacher answer queries privately, and fit a student on the answers.
+
+    Which queries the candidates disagree on is no secret, so each of those gets its share of all
+    that is left of the budget, and nothing is kept for the others, which cost nothing.
+
+    Parameters
+    ----------
+    session : PrivacySession
+        Nothing was released in it yet.
+    teacher, student : estimators
+    queries : StudentQueries
+    budget : float
+        Of the session.
+    like : array or table
+        The rows, for names and types of made-up ones.
+    alpha, value_range, fit_params
+        As for :class:`PACPrivate`.
+    """
+    about: list[tuple[str, str]] = []
+
+    def marginals(source: SchemaQueries) -> Any:
+        amount = source.share * budget
+        release = session.release_function(source.measured, budget=amount)
+        part = [text for name, text in release.guarantee.details if name == "whole table"]
+        words = f"{release.value.size} shares, released for {amount:.6g} nats"
+        about.append(("marginals", "; ".join([words, *part])))
+        return release.value
+
+    rows = queries.rows(like, marginals)
+    n_rows = int(rows.shape[0])
+
+    def responder(max_answers: int) -> Responder:
+        return session.responder(
+            teacher, max_answers=max_answers, value_range=value_range, fit_params=fit_params
+        )
+
+    contested = responder(n_rows).preview(rows).n_contested
+    answering = responder(max(contested, 1))
+    model, _ = taught(student, rows, answering, alpha)
+    promised = answering.guarantee_
+    guarantee = replace(
+        promised,
+        released=(f"{type(student).__name__}, fitted on private answers of a teacher",),
+        details=(
+            ("queries", f"{n_rows:,}, {queries.words}; {contested:,} contested"),
+            *about,
+            *((name, text) for name, text in promised.details if name != "answers given"),
+        ),
+    )
+    return StudentRelease(mark_released(model, guarantee), guarantee)
+
+
+def student_of(teacher: Any, student: Any) -> Any:
+    """Student from a user's argument: a clone of the teacher when none is given."""
+    return clone(teacher if student is None else student)

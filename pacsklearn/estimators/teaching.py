@@ -1,0 +1,65 @@
+"""A student learns private answers: the step that distillation and students share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.base import clone
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.responses.answer_kind import AnswerKind
+from pacsklearn.responses.responder import Answers, Responder
+
+__all__ = ["learned", "taught"]
+
+
+def taught(student: Any, rows: Any, responder: Responder, alpha: float | None) -> tuple[Any, int]:
+    """Have public rows answered, and a clone of a student learn the answers; how many it learnt.
+
+    Raises
+    ------
+    BudgetExhaustedError, ValueError
+    """
+    _check_columns(responder.feature_names, rows)
+    return learned(student, rows, responder.answer(rows), responder.kind, alpha)
+
+
+def learned(
+    student: Any, rows: Any, answers: Answers, kind: AnswerKind, alpha: float | None
+) -> tuple[Any, int]:
+    """Clone of a student, fitted on the answers that are sure enough, and how many those are.
+
+    Raises
+    ------
+    ValueError
+        When too few rows pass the test.
+    """
+    kept = np.arange(rows.shape[0])
+    if alpha is not None and kind.classes is not None:
+        # The paper's test has size alpha for one label; any of the others may be the true one.
+        others = max(kind.classes.size - 1, 1)
+        kept = np.flatnonzero(answers.margins >= norm.isf(alpha / others))
+    labels = answers.values[kept]
+    if kept.size == 0 or (kind.answers == "labels" and np.unique(labels).size < 2):
+        raise ValueError(
+            f"Only {kept.size} of {rows.shape[0]} public rows have a label that is sure at "
+            f"alpha={alpha}, of fewer than two classes; give more public rows, a larger alpha or "
+            "a larger query budget."
+        )
+    return clone(student).fit(safe_indexing(rows, kept), labels), int(kept.size)
+
+
+def _check_columns(names: tuple[str, ...] | None, X_public: Any) -> None:
+    """Refuse public rows without a column that the candidates' models need."""
+    if names is None or not hasattr(X_public, "columns"):
+        return
+    absent = [name for name in names if name not in X_public.columns]
+    more = [str(name) for name in X_public.columns if name not in names]
+    if absent or more:
+        what = "lacks the columns" if absent else "has the columns"
+        raise ValueError(
+            f"X_public {what} {', '.join(absent or more)}, which the private rows "
+            f"{'have' if absent else 'do not have'}; give the public rows the same columns."
+        )

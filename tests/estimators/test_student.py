@@ -1,0 +1,167 @@
+"""``release="student"``: one call, one guarantee, one model, and what it says of itself."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.svm import SVC, SVR
+from sklearn.tree import DecisionTreeClassifier
+
+from pacsklearn import Column, Guarantee, PACPrivate, PrivacySession, Schema, SchemaQueries, distill
+from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.estimators.student import StudentQueries
+from pacsklearn.exceptions import BudgetExhaustedError
+
+STUDENT = LogisticRegression()
+SCHEMA = Schema(Column(f"x{i}", low=-3, high=3) for i in range(30))
+
+
+def private(queries: Any, budget: float = 1 / 16, **params: Any) -> PACPrivate:
+    asked = {"student": STUDENT, "n_subsets": 16, **params}
+    return PACPrivate(SVC(), release="student", queries=queries, budget=budget, **asked)
+
+
+@pytest.fixture(scope="module")
+def halves(cancer: Any) -> Any:
+    X, y = cancer
+    return X[::2], y[::2], X[1::2], y[1::2]
+
+
+@pytest.fixture(scope="module")
+def model(halves: Any) -> PACPrivate:
+    return private(halves[2]).fit(*halves[:2])
+
+
+def test_a_student_predicts_for_nothing(model: PACPrivate, halves: Any) -> None:
+    assert type(model.released_estimator_) is LogisticRegression
+    assert model.score(*halves[2:]) > 0.9
+    spent = model.guarantee_.metered
+    for _ in range(2):
+        assert model.predict_proba(halves[2]).shape == (len(halves[3]), 2)
+    assert model.guarantee_.metered == spent
+
+
+def test_the_whole_budget_is_spent_on_what_is_contested(model: PACPrivate, halves: Any) -> None:
+    with PrivacySession(*halves[:2], budget=1, n_subsets=16) as session:
+        teacher = session.responder(SVC(), max_answers=100)
+        contested = teacher.preview(halves[2]).n_contested
+    assert model.guarantee_.spent <= 1 / 16
+    assert model.guarantee_.metered == pytest.approx(1 / 16, rel=1e-6)
+    queries = dict(model.guarantee_.details)["queries"]
+    assert queries.startswith("284, public rows; ")
+    told = int(queries.rpartition("; ")[2].split()[0])
+    assert abs(told - contested) < 12  # other secret subsets
+    step = dict(model.guarantee_.details)["step budget"]
+    assert float(step.split()[0]) == pytest.approx(1 / 16 / told, rel=1e-4)
+
+
+def test_the_guarantee_says_first_what_no_budget_buys(model: PACPrivate) -> None:
+    title = str(model.guarantee_).partition("\n\n")[0]
+    assert "function of the whole table" in " ".join(title.split())
+    assert Guarantee.from_json(model.guarantee_.to_json()) == model.guarantee_
+    answers = PACPrivate(SVC(), n_subsets=16)
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    assert answers.fit(X, y).guarantee_.headline == model.guarantee_.headline
+
+
+def test_a_student_of_no_budget_is_as_good_and_its_plan_says_so(halves: Any) -> None:
+    null = private(halves[2], 1e-9).fit(*halves[:2])
+    assert null.score(*halves[2:]) > 0.9  # what the headline warns of
+    plan = private(halves[2]).plan(*halves[:2], n_releases=3)
+    assert plan.route == "student"
+    assert plan.at_null_budget.mean > 0.9
+    assert plan.expected.mean == pytest.approx(plan.at_null_budget.mean, abs=0.05)
+    assert math.isnan(plan.noise)
+
+
+def test_a_student_is_what_distill_gives(halves: Any) -> None:
+    X, y, queries, _ = halves
+    params = {"n_subsets": 16, "subset_seed": 0, "random_state": 3}
+    one = private(queries, **params)
+    with pytest.warns(UserWarning, match="random_state"):
+        one.fit(X, y)
+    contested = int(dict(one.guarantee_.details)["queries"].rpartition("; ")[2].split()[0])
+    teacher = PACPrivate(SVC(), release="responses", max_answers=contested, **params)
+    with pytest.warns(UserWarning, match="random_state"):
+        teacher.fit(X, y)
+    other = distill(teacher, STUDENT, queries, alpha=None).estimator
+    assert np.array_equal(one.released_estimator_.coef_, other.coef_)
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        SchemaQueries(SCHEMA, n_queries=300),
+        SchemaQueries(SCHEMA, {"x0": [1, 2]}, n_bins=2, n_queries=300),
+        SchemaQueries(SCHEMA, "private", n_bins=4, n_queries=300),
+        lambda generator: generator.normal(size=(300, 30)),
+    ],
+    ids=["uniform", "public marginals", "private marginals", "generator"],
+)
+def test_queries_without_any_public_row(queries: Any, halves: Any) -> None:
+    model = private(queries, student=None).fit(*halves[:2])
+    assert type(model.released_estimator_) is SVC
+    assert model.guarantee_.spent <= 1 / 16
+    assert model.guarantee_.metered == pytest.approx(1 / 16, rel=1e-6)
+
+
+def test_a_schema_alone_makes_uniform_queries() -> None:
+    queries = StudentQueries.of(SCHEMA)
+    assert queries.words == "made up, uniform over the public schema"
+    rows = queries.rows(np.zeros((1, 30)), lambda source: pytest.fail("nothing is released"))
+    assert rows.shape == (5000, 30)
+
+
+def test_private_marginals_are_charged_and_stated(halves: Any) -> None:
+    ledger = MemoryLedger(1.0)
+    queries = SchemaQueries(SCHEMA, "private", n_bins=4, n_queries=300, share=0.25)
+    model = private(queries, ledger=ledger).fit(*halves[:2])
+    first, second = ledger.events
+    assert first.charge == pytest.approx(1 / 64, rel=1e-3)
+    assert second.charge == pytest.approx(3 / 64, rel=1e-3)
+    words = dict(model.guarantee_.details)["marginals"]
+    assert words.startswith("120 shares, released for 0.015625 nats; 105 of 120 directions")
+    assert "released privately" in dict(model.guarantee_.details)["queries"]
+
+
+def test_regressors_have_students(iris: Any, sizes: Any) -> None:
+    model = PACPrivate(
+        SVR(), release="student", student=Ridge(), queries=iris[0], value_range=(-5, 10), budget=1.0
+    ).fit(iris[0][::2], sizes[::2])
+    assert np.isfinite(model.predict(iris[0])).all()
+
+
+def test_a_student_holds_no_row_and_no_secret(model: PACPrivate) -> None:
+    kept = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(kept.released_estimator_.coef_, model.released_estimator_.coef_)
+    assert not {"_answering", "_responder"} & set(vars(model))
+
+
+def test_too_little_left_is_refused_before_anything_is_fitted(halves: Any) -> None:
+    ledger = MemoryLedger(1 / 64)
+    with pytest.raises(BudgetExhaustedError):
+        private(halves[2], ledger=ledger).fit(*halves[:2])
+    assert ledger.spent == 0
+
+
+@pytest.mark.parametrize(
+    ("params", "match"),
+    [
+        ({"release": "student"}, "needs queries="),
+        ({"queries": np.zeros((3, 30))}, "queries is for release='student'"),
+        ({"student": STUDENT}, "student is for release='student'"),
+        ({"alpha": 0.1}, "alpha is for release='student'"),
+        ({"release": "student", "queries": SCHEMA, "max_answers": 5}, "must be left out"),
+        ({"release": "student", "queries": SCHEMA, "answers": "probabilities"}, "learns labels"),
+        ({"release": "student", "queries": SCHEMA, "criterion": "membership", "budget": 0.6},
+         "criterion must be None"),
+    ],
+)  # fmt: skip
+def test_what_students_refuse(params: Any, match: str, halves: Any) -> None:
+    with pytest.raises(ValueError, match=match):
+        PACPrivate(DecisionTreeClassifier(), n_subsets=16, **params).fit(*halves[:2])
