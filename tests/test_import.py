@@ -16,6 +16,11 @@ HEAVY = (
     "rich",
     "dask",
     "fastapi",
+    "uvicorn",
+    "argon2",
+    "cryptography",
+    "joserfc",
+    "prometheus_client",
     "polars",
     "typer",
 )

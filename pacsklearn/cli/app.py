@@ -14,6 +14,7 @@ from pacsklearn.cli.publish_command import key, publish, verify
 from pacsklearn.cli.release_command import release
 from pacsklearn.cli.report_command import report
 from pacsklearn.cli.schema_command import schema
+from pacsklearn.cli.serve_command import serve
 
 __all__ = ["app"]
 
@@ -38,6 +39,7 @@ for command in (
     plugins,
     distill,
     schema,
+    serve,
 ):
     app.command()(command)
 app.add_typer(ledger_app, name="ledger")

@@ -14,6 +14,7 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.models import AnsweringModels
 from pacsklearn.core.event import Event
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.mechanism import QueryAnswers
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.information import belief_entropy
@@ -241,6 +242,77 @@ class Responder:
     def checked(self, X: Any) -> Any:
         """Queries as the models take them; errors quote none of them."""
         return self._models.checked(X)
+
+    def said(self, X: Any) -> NDArray[Any]:
+        """What every candidate says of rows that :meth:`checked` gave; secret material."""
+        return self.kind.said(self._models, X)
+
+    def contested(self, said: NDArray[Any], log_belief: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Rows on which candidates that are possible under a belief disagree; shape (n,)."""
+        return self.kind.contested(said, log_belief)
+
+    @property
+    def log_belief(self) -> NDArray[np.float64]:
+        """Log-weights of the candidates given everything released so far; shape (m,)."""
+        return self._secret.log_belief
+
+    @property
+    def next_event(self) -> int:
+        """Number that the session's next charge will have."""
+        return self._account.n_charged
+
+    def affords(self, contested: int, through: Ledger | None = None) -> bool:
+        """Whether so many more rows could be charged now; nothing changes."""
+        if contested == 0:
+            return True
+        try:
+            with self._lock, self._account.through(through):
+                self._account.check(self._bound(contested))
+        except BudgetExhaustedError:
+            return False
+        return True
+
+    def charge(self, said: NDArray[Any], through: Ledger | None = None) -> int:
+        """Charge what :meth:`draw` needs for the same rows; for whoever stores answers itself.
+
+        Parameters
+        ----------
+        said : ndarray
+            From :meth:`said`.
+        through : Ledger, optional
+            Reservation in the session's shared ledger that pays.
+
+        Returns
+        -------
+        int
+            Rows charged, for :meth:`draw`.
+
+        Raises
+        ------
+        BudgetExhaustedError, SessionRolledBackError
+            Nothing may be drawn then.
+        """
+        with self._lock, self._account.through(through):
+            contested = self._contested(said)
+            self._charge(contested, len(said))
+            return contested
+
+    def draw(self, said: NDArray[Any], contested: int) -> tuple[list[Any], list[float]]:
+        """Answers and margins of rows that were charged: each charge is good for one call.
+
+        Parameters
+        ----------
+        said : ndarray
+            From :meth:`said`, the rows that were charged.
+        contested : int
+            From :meth:`charge`, nothing having been drawn since.
+        """
+        self._account.home.check()
+        with self._lock:
+            told = self._engine(said, contested)
+            self.n_contested += contested
+            self.n_answered += len(said)
+            return told
 
     def _answer_batch(self, X: Any) -> tuple[list[Any], list[float]]:
         keys = row_keys(X)

@@ -11,6 +11,7 @@ from pacsklearn.release.secret import Secret, resumed_sampler
 from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.session.open_session import OpenSession
 from pacsklearn.session.session_file import (
+    SessionState,
     check_ledger,
     read_session,
     session_state,
@@ -51,6 +52,16 @@ class StoredSession(OpenSession):
         The session may go on afterwards; the file is then out of date, and refused. A session with
         a ``random_state`` resumes its generator where it was.
         """
+        write_session(path, self.state(), key)
+
+    def state(self) -> SessionState:
+        """Everything that the session is, as :meth:`save` writes it; secret material.
+
+        Raises
+        ------
+        LedgerError
+            When the session has no ledger in a database.
+        """
         if self._drawn is not None:
             self._row_space()  # says why there is nothing to go on from
         self._account.home.check()
@@ -61,11 +72,7 @@ class StoredSession(OpenSession):
                 "criterion": self._procedure.criterion,
                 "fast_fit": self._fast_fit,
             }
-            write_session(
-                path,
-                session_state(self._X, self._y, self._procedure, self._responders, options),
-                key,
-            )
+            return session_state(self._X, self._y, self._procedure, self._responders, options)
 
     @classmethod
     def load(
@@ -113,7 +120,23 @@ class StoredSession(OpenSession):
         works once. Only whoever puts back an older file *and* an older ledger goes unnoticed: keep
         the ledger's position elsewhere (see ``SQLiteLedger.is_ahead_of``).
         """
-        state = read_session(path, key, trusted=trusted)
+        return cls.resume(read_session(path, key, trusted=trusted), ledger=ledger)
+
+    @classmethod
+    def resume(cls, state: SessionState, *, ledger: str | Ledger | None = None) -> Self:
+        """Go on from what :meth:`state` gave, as :meth:`load` does from a file.
+
+        Parameters
+        ----------
+        state : SessionState
+        ledger : str or Ledger, optional
+            Where the session's ledger is now, if it was moved.
+
+        Raises
+        ------
+        SessionRolledBackError
+            When the session was charged or resumed since, or the ledger is an older copy.
+        """
         shared = check_ledger(ledger, state)
         own = MemoryLedger(state.ceiling, ledger_unit(state.options["criterion"]))
         for event in state.events:

@@ -1,0 +1,110 @@
+"""``pacsklearn serve``: answer over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pacsklearn.cli.console import guarded
+from pacsklearn.cli.named_estimator import named_estimator
+
+__all__ = ["serve"]
+
+_READY_SECONDS = 3600.0
+
+
+@guarded
+def serve(
+    *,
+    database: Annotated[
+        str, typer.Option(help="sqlite:///service.db, or postgresql://host/name.")
+    ] = "sqlite:///pacsklearn-service.db",
+    key_file: Annotated[
+        Path, typer.Option(help="32 random bytes, outside the database; made where it is missing.")
+    ] = Path("pacsklearn-service.key"),
+    host: Annotated[str, typer.Option(help="Where callers ask.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 8470,
+    curator_host: Annotated[str, typer.Option(help="Where the curator works.")] = "127.0.0.1",
+    curator_port: Annotated[int, typer.Option(min=0, max=65535)] = 8471,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Web processes.")] = 1,
+    slot: Annotated[
+        float | None, typer.Option(help="Seconds: every answer leaves at the end of a slot.")
+    ] = None,
+    certificate: Annotated[str | None, typer.Option(help="TLS certificate (PEM).")] = None,
+    private_key: Annotated[str | None, typer.Option(help="Its key (PEM).")] = None,
+    trust_proxy: Annotated[
+        bool, typer.Option("--trust-proxy", help="Behind a proxy that ends TLS.")
+    ] = False,
+    oidc_issuer: Annotated[str | None, typer.Option(help="Whose tokens are believed.")] = None,
+    oidc_audience: Annotated[str | None, typer.Option(help="What they must be for.")] = None,
+    oidc_jwks: Annotated[str | None, typer.Option(help="URL of the issuer's keys.")] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="A data set, a model and a key to try, in a new folder.")
+    ] = False,
+) -> None:
+    """Answer over HTTP: callers on one address, the curator on another."""
+    from pacsklearn.service.coordinator import Coordinator
+    from pacsklearn.service.founding import found_curator, found_demo
+    from pacsklearn.service.server import Server, check_settings
+    from pacsklearn.service.settings import Oidc, Settings
+    from pacsklearn.service.vault import Vault, make_key_file
+
+    given = [oidc_issuer, oidc_audience, oidc_jwks]
+    if any(given) and not all(given):
+        raise ValueError("oidc_issuer, oidc_audience and oidc_jwks must be given together.")
+    settings = Settings(
+        host=host,
+        port=port,
+        curator_host=curator_host,
+        curator_port=curator_port,
+        workers=workers,
+        slot=slot,
+        certificate=certificate,
+        private_key=private_key,
+        trust_proxy=trust_proxy,
+        oidc=Oidc(*(str(each) for each in given)) if all(given) else None,
+    )
+    check_settings(settings)
+    if demo:
+        folder = Path(tempfile.mkdtemp(prefix="pacsklearn-demo-"))
+        database, key_file = f"sqlite:///{folder / 'service.db'}", folder / "service.key"
+    logging.basicConfig(level=logging.WARNING, format="%(name)s %(levelname)s %(message)s")
+    password = os.environ.get("PACSKLEARN_SERVICE_DATABASE")
+    if not key_file.expanduser().exists():
+        make_key_file(key_file)
+        typer.echo(
+            f"made {key_file}: back it up, apart from the database; nothing opens without it"
+        )
+    coordinator = Coordinator(
+        password or database, Vault.from_file(key_file), settings, named_estimator
+    )
+    token = key_file.expanduser().with_suffix(".curator")
+
+    def begin() -> None:
+        if found_curator(coordinator, token):
+            typer.echo(f"the curator's key is in {token}")
+        if demo:
+            key = found_demo(coordinator)
+            typer.echo(f"try it:\n{_example(port, key)}")
+
+    coordinator.on_lead(begin)
+    asyncio.run(_run(Server, coordinator))
+
+
+async def _run(kind: type, coordinator: object) -> None:
+    await kind(coordinator).run()
+
+
+def _example(port: int, key: str) -> str:
+    row = ", ".join(["1.0"] * 30)
+    body = f'{{"instances": [[{row}]]}}'
+    return (
+        f"curl -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\\n"
+        f"  -d '{body}' http://127.0.0.1:{port}/invocations"
+    )

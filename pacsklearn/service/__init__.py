@@ -1,0 +1,1 @@
+"""Private prediction service: answering models behind HTTP; needs the extra ``service``."""

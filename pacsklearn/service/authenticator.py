@@ -1,0 +1,110 @@
+"""Who a request is from: an API key or an OIDC token; nobody otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+import time
+from typing import Any, Final, final
+
+from argon2.exceptions import Argon2Error, InvalidHashError
+from fastapi import Request
+
+from pacsklearn.service.api_keys import HASHER, parse_key
+from pacsklearn.service.caller import Caller
+from pacsklearn.service.link import Link
+from pacsklearn.service.oidc import OidcVerifier
+from pacsklearn.service.problem import Problem
+from pacsklearn.service.rate_limit import RateLimit
+from pacsklearn.service.settings import Settings
+
+__all__ = ["Authenticator", "address_of"]
+
+_TRUSTED_SECONDS: Final = 5.0
+"""How long a checked key is believed: a revoked one is refused within this time."""
+_MOST_KNOWN: Final = 10_000
+
+
+@final
+class Authenticator:
+    """Checks keys and tokens for one web worker.
+
+    Parameters
+    ----------
+    link : Link
+    settings : Settings
+
+    Notes
+    -----
+    argon2 is slow on purpose, so a key that was right is remembered for a few seconds, as a digest
+    under a random key of this process. An unknown name costs as much time as a wrong secret.
+    """
+
+    def __init__(self, link: Link, settings: Settings) -> None:
+        self._link, self._settings = link, settings
+        self._failures = RateLimit(settings.failures_per_minute)
+        self._salt = secrets.token_bytes(32)
+        self._known: dict[bytes, tuple[Caller, float]] = {}
+        self._nobody = HASHER.hash(secrets.token_urlsafe(32))
+        self._oidc = None if settings.oidc is None else OidcVerifier(settings.oidc)
+
+    async def caller(self, request: Request) -> Caller:
+        """Caller of a request.
+
+        Raises
+        ------
+        Problem
+        """
+        kind, _, shown = request.headers.get("authorization", "").partition(" ")
+        shown = shown.strip()
+        if kind.lower() != "bearer" or not shown:
+            raise Problem("unauthenticated", "Show a key: Authorization: Bearer pac_...")
+        name, secret = parse_key(shown)
+        if name:
+            return await self._by_key(request, name, secret)
+        if self._oidc is not None:
+            found = await asyncio.to_thread(self._oidc.caller, shown)
+            if found is not None:
+                return found
+        raise self._refused(request)
+
+    async def _by_key(self, request: Request, name: str, secret: str) -> Caller:
+        digest = hashlib.blake2b(f"{name} {secret}".encode(), key=self._salt).digest()
+        known = self._known.get(digest)
+        if known is not None and known[1] > time.monotonic():
+            return known[0]
+        self._known.pop(digest, None)
+        record: dict[str, Any] | None = await self._link.ask("key", name=name)
+        stored = self._nobody if record is None else record["hash"]
+        is_right = await asyncio.to_thread(_verified, stored, secret)
+        if record is None or not is_right:
+            raise self._refused(request)
+        caller = Caller(record["user"], record["project"], frozenset(record["scopes"]), name)
+        until = time.monotonic() + min(_TRUSTED_SECONDS, record["expires"] - time.time())
+        self._known[digest] = caller, until
+        if len(self._known) > _MOST_KNOWN:
+            del self._known[next(iter(self._known))]
+        return caller
+
+    def _refused(self, request: Request) -> Problem:
+        """Refusal, which is itself rationed: many of one address are attempts at guessing."""
+        try:
+            self._failures.take(address_of(request, self._settings))
+        except Problem as problem:
+            return problem
+        return Problem("unauthenticated", "The key or token is not valid, or has expired.")
+
+
+def address_of(request: Request, settings: Settings) -> str:
+    """Address that a request came from; a proxy's word is taken only where that is switched on."""
+    forwarded = request.headers.get("x-forwarded-for", "") if settings.trust_proxy else ""
+    # The last one is the proxy's own; those before it are whatever the client wrote.
+    return forwarded.rpartition(",")[2].strip() or (request.client.host if request.client else "")
+
+
+def _verified(stored: str, secret: str) -> bool:
+    try:
+        return HASHER.verify(stored, secret)
+    except (Argon2Error, InvalidHashError):
+        return False

@@ -1,0 +1,161 @@
+"""Requests that are answered together: what is written before the charge, and after the draw."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from pacsklearn.service.answer_book import Answer
+
+__all__ = ["Batch", "Outcome", "Share"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Share:
+    """One request's part in a batch.
+
+    Parameters
+    ----------
+    user, project : str or None
+    price : float
+        Nats that the caller's quota is debited.
+    names : list of bytes
+        Of every row, in the order asked.
+    new : list of bytes
+        Of the rows that are new to the caller, who has paid for them now.
+    """
+
+    user: str
+    project: str | None
+    price: float
+    names: list[bytes] = field(repr=False)
+    new: list[bytes] = field(repr=False)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """What is about to be charged: enough to finish it in another process.
+
+    Parameters
+    ----------
+    event : int
+        Number of the session's next event, which the charge will have.
+    names : list of bytes
+        Of the queries that nobody has asked before.
+    flags : list of bool
+        Whether each is contested under the prior.
+    rows : bytes
+        The queries, as the signature packs them; empty when there are none.
+    shares : list of Share
+    """
+
+    event: int
+    names: list[bytes] = field(repr=False)
+    flags: list[bool] = field(repr=False)
+    rows: bytes = field(repr=False)
+    shares: list[Share] = field(repr=False)
+
+    def to_bytes(self) -> bytes:
+        """For the database, where it is sealed."""
+        return json.dumps(
+            {
+                "event": self.event,
+                "names": [name.hex() for name in self.names],
+                "flags": self.flags,
+                "rows": base64.b64encode(self.rows).decode(),
+                "shares": [
+                    {
+                        "user": each.user,
+                        "project": each.project,
+                        "price": each.price,
+                        "names": [name.hex() for name in each.names],
+                        "new": [name.hex() for name in each.new],
+                    }
+                    for each in self.shares
+                ],
+            }
+        ).encode()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Batch:
+        """Batch that :meth:`to_bytes` wrote."""
+        facts = json.loads(content)
+        shares = [
+            Share(
+                each["user"],
+                each["project"],
+                each["price"],
+                [bytes.fromhex(name) for name in each["names"]],
+                [bytes.fromhex(name) for name in each["new"]],
+            )
+            for each in facts["shares"]
+        ]
+        return cls(
+            facts["event"],
+            [bytes.fromhex(name) for name in facts["names"]],
+            facts["flags"],
+            base64.b64decode(facts["rows"]),
+            shares,
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What was answered, and the belief it left.
+
+    Parameters
+    ----------
+    names : list of bytes
+    answers : list of Answer
+    owners : mapping of str to list of bytes
+        What each user has paid for.
+    belief : list of float
+        Log-weights after the batch.
+    counts : (int, int)
+        Rows the responder has answered and charged so far.
+    """
+
+    names: list[bytes] = field(repr=False)
+    answers: list[Answer] = field(repr=False)
+    owners: dict[str, list[bytes]] = field(repr=False)
+    belief: list[float] = field(repr=False)
+    counts: tuple[int, int]
+
+    def to_bytes(self) -> bytes:
+        """For the database, where it is sealed."""
+        facts: dict[str, Any] = {
+            "names": [name.hex() for name in self.names],
+            "values": [_plain(each.value) for each in self.answers],
+            "margins": [each.margin for each in self.answers],
+            "flags": [each.contested for each in self.answers],
+            "owners": {user: [n.hex() for n in names] for user, names in self.owners.items()},
+            "belief": self.belief,
+            "counts": self.counts,
+        }
+        return json.dumps(facts).encode()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Outcome:
+        """Outcome that :meth:`to_bytes` wrote."""
+        facts = json.loads(content)
+        answers = [
+            Answer(*each)
+            for each in zip(facts["values"], facts["margins"], facts["flags"], strict=True)
+        ]
+        return cls(
+            [bytes.fromhex(name) for name in facts["names"]],
+            answers,
+            {user: [bytes.fromhex(n) for n in names] for user, names in facts["owners"].items()},
+            facts["belief"],
+            (facts["counts"][0], facts["counts"][1]),
+        )
+
+
+def _plain(value: Any) -> Any:
+    """Number or list of numbers; Python writes and reads every double exactly."""
+    return value.tolist() if hasattr(value, "tolist") else value

@@ -1,0 +1,201 @@
+"""Data sets and models as the curator registers them."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+from collections.abc import Callable
+from typing import Any, Final, final
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from pacsklearn.accounting.open_ledger import found_ledger, open_ledger
+from pacsklearn.core.booked_ledger import time_text
+from pacsklearn.exceptions import PacsklearnError
+from pacsklearn.service.database import ServiceDatabase
+from pacsklearn.service.problem import Problem
+from pacsklearn.service.signature import Signature
+from pacsklearn.service.tables import DATASETS, MODELS
+from pacsklearn.service.vault import Vault
+from pacsklearn.session.privacy_session import PrivacySession
+
+__all__ = ["Catalog", "checked_name"]
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
+_OPTIONS: Final = ("query_budget", "max_answers", "answers", "value_range")
+
+
+def checked_name(name: Any, what: str) -> str:
+    """Name that is safe in an address, a log and a file."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise Problem(
+            "invalid",
+            f"The name of a {what} must be 1 to 63 small letters, digits, dots, dashes or "
+            "underscores, the first one a letter or a digit.",
+        )
+    return name
+
+
+@final
+class Catalog:
+    """What the curator has registered.
+
+    Parameters
+    ----------
+    database : ServiceDatabase
+    vault : Vault
+    estimator_of : callable
+        Gives an estimator for a name and its parameters (a text of JSON).
+    """
+
+    def __init__(
+        self,
+        database: ServiceDatabase,
+        vault: Vault,
+        estimator_of: Callable[[str, str | None], Any],
+    ) -> None:
+        self._database, self._vault, self._estimator_of = database, vault, estimator_of
+
+    def add_dataset(
+        self, name: str, columns: dict[str, NDArray[Any]], target: str, ceiling: float
+    ) -> dict[str, Any]:
+        """Register a table, sealed, and found its ledger with a ceiling that is never changed."""
+        checked_name(name, "data set")
+        if target not in columns:
+            raise Problem("invalid", "target must name a column of the table.")
+        if self.datasets(name):
+            raise Problem("conflict", f"There is a data set {name!r} already.")
+        signature = Signature.of({n: c for n, c in columns.items() if n != target})
+        facts = {"target": target, "signature": signature.facts(), "rows": len(columns[target])}
+        sealed = self._vault.seal(pickle.dumps(columns), f"dataset/{name}")
+        try:
+            found_ledger(self._database.address, ceiling, dataset=name)
+        except PacsklearnError as error:
+            ledger = open_ledger(self._database.address, ceiling=None, dataset=name)
+            if ledger.ceiling != ceiling or ledger.events:
+                raise Problem("conflict", str(error)) from None
+        with self._database.writing() as connection:
+            connection.execute(
+                sa.insert(DATASETS).values(
+                    name=name, facts=json.dumps(facts), rows=sealed, created=time_text()
+                )
+            )
+        return self.datasets(name)[0]
+
+    def datasets(self, name: str | None = None) -> list[dict[str, Any]]:
+        """Facts and the state of the ledger of one data set, or of all."""
+        c = DATASETS.c
+        query = sa.select(c.name, c.facts, c.created).order_by(c.name)
+        with self._database.reading() as connection:
+            rows = connection.execute(query if name is None else query.where(c.name == name)).all()
+        found = []
+        for row in rows:
+            ledger = self.ledger(row.name)
+            found.append(
+                {
+                    "name": row.name,
+                    **json.loads(row.facts),
+                    "created": row.created,
+                    "ceiling": ledger.ceiling,
+                    "spent": ledger.spent,
+                    "remaining": ledger.remaining,
+                }
+            )
+        return found
+
+    def ledger(self, dataset: str) -> Any:
+        """Ledger of a data set."""
+        return open_ledger(self._database.address, ceiling=None, dataset=dataset)
+
+    def fit(self, recipe: dict[str, Any], said: Callable[[int], None]) -> None:
+        """Fit the candidates of a model and store its session, sealed; not published yet."""
+        name, dataset = recipe["name"], recipe["dataset"]
+        estimator = self.estimator(recipe)
+        with self._database.reading() as connection:
+            row = connection.execute(
+                sa.select(DATASETS).where(DATASETS.c.name == dataset)
+            ).one_or_none()
+        if row is None:
+            raise Problem("not-found", f"There is no data set {dataset!r}.")
+        facts = json.loads(row.facts)
+        # Sealed by this service, so nobody else has written it.
+        columns = pickle.loads(self._vault.open(row.rows, f"dataset/{dataset}"))  # noqa: S301
+        y, signature = columns.pop(facts["target"]), Signature.from_facts(facts["signature"])
+        if y.dtype == object:
+            y = y.astype(str)
+        X = signature.rows(signature.checked(columns, most=len(y)))
+        session = PrivacySession(
+            X,
+            y,
+            budget=recipe["budget"],
+            n_subsets=recipe.get("n_subsets", 128),
+            ledger=self.ledger(dataset),
+        )
+        said(1)
+        options = {key: recipe[key] for key in _OPTIONS if recipe.get(key) is not None}
+        responder = session.responder(estimator, **options)
+        said(2)
+        kind = responder.kind
+        classes = None if kind.classes is None else np.asarray(kind.classes).tolist()
+        # Before any answer: what is told to callers must not say how much others have asked.
+        guarantee = responder.guarantee_.to_dict() | {"ledger_head": ""}
+        state = pickle.dumps((session.state(), estimator, options))
+        session.close()
+        model = {
+            "recipe": recipe,
+            "signature": signature.facts(),
+            "answers": kind.answers,
+            "classes": classes,
+            "width": kind.width,
+            "step_budget": responder.step_budget,
+            "guarantee": guarantee,
+        }
+        with self._database.writing() as connection:
+            connection.execute(
+                sa.insert(MODELS).values(
+                    name=name,
+                    dataset=dataset,
+                    status="fitted",
+                    facts=json.dumps(model),
+                    state=self._vault.seal(state, f"model/{name}"),
+                    created=time_text(),
+                )
+            )
+
+    def estimator(self, recipe: dict[str, Any]) -> Any:
+        """Estimator that a recipe names."""
+        params = recipe.get("params")
+        text = None if params is None else json.dumps(params)
+        try:
+            return self._estimator_of(recipe["estimator"], text)
+        except ValueError as error:
+            raise Problem("invalid", str(error)) from None
+
+    def models(self, name: str | None = None) -> list[dict[str, Any]]:
+        """Facts of one model, or of all."""
+        c = MODELS.c
+        query = sa.select(c.name, c.dataset, c.status, c.facts, c.created).order_by(c.name)
+        with self._database.reading() as connection:
+            rows = connection.execute(query if name is None else query.where(c.name == name)).all()
+        return [
+            {
+                "name": row.name,
+                "dataset": row.dataset,
+                "status": row.status,
+                "created": row.created,
+                **json.loads(row.facts),
+            }
+            for row in rows
+        ]
+
+    def set_status(self, name: str, status: str) -> None:
+        """Publish or withdraw a model."""
+        with self._database.writing() as connection:
+            done = connection.execute(
+                sa.update(MODELS).where(MODELS.c.name == name).values(status=status)
+            )
+            if done.rowcount != 1:
+                raise Problem("not-found", f"There is no model {name!r}.")

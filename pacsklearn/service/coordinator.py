@@ -1,0 +1,269 @@
+"""The one process that holds the secrets: it answers what web workers ask it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, Final, final
+
+from pacsklearn.core.home_process import HomeProcess
+from pacsklearn.service.api_keys import ApiKeys
+from pacsklearn.service.caller import Ask, Caller
+from pacsklearn.service.catalog import Catalog
+from pacsklearn.service.database import ServiceDatabase
+from pacsklearn.service.desk import Desk
+from pacsklearn.service.hosted_model import HostedModel
+from pacsklearn.service.metrics import Metrics
+from pacsklearn.service.problem import Problem, problem_of
+from pacsklearn.service.quotas import Quotas
+from pacsklearn.service.rate_limit import RateLimit
+from pacsklearn.service.reservations import Reservations
+from pacsklearn.service.settings import Settings
+from pacsklearn.service.signature import Signature
+from pacsklearn.service.vault import Vault
+
+__all__ = ["Coordinator"]
+
+_LOG: Final = logging.getLogger("pacsklearn.service")
+
+
+@final
+class Coordinator:
+    """Owner of the key, the sessions and the lease.
+
+    Parameters
+    ----------
+    address : str
+        Of the database.
+    vault : Vault
+    settings : Settings
+    estimator_of : callable
+        Gives an estimator for a name and its parameters.
+
+    Notes
+    -----
+    Two coordinators of one database: the second is a standby, which answers nothing, and takes over
+    when the first has not held its lease longer for :attr:`Settings.lease` seconds.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        vault: Vault,
+        settings: Settings,
+        estimator_of: Callable[[str, str | None], Any],
+    ) -> None:
+        self._home = HomeProcess("The secrets of the service")
+        self.settings, self.vault = settings, vault
+        self.database = ServiceDatabase(address)
+        self.catalog = Catalog(self.database, vault, estimator_of)
+        self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._requests = RateLimit(settings.requests_per_minute)
+        self._previews = RateLimit(settings.previews_per_minute)
+        self.metrics, self.reservations = Metrics(), Reservations(self)
+        self._desks: dict[str, Desk] = {}
+        self._on_lead: list[Callable[[], None]] = []
+        self._lock = threading.RLock()
+        self._ended, self._ready = threading.Event(), threading.Event()
+        self._keeper: threading.Thread | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether this process holds the lease and all published models."""
+        return self._ready.is_set() and self.database.is_held
+
+    def on_lead(self, work: Callable[[], None]) -> None:
+        """Do something each time this process has taken over."""
+        self._on_lead.append(work)
+
+    def start(self) -> None:
+        """Take the lease, or stand by for it."""
+        self._home.check()
+        self._keep()
+        self._keeper = threading.Thread(target=self._keep_on, name="lease", daemon=True)
+        self._keeper.start()
+
+    def wait_until_ready(self, seconds: float) -> bool:
+        """Whether it was ready within the time."""
+        return self._ready.wait(seconds)
+
+    def stop(self) -> None:
+        """Answer what waits, then give the lease back."""
+        self._ended.set()
+        if self._keeper is not None:
+            self._keeper.join(timeout=10)
+        with self._lock:
+            for desk in self._desks.values():
+                desk.close()
+            self._desks.clear()
+            self._ready.clear()
+            if self.database.is_held:
+                self.database.release()
+        self.database.close()
+
+    def infer(self, caller: Caller, name: str, ask: Ask) -> Future[dict[str, Any]]:
+        """Reply to a request for answers, when it is there."""
+        caller.need("ask")
+        (self._previews if ask.dry_run else self._requests).take(caller.user)
+        future = self._desk(name).ask(ask)
+        future.add_done_callback(lambda told: self._count(name, ask, told))
+        return future
+
+    def model(self, name: str) -> dict[str, Any]:
+        """Public facts of a published model."""
+        model = self._desk(name).model
+        return {
+            "name": name,
+            "dataset": model.dataset,
+            "signature": model.signature.facts(),
+            **{key: model.facts[key] for key in ("answers", "classes", "width", "step_budget")},
+        }
+
+    def signature(self, name: str) -> Signature:
+        """Columns of a published model."""
+        return self._desk(name).model.signature
+
+    def models(self) -> list[str]:
+        """Names of the published models."""
+        self._check_ready()
+        return sorted(self._desks)
+
+    def budget(self, caller: Caller, name: str) -> dict[str, Any]:
+        """What the caller has left, and the ceiling; nothing about others."""
+        caller.need("ask")
+        self._previews.take(caller.user)
+        model = self._desk(name).model
+        with self.database.reading() as connection:
+            quotas = Quotas(connection, model.dataset)
+            receipt, own = quotas.receipt(caller.user), quotas.get("user", caller.user)
+        assert own is not None
+        return {
+            "dataset": model.dataset,
+            "ceiling": self.catalog.ledger(model.dataset).ceiling,
+            "quota": own.ceiling,
+            "spent": float(own.spent),
+            "remaining": receipt.remaining,
+            "ledger_position": receipt.position,
+            "step_budget": model.step_budget,
+            "unit": "nats",
+        }
+
+    def statement(self, caller: Caller, name: str) -> dict[str, Any]:
+        """The model's guarantee at its ceiling, signed."""
+        import base64
+        import json
+
+        caller.need("ask")
+        model = self._desk(name).model
+        statement = {
+            "model": name,
+            "dataset": model.dataset,
+            "step_budget": model.step_budget,
+            "guarantee": model.facts["guarantee"],
+        }
+        content = json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
+        return {
+            "statement": statement,
+            "algorithm": "Ed25519",
+            "signed": "the statement as JSON with sorted keys, without spaces, in ASCII",
+            "signature": base64.b64encode(self.vault.sign(content)).decode(),
+            "public_key": base64.b64encode(self.vault.public_key).decode(),
+        }
+
+    def key_record(self, name: str) -> dict[str, Any] | None:
+        """What a web worker needs to check a key."""
+        with self.database.reading() as connection:
+            return ApiKeys(connection).record(name)
+
+    def load(self, name: str) -> None:
+        """Begin to answer for a model."""
+        with self._lock:
+            if name not in self._desks:
+                model = HostedModel(self.database, self.vault, name)
+                model.load()
+                self._desks[name] = Desk(model)
+
+    def unload(self, name: str) -> None:
+        """Answer for a model no more."""
+        with self._lock:
+            desk = self._desks.pop(name, None)
+        if desk is not None:
+            desk.close()
+
+    def hosted(self, name: str) -> HostedModel:
+        """Model that is answering."""
+        return self._desk(name).model
+
+    def _count(self, name: str, ask: Ask, told: Future[dict[str, Any]]) -> None:
+        error = told.exception()
+        outcome = "answered" if error is None else problem_of(error).kind
+        self.metrics.requests.labels(name, outcome).inc()
+        if error is None and not ask.dry_run:
+            self.metrics.rows.labels(name).inc(ask.n_rows)
+            with self._lock:
+                desk = self._desks.get(name)
+            if desk is not None:
+                self.metrics.charged.labels(name).set(desk.model.debited)
+
+    def _desk(self, name: str) -> Desk:
+        self._check_ready()
+        with self._lock:
+            desk = self._desks.get(name)
+        if desk is None:
+            raise Problem("not-found", "There is no published model of this name.")
+        return desk
+
+    def _check_ready(self) -> None:
+        self._home.check()
+        if not self.is_ready:
+            raise Problem(
+                "unavailable", "This process is standing by or starting; try again.", retry_after=2
+            )
+
+    def _keep_on(self) -> None:
+        while not self._ended.wait(self.settings.lease / 5):
+            try:
+                self._keep()
+            except Exception as error:  # noqa: BLE001 - tried again until the service ends
+                _LOG.error("the lease could not be kept: %s", type(error).__name__)
+
+    def _keep(self) -> None:
+        """Hold the lease longer; where it was just taken, take over everything with it."""
+        if not self.database.take(self._holder, self.settings.lease):
+            if self._ready.is_set():
+                _LOG.error("another process has taken over; standing by")
+            self._stand_by()
+            return
+        if self._ready.is_set():
+            return
+        threading.Thread(target=self._take_over, name="take over", daemon=True).start()
+
+    def _take_over(self) -> None:
+        with self._lock:
+            if self._ready.is_set():
+                return
+            for model in self.catalog.models():
+                if model["status"] == "published":
+                    try:
+                        self.load(model["name"])
+                    except Exception as error:  # noqa: BLE001 - the others go on
+                        _LOG.error("a model could not be loaded: %s", type(error).__name__)
+                        if not self.database.is_held:
+                            return
+            self._ready.set()
+        self.metrics.leads.set(1)
+        for work in self._on_lead:
+            work()
+
+    def _stand_by(self) -> None:
+        with self._lock:
+            self._ready.clear()
+            self.metrics.leads.set(0)
+            desks, self._desks = self._desks, {}
+        for desk in desks.values():
+            desk.close()

@@ -1,0 +1,89 @@
+"""Where requests of many callers wait for one model, and are answered together."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from concurrent.futures import Future
+from typing import Any, Final, final
+
+from pacsklearn.service.caller import Ask
+from pacsklearn.service.hosted_model import HostedModel
+from pacsklearn.service.problem import Problem
+
+__all__ = ["Desk"]
+
+_MOST_TOGETHER: Final = 256
+_MOST_ROWS: Final = 2**14
+_MOST_WAITING: Final = 20_000
+
+
+@final
+class Desk:
+    """One thread that answers for one model: whoever waits meanwhile shares the next commit.
+
+    Parameters
+    ----------
+    model : HostedModel
+    """
+
+    def __init__(self, model: HostedModel) -> None:
+        self.model = model
+        self._waiting: queue.Queue[tuple[Ask, Future[dict[str, Any]]] | None] = queue.Queue(
+            _MOST_WAITING
+        )
+        self._thread = threading.Thread(target=self._run, name=f"desk {model.name}", daemon=True)
+        self._thread.start()
+
+    def ask(self, ask: Ask) -> Future[dict[str, Any]]:
+        """Reply to a request, when it is there.
+
+        Raises
+        ------
+        Problem
+            When the same key is being answered, or too many wait.
+        """
+        replies, future = self.model.replies, Future[dict[str, Any]]()
+        replies.enter(ask)
+        try:
+            self._waiting.put_nowait((ask, future))
+        except queue.Full:
+            replies.leave(ask)
+            raise Problem(
+                "too-many-requests", "Too many requests wait for this model.", retry_after=5
+            ) from None
+        return future
+
+    def close(self) -> None:
+        """Answer what waits, then nothing more."""
+        self._waiting.put(None)
+        self._thread.join(timeout=30)
+        self.model.close()
+
+    def _run(self) -> None:
+        is_open = True
+        while is_open:
+            together = [self._waiting.get()]
+            rows = 0
+            while together[-1] is not None and len(together) < _MOST_TOGETHER:
+                rows += together[-1][0].n_rows
+                if rows >= _MOST_ROWS or self._waiting.empty():
+                    break
+                together.append(self._waiting.get())
+            is_open = together[-1] is not None
+            self._serve([each for each in together if each is not None])
+
+    def _serve(self, together: list[tuple[Ask, Future[dict[str, Any]]]]) -> None:
+        if not together:
+            return
+        asks = [ask for ask, _ in together]
+        try:
+            told: list[Any] = list(self.model.answer(asks))
+        except Exception as error:  # noqa: BLE001 - each caller is told, and the desk goes on
+            told = [error] * len(asks)
+        for (ask, future), reply in zip(together, told, strict=True):
+            self.model.replies.leave(ask)
+            if isinstance(reply, Exception):
+                future.set_exception(reply)
+            else:
+                future.set_result(reply)

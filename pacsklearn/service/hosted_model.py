@@ -1,0 +1,441 @@
+"""One answering model: its session, and the order in which requests are charged and answered."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final, final
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from pacsklearn.accounting.open_ledger import open_ledger
+from pacsklearn.core.home_process import HomeProcess
+from pacsklearn.core.ledger import Reservation
+from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.responses.responder import Responder
+from pacsklearn.responses.row_keys import row_keys
+from pacsklearn.service.answer_book import Answer, AnswerBook
+from pacsklearn.service.batch import Batch, Outcome, Share
+from pacsklearn.service.caller import Ask
+from pacsklearn.service.database import FencedError, ServiceDatabase
+from pacsklearn.service.problem import Problem
+from pacsklearn.service.quotas import Quotas, Receipt
+from pacsklearn.service.replies import Replies
+from pacsklearn.service.signature import Signature
+from pacsklearn.service.tables import BATCHES, MODELS
+from pacsklearn.service.vault import Vault
+from pacsklearn.session.catching_up import caught_up
+from pacsklearn.session.privacy_session import PrivacySession
+
+__all__ = ["HostedModel"]
+
+
+@final
+class HostedModel:
+    """A fitted black box that answers over HTTP; lives in the process that holds the lease.
+
+    Parameters
+    ----------
+    database : ServiceDatabase
+    vault : Vault
+    name : str
+
+    Notes
+    -----
+    *Order.* A batch of requests that arrived together is written down with its debits (1), charged
+    to the data set's ledger under the session's next number (2), drawn (3), stored with the belief
+    it leaves (4), and only then told (5). A process that is killed before (2) has told and charged
+    nothing; one that is killed between (2) and (4) has told nothing, and whoever takes over draws
+    what that charge was for. Nothing is charged a second time.
+
+    *What a caller sees of others.* A row's price is the step budget when candidates disagree about
+    it under the prior, else nothing: a function of the row alone. A caller pays it once, whether or
+    not somebody else has, and is refused when the data set could not bear it, whether or not it has
+    to.
+    """
+
+    def __init__(self, database: ServiceDatabase, vault: Vault, name: str) -> None:
+        self._database, self._vault, self.name = database, vault, name
+        self._home = HomeProcess(f"The secret behind the model {name!r}")
+        self._lock = threading.Lock()
+        self._is_stale = True
+        self.debited = 0.0
+        self.replies = Replies(database, vault, name)
+
+    @property
+    def responder(self) -> Responder:
+        """What answers."""
+        return self._responder
+
+    @property
+    def step_budget(self) -> float:
+        """Nats that a contested row costs."""
+        return self._responder.step_budget
+
+    def load(self) -> None:
+        """Bring session, belief and answers to what database and ledger say, and finish the rest.
+
+        A batch that was charged and never answered is answered now; one that was written down and
+        not charged is undone.
+        """
+        self._home.check()
+        # To resume a session takes it from whoever has it: only the holder of the lease may.
+        self._database.check_lease()
+        c = MODELS.c
+        with self._database.reading() as connection:
+            row = connection.execute(sa.select(MODELS).where(c.name == self.name)).one()
+            batches = connection.execute(
+                sa.select(BATCHES.c.sequence, BATCHES.c.intent, BATCHES.c.outcome)
+                .where(BATCHES.c.model == self.name)
+                .order_by(BATCHES.c.sequence)
+            ).all()
+        self.facts: dict[str, Any] = json.loads(row.facts)
+        self.dataset, self.signature = row.dataset, Signature.from_facts(self.facts["signature"])
+        # Written by this service: whoever has not its key cannot have put it there.
+        state, estimator, options = pickle.loads(  # noqa: S301
+            self._vault.open(row.state, f"model/{self.name}")
+        )
+        self.book, belief, counts, pending = AnswerBook(), None, (0, 0), None
+        self._sequence = 0
+        for sequence, intent, outcome in batches:
+            self._sequence = sequence
+            if outcome is None:
+                pending = Batch.from_bytes(self._vault.open(intent, self._place("intent")))
+                continue
+            told = Outcome.from_bytes(self._vault.open(outcome, self._place("outcome")))
+            self._learn(told)
+            belief, counts = told.belief, told.counts
+        ledger = open_ledger(self._database.address, ceiling=None, dataset=self.dataset)
+        now = caught_up(state, ledger, None if belief is None else np.asarray(belief))
+        self._session = PrivacySession.resume(now.state)
+        self._responder = self._session.responder(estimator, **options)
+        self._responder.n_answered, self._responder.n_contested = counts
+        weights = np.asarray(self._session.space.weights)
+        self._prior: NDArray[np.float64] = np.log(weights / weights.sum())
+        if pending is not None:
+            self._recover(pending, is_charged=pending.event in now.charged)
+        self._is_stale = False
+
+    def worst_price(self, ask: Ask) -> tuple[int, float]:
+        """Rows that are new to the caller, and the most that they can cost."""
+        rows = self._names(ask)
+        count = len(self.book.new_to(ask.caller.user, rows))
+        return count, count * self.step_budget
+
+    def answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
+        """Answer requests that arrived together; a refusal stands in the place of its answer."""
+        self._home.check()
+        with self._lock:
+            try:
+                self._database.check_lease()
+                if self._is_stale:
+                    self.load()
+                return self._answer(asks)
+            except FencedError:
+                self._is_stale = True
+                return [Problem("unavailable", _NOT_IN_CHARGE, retry_after=2) for _ in asks]
+            except BaseException:
+                # Whatever was under way is finished from the database before anything else.
+                self._is_stale = True
+                raise
+
+    def close(self) -> None:
+        """Answer nothing more."""
+        with self._lock:
+            if not self._is_stale:
+                self._session.close()
+            self._is_stale = True
+
+    def guarantee(self) -> Any:
+        """What is promised about everything that was answered so far."""
+        with self._lock:
+            if self._is_stale:
+                self.load()
+            return self._responder.guarantee_
+
+    def _answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
+        found: list[dict[str, Any] | Exception | None] = [self._refusal(ask) for ask in asks]
+        names = {i: self._names(asks[i]) for i, each in enumerate(found) if each is None}
+        shares, later = self._shares(asks, names)
+        for i, share in list(shares.items()):
+            if not share.new:
+                found[i] = self._told_before(asks[i], share)
+                del shares[i]
+        for i, told in self._answer_new(asks, shares).items():
+            found[i] = told
+        if later:
+            for i, told in zip(later, self._answer([asks[i] for i in later]), strict=True):
+                found[i] = told
+        return [each or Problem("defect", "Nothing was answered.") for each in found]
+
+    def _shares(
+        self, asks: Sequence[Ask], names: dict[int, list[bytes]]
+    ) -> tuple[dict[int, Share], list[int]]:
+        """Parts in a batch; what a caller asks in two requests at once is paid by the first."""
+        shares: dict[int, Share] = {}
+        later: list[int] = []
+        paying: dict[str, set[bytes]] = {}
+        is_closed = False  # what a reservation pays for is answered by itself
+        for i, own in names.items():
+            caller = asks[i].caller
+            new = [own[k] for k in self.book.new_to(caller.user, own)]
+            mine = paying.setdefault(caller.user, set())
+            alone = asks[i].reservation is not None and bool(shares)
+            if alone or is_closed or not mine.isdisjoint(new):
+                later.append(i)
+                continue
+            is_closed = asks[i].reservation is not None
+            mine.update(new)
+            shares[i] = Share(caller.user, caller.project, 0.0, own, new)
+        return shares, later
+
+    def _told_before(self, ask: Ask, share: Share) -> dict[str, Any] | Exception:
+        """Reply of rows that the caller has paid for."""
+        with self._database.reading() as connection:
+            try:
+                receipt = Quotas(connection, self.dataset).receipt(share.user)
+            except Problem as problem:
+                return problem
+        reply = self._reply(share, receipt, {})
+        if ask.key is not None:
+            with self._database.writing() as connection:
+                self.replies.store(connection, ask, reply)
+        return reply
+
+    def _answer_new(
+        self, asks: Sequence[Ask], shares: dict[int, Share]
+    ) -> dict[int, dict[str, Any] | Exception]:
+        """Answer requests that hold rows which are new to their callers."""
+        if not shares:
+            return {}
+        said = self._said(asks, shares)
+        shares = {
+            i: replace(each, price=said.contested(each.new) * self.step_budget)
+            for i, each in shares.items()
+        }
+        found: dict[int, dict[str, Any] | Exception] = {}
+        through = asks[next(iter(shares))].reservation
+        admitted = self._borne(shares, said, through)
+        for i in shares.keys() - admitted.keys():
+            found[i] = Problem("budget-exhausted", _NOT_BORNE)
+        receipts: dict[int, Receipt] = {}
+        with self._database.writing() as connection:
+            quotas = Quotas(connection, self.dataset)
+            for i, share in admitted.items():
+                try:
+                    receipts[i] = quotas.debit(
+                        share.user, share.project, share.price, f"{self.name}/{self._sequence + 1}"
+                    )
+                except Problem as problem:
+                    found[i] = problem
+            quotas.flush()
+            batch, rows = self._batch(asks, {i: admitted[i] for i in receipts}, said)
+            if receipts:
+                self._write_down(connection, batch)
+        if not receipts:
+            return found
+        try:
+            outcome = self._drawn(batch, rows, self._charge(rows, through))
+        except BudgetExhaustedError:
+            self._give_back(batch)
+            return found | {i: Problem("budget-exhausted", _NOT_BORNE) for i in receipts}
+        told = dict(zip(outcome.names, outcome.answers, strict=True))
+        made = {i: self._reply(admitted[i], receipts[i], told) for i in receipts}
+        self._store(outcome, {i: (asks[i], reply) for i, reply in made.items()})
+        self.debited += sum(admitted[i].price for i in receipts)
+        return found | made
+
+    def _refusal(self, ask: Ask) -> dict[str, Any] | Exception | None:
+        """What is known before anything is computed: a reply given before, or a refusal."""
+        try:
+            told = self.replies.find(ask)
+        except Problem as problem:
+            return problem
+        if told is not None:
+            return told
+        count, worst = self.worst_price(ask)
+        if ask.dry_run:
+            return {
+                "n_rows": ask.n_rows,
+                "charged": 0.0,
+                "worst_case": worst,
+                "free": ask.n_rows - count,
+            }
+        if ask.max_charge is not None and worst > ask.max_charge:
+            return Problem(
+                "price-too-high",
+                "The rows that you have not asked before could cost more than max_charge; nothing "
+                "was charged. Ask fewer rows, or allow more.",
+                worst_case=worst,
+            )
+        return None
+
+    def _names(self, ask: Ask) -> list[bytes]:
+        rows = self._responder.checked(self.signature.rows(ask.columns))
+        return [self._vault.name(digest, self.name) for digest in row_keys(rows)]
+
+    def _said(self, asks: Sequence[Ask], shares: dict[int, Share]) -> _Said:
+        """What the candidates say of every row that is new to who asks it.
+
+        Also of rows that somebody else has asked: their work is the same as a fresh row's.
+        """
+        place: dict[bytes, int] = {}
+        parts = []
+        for i, share in shares.items():
+            at = {name: k for k, name in reversed(list(enumerate(share.names)))}
+            new = [name for name in share.new if name not in place]
+            if new:
+                place |= {name: len(place) + k for k, name in enumerate(new)}
+                parts.append(asks[i].part(np.asarray([at[name] for name in new])))
+        columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        said = self._responder.said(self._responder.checked(self.signature.rows(columns)))
+        return _Said(place, columns, said, self._responder.contested(said, self._prior))
+
+    def _borne(
+        self, shares: dict[int, Share], said: _Said, through: Reservation | None
+    ) -> dict[int, Share]:
+        """Requests that the data set can bear, in the order they came."""
+        contested = {i: said.contested(each.new) for i, each in shares.items()}
+        if self._responder.affords(sum(contested.values()), through):
+            return dict(shares)
+        borne, count = {}, 0
+        for i, share in shares.items():
+            if self._responder.affords(count + contested[i], through):
+                count += contested[i]
+                borne[i] = share
+        return borne
+
+    def _batch(
+        self, asks: Sequence[Ask], shares: dict[int, Share], said: _Said
+    ) -> tuple[Batch, NDArray[Any]]:
+        """What is written down, and what candidates say of the rows that nobody has asked."""
+        new = dict.fromkeys(name for share in shares.values() for name in share.new)
+        fresh = [name for name in new if self.book.get(name) is None]
+        places = np.asarray([said.place[name] for name in fresh], dtype=np.intp)
+        rows = {name: column[places] for name, column in said.columns.items()}
+        flags = [bool(said.flags[k]) for k in places]
+        packed = self.signature.packed(rows) if fresh else b""
+        batch = Batch(self._responder.next_event, fresh, flags, packed, list(shares.values()))
+        return batch, said.said[places]
+
+    def _write_down(self, connection: sa.Connection, batch: Batch) -> None:
+        self._sequence += 1
+        sealed = self._vault.seal(batch.to_bytes(), self._place("intent"))
+        connection.execute(
+            sa.insert(BATCHES).values(model=self.name, sequence=self._sequence, intent=sealed)
+        )
+
+    def _recover(self, batch: Batch, *, is_charged: bool) -> None:
+        """Draw what another process charged and never told; undo what it did not even charge."""
+        if not is_charged:
+            self._give_back(batch)
+            return
+        rows = self.signature.rows(self.signature.unpacked(batch.rows))
+        said = self._responder.said(self._responder.checked(rows))
+        contested = self._responder.contested(said, self._responder.log_belief)
+        self._store(self._drawn(batch, said, int(contested.sum())), {})
+
+    def _charge(self, said: NDArray[Any], through: Reservation | None) -> int:
+        return self._responder.charge(said, through) if len(said) else 0
+
+    def _drawn(self, batch: Batch, said: NDArray[Any], contested: int) -> Outcome:
+        """Draw a batch that was written down and charged; nothing of it may be told yet."""
+        if not self._database.is_held:
+            raise FencedError(_NOT_IN_CHARGE)
+        told: list[tuple[Any, float]] = []
+        if batch.names:
+            told = list(zip(*self._responder.draw(said, contested), strict=True))
+        owners: dict[str, list[bytes]] = {}
+        for share in batch.shares:
+            owners.setdefault(share.user, []).extend(share.new)
+        outcome = Outcome(
+            batch.names,
+            [Answer(*each, flag) for each, flag in zip(told, batch.flags, strict=True)],
+            owners,
+            [float(each) for each in self._responder.log_belief],
+            (self._responder.n_answered, self._responder.n_contested),
+        )
+        # As a reader would have it: a stored answer and a fresh one are the same in every bit.
+        return Outcome.from_bytes(outcome.to_bytes())
+
+    def _store(self, outcome: Outcome, made: dict[int, tuple[Ask, dict[str, Any]]]) -> None:
+        """Put answers and replies on disk; from then on they may be told."""
+        with self._database.writing() as connection:
+            sealed = self._vault.seal(outcome.to_bytes(), self._place("outcome"))
+            connection.execute(
+                sa.update(BATCHES)
+                .where(BATCHES.c.model == self.name, BATCHES.c.sequence == self._sequence)
+                .values(outcome=sealed, intent=None)
+            )
+            for ask, reply in made.values():
+                self.replies.store(connection, ask, reply)
+        self._learn(outcome)
+
+    def _give_back(self, batch: Batch) -> None:
+        """Undo a batch that somebody else's charge left no budget for."""
+        with self._database.writing() as connection:
+            quotas = Quotas(connection, self.dataset)
+            for share in batch.shares:
+                quotas.refund(share.user, share.project, share.price)
+            quotas.flush()
+            connection.execute(
+                sa.delete(BATCHES).where(
+                    BATCHES.c.model == self.name, BATCHES.c.sequence == self._sequence
+                )
+            )
+
+    def _learn(self, outcome: Outcome) -> None:
+        self.book.add(outcome.names, outcome.answers)
+        for user, names in outcome.owners.items():
+            self.book.give(user, names)
+
+    def _reply(self, share: Share, receipt: Receipt, told: dict[bytes, Answer]) -> dict[str, Any]:
+        answers = {name: told.get(name) or self.book.get(name) for name in share.names}
+        values, kind = [answers[name] for name in share.names], self._responder.kind
+        decoded = kind.decoded([each.value for each in values if each is not None])
+        new = [answers[name] for name in share.new]
+        contested = sum(each is not None and each.contested for each in new)
+        outputs = {"predict": kind.predicted(decoded).tolist()}
+        if kind.answers == "probabilities":
+            outputs["predict_proba"] = decoded.tolist()
+        return {
+            "outputs": outputs,
+            "charged": share.price,
+            "contested": contested,
+            "free": len(share.names) - contested,
+            "remaining": receipt.remaining,
+            "ledger_position": receipt.position,
+        }
+
+    def _place(self, what: str) -> str:
+        return f"{what}/{self.name}/{self._sequence}"
+
+
+@final
+class _Said:
+    """Some queries, what candidates say of them, and which are contested under the prior."""
+
+    def __init__(
+        self,
+        place: dict[bytes, int],
+        columns: dict[str, NDArray[Any]],
+        said: NDArray[Any],
+        flags: NDArray[np.bool_],
+    ) -> None:
+        self.place, self.columns, self.said, self.flags = place, columns, said, flags
+
+    def contested(self, names: Sequence[bytes]) -> int:
+        """How many of the queries are."""
+        return sum(bool(self.flags[self.place[name]]) for name in names)
+
+
+_NOT_IN_CHARGE: Final = "Another process is taking over this service; try again."
+_NOT_BORNE: Final = (
+    "What remains of the data set's budget does not cover this request; nothing was charged. Rows "
+    "that you have asked before are free."
+)

@@ -1,0 +1,187 @@
+"""Work that outlasts a request: fits, and long batches in parts that a restart does not lose."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+import sqlalchemy as sa
+
+from pacsklearn.exceptions import PacsklearnError
+from pacsklearn.service.caller import Ask, Caller
+from pacsklearn.service.problem import Problem, problem_of
+from pacsklearn.service.tables import JOBS
+
+if TYPE_CHECKING:
+    from pacsklearn.service.coordinator import Coordinator
+
+__all__ = ["Jobs"]
+
+_PART: Final = 500
+_SECONDS: Final = 600.0
+
+
+@final
+class Jobs:
+    """Jobs of one coordinator.
+
+    Parameters
+    ----------
+    coordinator : Coordinator
+
+    Notes
+    -----
+    A long batch is asked in parts, each a request of its own; the rows that were paid for are free
+    when it is asked again, so after a crash the job begins anew and pays only for the rest. Its
+    answers are read from what is stored, and kept nowhere else.
+    """
+
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator, self._database = coordinator, coordinator.database
+        self._fits = ThreadPoolExecutor(1, "fit")
+        self._batches = ThreadPoolExecutor(4, "job")
+        self._lock = threading.Lock()
+        coordinator.on_lead(self._resume)
+
+    def fit(self, curator: Caller, recipe: dict[str, Any]) -> dict[str, Any]:
+        """Begin to fit a model."""
+        id_ = self._add("fit", curator, 3, {"recipe": recipe})
+        self._fits.submit(self._run_fit, id_, recipe)
+        return self.get(curator, id_)
+
+    def answer(self, ask: Ask, model: str, rows: bytes) -> dict[str, Any]:
+        """Begin to answer a long batch."""
+        content = {"model": model, "rows": rows.hex(), "max_charge": ask.max_charge}
+        id_ = self._add("answers", ask.caller, ask.n_rows, content)
+        self._batches.submit(self._run_answers, id_, model, ask)
+        return self.get(ask.caller, id_)
+
+    def get(self, caller: Caller, id_: str) -> dict[str, Any]:
+        """How far a job of the caller is."""
+        row = self._row(caller, id_)
+        status, _, detail = row.status.partition(": ")
+        return {
+            "id": id_,
+            "kind": row.kind,
+            "status": status,
+            "done": row.done,
+            "total": row.total,
+            **({"detail": detail} if detail else {}),
+        }
+
+    def result(self, caller: Caller, id_: str) -> dict[str, Any]:
+        """Answers of a finished job."""
+        row = self._row(caller, id_)
+        if row.kind != "answers" or row.status != "done":
+            raise Problem("conflict", "The job has no answers yet.", status_of_job=row.status)
+        model, ask = self._stored(caller, id_, row.content)
+        told = [
+            self._coordinator.infer(caller, model, part).result(_SECONDS)
+            for part in _parts(ask, None)
+        ]
+        outputs = {
+            name: [value for each in told for value in each["outputs"][name]]
+            for name in told[0]["outputs"]
+        }
+        return {"outputs": outputs}
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        self._fits.shutdown(wait=False, cancel_futures=True)
+        self._batches.shutdown(wait=False, cancel_futures=True)
+
+    def _run_fit(self, id_: str, recipe: dict[str, Any]) -> None:
+        try:
+            self._coordinator.catalog.fit(recipe, lambda done: self._update(id_, "running", done))
+            self._update(id_, "done", 3)
+        except PacsklearnError as error:  # quotes no data
+            self._update(id_, f"failed: {error}", 0)
+        except Exception as error:  # noqa: BLE001 - its words may quote data
+            text = error.detail if isinstance(error, Problem) else type(error).__name__
+            self._update(id_, f"failed: {text}", 0)
+
+    def _run_answers(self, id_: str, model: str, ask: Ask) -> None:
+        done, left = 0, ask.max_charge
+        try:
+            for part in _parts(ask, left):
+                allowed = part if left is None else replace(part, max_charge=left)
+                told = self._coordinator.infer(ask.caller, model, allowed).result(_SECONDS)
+                done += part.n_rows
+                left = None if left is None else left - told["charged"]
+                self._update(id_, "running", done)
+            self._update(id_, "done", done)
+        except Exception as error:  # noqa: BLE001 - the caller reads how it ended
+            if not self._coordinator.is_ready:
+                return  # whoever takes over goes on
+            self._update(id_, f"failed: {problem_of(error).detail}", done)
+
+    def _resume(self) -> None:
+        """Go on with what a process before this one had begun."""
+        c = JOBS.c
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                sa.select(JOBS).where(c.status.in_(("queued", "running")))
+            ).all()
+        for row in rows:
+            owner = Caller.from_dict(json.loads(row.owner))
+            if row.kind == "fit":
+                self._update(row.id, "failed: The service was restarted; fit again.", 0)
+                continue
+            try:
+                model, ask = self._stored(owner, row.id, row.content)
+            except Problem as problem:
+                self._update(row.id, f"failed: {problem.detail}", 0)
+                continue
+            self._batches.submit(self._run_answers, row.id, model, ask)
+
+    def _stored(self, caller: Caller, id_: str, content: bytes) -> tuple[str, Ask]:
+        facts = json.loads(self._coordinator.vault.open(content, f"job/{id_}"))
+        columns = self._coordinator.signature(facts["model"]).unpacked(bytes.fromhex(facts["rows"]))
+        return facts["model"], Ask(caller, columns, max_charge=facts["max_charge"])
+
+    def _add(self, kind: str, caller: Caller, total: int, content: dict[str, Any]) -> str:
+        id_ = secrets.token_hex(16)
+        sealed = self._coordinator.vault.seal(json.dumps(content).encode(), f"job/{id_}")
+        with self._database.writing() as connection:
+            connection.execute(
+                sa.insert(JOBS).values(
+                    id=id_,
+                    kind=kind,
+                    owner=json.dumps(caller.to_dict()),
+                    status="queued",
+                    done=0,
+                    total=total,
+                    content=sealed,
+                    created=time.time(),
+                )
+            )
+        return id_
+
+    def _row(self, caller: Caller, id_: str) -> Any:
+        with self._database.reading() as connection:
+            row = connection.execute(sa.select(JOBS).where(JOBS.c.id == id_)).one_or_none()
+        owner = None if row is None else json.loads(row.owner)["user"]
+        if row is None or owner != caller.user:
+            raise Problem("not-found", "You have no job of this name.")
+        return row
+
+    def _update(self, id_: str, status: str, done: int) -> None:
+        with self._database.writing() as connection:
+            connection.execute(
+                sa.update(JOBS).where(JOBS.c.id == id_).values(status=status, done=done)
+            )
+
+
+def _parts(ask: Ask, max_charge: float | None) -> list[Ask]:
+    return [
+        replace(
+            ask, columns=ask.part(np.arange(at, min(at + _PART, ask.n_rows))), max_charge=max_charge
+        )
+        for at in range(0, ask.n_rows, _PART)
+    ]

@@ -1,0 +1,60 @@
+"""JSON that strangers send."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from pacsklearn.service.problem import Problem
+
+__all__ = ["json_object", "number_or_none"]
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    """Object that a body holds.
+
+    Raises
+    ------
+    Problem
+        Without a word of the body.
+    """
+    try:
+        found = json.loads(body, parse_constant=_refused, parse_float=_finite, parse_int=_int)
+    except (ValueError, RecursionError):
+        raise Problem(
+            "bad-request", "The body must be JSON in UTF-8, without NaN or infinite numbers."
+        ) from None
+    if not isinstance(found, dict):
+        raise Problem("bad-request", "The body must be a JSON object.")
+    return found
+
+
+def number_or_none(value: Any, name: str) -> float | None:
+    """Finite number of at least 0, or None."""
+    if value is None:
+        return None
+    try:
+        if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+            number = float(value)
+            if 0 <= number < float("inf"):
+                return number
+    except (ValueError, OverflowError):
+        pass
+    raise Problem("invalid", f"{name} must be a finite number of at least 0.")
+
+
+def _refused(_: str) -> NoReturn:
+    raise ValueError
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError
+    return number
+
+
+def _int(text: str) -> int:
+    if len(text) > 400:
+        raise ValueError
+    return int(text)

@@ -1,0 +1,1 @@
+"""How the service's tables came to be, step by step."""

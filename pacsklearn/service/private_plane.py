@@ -1,0 +1,181 @@
+"""What a caller can know about a model and about its own budget, and long batches."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from pacsklearn.service.caller import Caller
+from pacsklearn.service.data_plane import infer
+from pacsklearn.service.json_body import number_or_none
+from pacsklearn.service.model_card import model_card
+from pacsklearn.service.problem import Problem
+from pacsklearn.service.schemas import ROWS_BODY
+from pacsklearn.service.signature import Signature
+from pacsklearn.service.table_body import ARROW, CSV, PARQUET, any_table
+from pacsklearn.service.v2_protocol import read_v2
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1", tags=["private plane"])
+
+_TICK: Final = 0.5
+_ENDED: Final = ("done", "failed")
+
+
+class ReservationBody(BaseModel):
+    """Nats to set aside, for how long, and what for."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    amount: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    note: Annotated[str, Field(max_length=200)] = ""
+
+
+@router.get("/models")
+async def models(request: Request) -> dict[str, list[str]]:
+    """Published models."""
+    return {"models": await request.app.state.link.ask("models", await _caller(request))}
+
+
+@router.post("/models/{model}/preview", openapi_extra=ROWS_BODY)
+async def preview(request: Request, model: str) -> dict[str, Any]:
+    """The most that answering a batch can cost the caller; nothing is computed from the rows."""
+    caller = await _caller(request)
+    facts, columns, body, _ = await _rows(request, caller, model)
+    return await infer(request, caller, facts, columns, body, {"dry_run": True})
+
+
+@router.get("/models/{model}/budget")
+async def budget(request: Request, model: str) -> dict[str, Any]:
+    """What the caller has spent and has left; nothing about others."""
+    found: dict[str, Any] = await request.app.state.link.ask(
+        "budget", await _caller(request), model=model
+    )
+    return found
+
+
+@router.get("/models/{model}/statement")
+async def statement(request: Request, model: str) -> dict[str, Any]:
+    """The guarantee, signed."""
+    found: dict[str, Any] = await request.app.state.link.ask(
+        "statement", await _caller(request), model=model
+    )
+    return found
+
+
+@router.get("/models/{model}/card", response_class=PlainTextResponse)
+async def card(request: Request, model: str) -> Response:
+    """The model card, in Markdown."""
+    caller = await _caller(request)
+    facts = await request.app.state.link.ask("model", caller, model=model)
+    signed = await request.app.state.link.ask("statement", caller, model=model)
+    return PlainTextResponse(model_card(facts, signed["statement"]), media_type="text/markdown")
+
+
+@router.get("/models/{model}/reservations")
+async def reservations(request: Request, model: str) -> dict[str, Any]:
+    """What the caller has set aside."""
+    found = await request.app.state.link.ask("reservations", await _caller(request), model=model)
+    return {"reservations": found}
+
+
+@router.post("/models/{model}/reservations", status_code=201)
+async def reserve(request: Request, model: str, body: ReservationBody) -> dict[str, Any]:
+    """Set a part of the data set's budget aside."""
+    found: dict[str, Any] = await request.app.state.link.ask(
+        "reserve", await _caller(request), model=model, **body.model_dump()
+    )
+    return found
+
+
+@router.delete("/models/{model}/reservations/{reservation}")
+async def release(request: Request, model: str, reservation: str) -> dict[str, Any]:
+    """Give back what was not spent."""
+    found: dict[str, Any] = await request.app.state.link.ask(
+        "release", await _caller(request), model=model, reservation=reservation
+    )
+    return found
+
+
+@router.post("/models/{model}/jobs", status_code=202, openapi_extra=ROWS_BODY)
+async def begin_job(request: Request, model: str) -> dict[str, Any]:
+    """Begin to answer a long batch."""
+    caller = await _caller(request)
+    facts, columns, _, parameters = await _rows(request, caller, model)
+    found: dict[str, Any] = await request.app.state.link.ask(
+        "answer_job",
+        caller,
+        Signature.from_facts(facts["signature"]).packed(columns),
+        model=model,
+        max_charge=number_or_none(parameters.get("max_charge"), "max_charge"),
+    )
+    return found
+
+
+@router.get("/jobs/{job}")
+async def job_state(request: Request, job: str) -> dict[str, Any]:
+    """How far a job is."""
+    found: dict[str, Any] = await request.app.state.link.ask("job", await _caller(request), job=job)
+    return found
+
+
+@router.get("/jobs/{job}/result")
+async def job_result(request: Request, job: str) -> dict[str, Any]:
+    """Answers of a finished job."""
+    found: dict[str, Any] = await request.app.state.link.ask(
+        "job_result", await _caller(request), job=job
+    )
+    return found
+
+
+@router.get("/jobs/{job}/events", response_class=StreamingResponse)
+async def job_events(request: Request, job: str) -> Response:
+    """Progress of a job as server-sent events, until it has ended."""
+    caller, link = await _caller(request), request.app.state.link
+    first = await link.ask("job", caller, job=job)
+
+    async def events() -> AsyncIterator[str]:
+        known: dict[str, Any] = {}
+        state = first
+        while True:
+            if state != known:
+                known = state
+                yield f"event: progress\ndata: {json.dumps(state)}\n\n"
+            if state["status"] in _ENDED:
+                return
+            await asyncio.sleep(_TICK)
+            try:
+                state = await link.ask("job", caller, job=job)
+            except Problem as problem:
+                yield f"event: problem\ndata: {json.dumps(problem.document())}\n\n"
+                return
+
+    return StreamingResponse(events(), media_type="text/event-stream")
+
+
+async def _caller(request: Request) -> Caller:
+    found: Caller = await request.app.state.authenticator.caller(request)
+    return found
+
+
+async def _rows(
+    request: Request, caller: Caller, model: str
+) -> tuple[dict[str, Any], dict[str, Any], bytes, dict[str, Any]]:
+    facts = await request.app.state.link.ask("model", caller, model=model)
+    body, settings = await request.body(), request.app.state.settings
+    signature = Signature.from_facts(facts["signature"])
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind in (ARROW, PARQUET, CSV):
+        table = any_table(body, kind, most=settings.most_rows, most_bytes=4 * settings.most_bytes)
+        columns = signature.checked(table, most=settings.most_rows)
+        return facts, columns, body, dict(request.query_params)
+    header = request.headers.get("inference-header-content-length")
+    asked = read_v2(body, header, signature, settings.most_rows)
+    return facts, asked.columns, body, asked.parameters

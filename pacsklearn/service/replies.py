@@ -1,0 +1,116 @@
+"""Replies by idempotency key: the same key and body get the same answer, also after a crash."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import Any, Final, final
+
+import sqlalchemy as sa
+
+from pacsklearn.service.caller import Ask
+from pacsklearn.service.database import ServiceDatabase
+from pacsklearn.service.problem import Problem
+from pacsklearn.service.tables import REQUESTS
+from pacsklearn.service.vault import Vault
+
+__all__ = ["Replies"]
+
+_KEPT: Final = 86400.0
+"""Seconds that a reply is kept: after that the rows are still stored, and free for who asked."""
+
+
+@final
+class Replies:
+    """What callers of one model were told under their idempotency keys.
+
+    Parameters
+    ----------
+    database : ServiceDatabase
+    vault : Vault
+    model : str
+    """
+
+    def __init__(self, database: ServiceDatabase, vault: Vault, model: str) -> None:
+        self._database, self._vault, self._model = database, vault, model
+        self._lock = threading.Lock()
+        self._under_way: set[tuple[str, str]] = set()
+
+    def enter(self, ask: Ask) -> None:
+        """Claim the key for as long as the request is being answered.
+
+        Raises
+        ------
+        Problem
+            When the same key is being answered.
+        """
+        if ask.key is None:
+            return
+        with self._lock:
+            if (ask.caller.user, ask.key) in self._under_way:
+                raise Problem(
+                    "in-progress",
+                    "A request with this Idempotency-Key is being answered; try again later.",
+                    retry_after=1,
+                )
+            self._under_way.add((ask.caller.user, ask.key))
+
+    def leave(self, ask: Ask) -> None:
+        """Give the key back."""
+        if ask.key is not None:
+            with self._lock:
+                self._under_way.discard((ask.caller.user, ask.key))
+
+    def find(self, ask: Ask) -> dict[str, Any] | None:
+        """Reply that was given for the key, None for a new one.
+
+        Raises
+        ------
+        Problem
+            When it was given for another body.
+        """
+        if ask.key is None:
+            return None
+        c = REQUESTS.c
+        with self._database.reading() as connection:
+            row = connection.execute(
+                sa.select(c.body, c.reply).where(
+                    c.model == self._model, c.user == ask.caller.user, c.key == ask.key
+                )
+            ).one_or_none()
+        if row is None:
+            return None
+        if not self._vault.same(row.body, self._vault.name(ask.body, self._model)):
+            raise Problem(
+                "key-reused",
+                "This Idempotency-Key was used for a request with another body; use a new one.",
+            )
+        found: dict[str, Any] = json.loads(self._vault.open(row.reply, self._place(ask)))
+        return found
+
+    def store(self, connection: sa.Connection, ask: Ask, reply: dict[str, Any]) -> None:
+        """Keep a reply, inside the transaction that stores its answers."""
+        if ask.key is None:
+            return
+        sealed = self._vault.seal(json.dumps(reply).encode(), self._place(ask))
+        connection.execute(
+            sa.insert(REQUESTS).values(
+                model=self._model,
+                user=ask.caller.user,
+                key=ask.key,
+                body=self._vault.name(ask.body, self._model),
+                reply=sealed,
+                created=time.time(),
+            )
+        )
+
+    def forget_old(self, connection: sa.Connection) -> None:
+        """Delete replies whose time is over."""
+        c = REQUESTS.c
+        connection.execute(
+            sa.delete(REQUESTS).where(c.model == self._model, c.created < time.time() - _KEPT)
+        )
+
+    def _place(self, ask: Ask) -> str:
+        return f"reply/{self._model}/{ask.caller.user}/{ask.key}"

@@ -1,0 +1,151 @@
+"""The coordinator's own process: its lease, its socket, and the web workers it begins."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import logging
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final, final
+
+from pacsklearn.service.coordinator import Coordinator
+from pacsklearn.service.link import serve_links
+from pacsklearn.service.operations import Operations
+from pacsklearn.service.settings import Settings
+
+__all__ = ["Server", "check_settings"]
+
+_LOG: Final = logging.getLogger("pacsklearn.service")
+_TICK: Final = 0.2
+_GRACE: Final = 25.0
+
+
+def check_settings(settings: Settings) -> None:
+    """Refuse an address that others can reach in clear text.
+
+    Raises
+    ------
+    ValueError
+    """
+    for name, host in (("host", settings.host), ("curator_host", settings.curator_host)):
+        is_safe = settings.certificate is not None or settings.trust_proxy
+        if not (is_safe or _is_loopback(host)):
+            raise ValueError(
+                f"{name} must be a loopback address (127.0.0.1) unless TLS files are given "
+                "(--certificate, --private-key) or a proxy that ends TLS is trusted "
+                f"(--trust-proxy); got {host!r}."
+            )
+    if (settings.certificate is None) != (settings.private_key is None):
+        raise ValueError("certificate and private_key must be given together.")
+
+
+@final
+class Server:
+    """Runs a service until it is told to stop.
+
+    Parameters
+    ----------
+    coordinator : Coordinator
+    """
+
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
+        self.operations = Operations(coordinator)
+        self._workers: list[tuple[str, socket.socket, subprocess.Popen[bytes]]] = []
+        self._stopping = asyncio.Event()
+
+    async def run(self) -> None:
+        """Serve until SIGTERM or SIGINT; what is under way is finished first."""
+        loop = asyncio.get_running_loop()
+        for each in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(each, self._stopping.set)
+        folder = Path(tempfile.mkdtemp(prefix="pacsklearn-"))  # 0700: nobody else can enter
+        links = await serve_links(str(folder / "link"), self.operations)
+        try:
+            await asyncio.to_thread(self._coordinator.start)
+            while not self._stopping.is_set():
+                if self._coordinator.is_ready:
+                    self._tend(str(folder / "link"))
+                elif self._workers and self._coordinator.database.token is None:
+                    await self._end_workers()  # another process needs the address
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._stopping.wait(), _TICK)
+        finally:
+            await self._end_workers()
+            self.operations.jobs.close()
+            links.close()
+            await asyncio.to_thread(self._coordinator.stop)
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _tend(self, link: str) -> None:
+        """Begin the workers, and again those that have died."""
+        if not self._workers:
+            self._begin_all(link)
+        for i, (plane, sock, process) in enumerate(self._workers):
+            if process.poll() is not None:
+                _LOG.error("a web worker has ended; another one is begun")
+                self._workers[i] = plane, sock, self._begun(plane, sock, link)
+
+    def _begin_all(self, link: str) -> None:
+        settings = self._coordinator.settings
+        try:
+            callers = _bound(settings.host, settings.port)
+            curator = _bound(settings.curator_host, settings.curator_port)
+        except OSError as error:
+            _LOG.warning("an address is still in use (%s); tried again", type(error).__name__)
+            return
+        planes = [("caller", callers)] * settings.workers + [("curator", curator)]
+        self._workers = [(name, sock, self._begun(name, sock, link)) for name, sock in planes]
+        _LOG.warning(
+            "callers: port %d; curator: port %d", *(s.getsockname()[1] for s in (callers, curator))
+        )
+
+    def _begun(self, plane: str, sock: socket.socket, link: str) -> subprocess.Popen[bytes]:
+        words = ["--plane", plane, "--link", link, "--descriptor", str(sock.fileno())]
+        return subprocess.Popen(  # noqa: S603 - this package's own program
+            [sys.executable, "-m", "pacsklearn.service.worker", *words,
+             "--settings", self._coordinator.settings.to_json()],
+            pass_fds=[sock.fileno()],
+            stdin=subprocess.DEVNULL,
+            env={k: v for k, v in os.environ.items() if not k.startswith("PACSKLEARN_SERVICE")},
+        )  # fmt: skip
+
+    async def _end_workers(self) -> None:
+        workers, self._workers = self._workers, []
+        for _, sock, process in workers:
+            sock.close()
+            process.terminate()
+        for _, _, process in workers:
+            try:
+                await asyncio.to_thread(process.wait, _GRACE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((host, port))
+        found.listen(1024)
+        found.set_inheritable(True)
+    except BaseException:
+        found.close()
+        raise
+    return found
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,90 @@
+"""How a service is run: everything that is not said is closed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any, final
+
+__all__ = ["Oidc", "Settings"]
+
+
+@final
+@dataclass(frozen=True)
+class Oidc:
+    """Whose tokens are believed.
+
+    Parameters
+    ----------
+    issuer, audience : str
+        What tokens must say.
+    jwks : str
+        URL of the issuer's public keys.
+    user_claim, project_claim, scope_claim : str
+    """
+
+    issuer: str
+    audience: str
+    jwks: str
+    user_claim: str = "sub"
+    project_claim: str = "project"
+    scope_claim: str = "scope"
+
+
+@final
+@dataclass(frozen=True)
+class Settings:
+    """Limits and addresses of a service.
+
+    Parameters
+    ----------
+    host, curator_host : str
+        Loopback unless said otherwise.
+    port, curator_port : int
+    workers : int
+        Processes that answer HTTP and hold no secret.
+    most_bytes, most_rows : int
+        Of one request.
+    seconds : float
+        After which a request is given up.
+    slot : float or None
+        Answers leave at the end of a slot of so many seconds, in bodies of padded length.
+    lease : float
+        Seconds that a coordinator that has died keeps others waiting.
+    requests_per_minute, previews_per_minute, failures_per_minute : float
+        Of each caller; of failed log-ins of each address.
+    trust_proxy : bool
+        Believe ``X-Forwarded-For`` and ``X-Forwarded-Proto``: only behind a proxy that sets them.
+    certificate, private_key : str or None
+        TLS files.
+    oidc : Oidc or None
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8470
+    curator_host: str = "127.0.0.1"
+    curator_port: int = 8471
+    workers: int = 1
+    most_bytes: int = 16 * 2**20
+    most_rows: int = 10_000
+    seconds: float = 60.0
+    slot: float | None = None
+    lease: float = 5.0
+    requests_per_minute: float = 6000.0
+    previews_per_minute: float = 60.0
+    failures_per_minute: float = 30.0
+    trust_proxy: bool = False
+    certificate: str | None = None
+    private_key: str | None = None
+    oidc: Oidc | None = field(default=None)
+
+    def to_json(self) -> str:
+        """For a worker; holds no secret."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Settings:
+        """Settings that :meth:`to_json` wrote."""
+        facts: dict[str, Any] = json.loads(text)
+        oidc = facts.pop("oidc")
+        return cls(**facts, oidc=None if oidc is None else Oidc(**oidc))

@@ -1,0 +1,132 @@
+"""The key that is outside the database, and everything that is made with it."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+from typing import Any, Final, final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from pacsklearn.core.home_process import HomeProcess
+from pacsklearn.exceptions import LedgerCorruptedError, SessionFileError
+from pacsklearn.session.session_key import check_owner
+
+__all__ = ["Vault", "make_key_file"]
+
+_KEY: Final = 32
+_NONCE: Final = 12
+_DIGEST: Final = 16
+
+
+@final
+class Vault:
+    """Encrypts what is at rest, names queries and signs statements.
+
+    Parameters
+    ----------
+    key : bytes of length 32
+        The master key; every use has a key of its own derived from it (HKDF, RFC 5869).
+
+    Notes
+    -----
+    Encryption is AES-256-GCM with a random nonce. What a text belongs to (its table and row) is
+    authenticated with it, so that nobody who can write the database can move one to another place.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != _KEY:
+            raise SessionFileError(
+                f"The key of the service must have {_KEY} bytes, got {len(key)}; make one with: "
+                "head -c 32 /dev/urandom > service.key && chmod 600 service.key"
+            )
+        self._home = HomeProcess("The key of the service")
+        self._cipher = AESGCM(_derived(key, "at rest"))
+        self._mac = _derived(key, "queries")
+        self._signer = Ed25519PrivateKey.from_private_bytes(_derived(key, "statements"))
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Vault:
+        """Vault of a key file that nobody else can write or read.
+
+        Raises
+        ------
+        SessionFileError
+        """
+        with Path(path).expanduser().open("rb") as file:
+            check_owner(file, path)
+            if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
+                raise SessionFileError(
+                    f"{os.fspath(path)!r} can be read by others; chmod 600 it, and make a new key "
+                    "if somebody may have."
+                )
+            return cls(file.read(_KEY + 1))
+
+    def seal(self, content: bytes, place: str) -> bytes:
+        """Encrypt what is to be stored at ``place``."""
+        self._home.check()
+        nonce = secrets.token_bytes(_NONCE)
+        return nonce + self._cipher.encrypt(nonce, content, place.encode())
+
+    def open(self, sealed: bytes, place: str) -> bytes:
+        """Decrypt what was stored at ``place``.
+
+        Raises
+        ------
+        LedgerCorruptedError
+            When it was altered, moved from another place or sealed with another key.
+        """
+        self._home.check()
+        try:
+            return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], place.encode())
+        except InvalidTag:
+            raise LedgerCorruptedError(
+                0, f"of the service ({place}) was altered, or sealed with another key"
+            ) from None
+
+    def name(self, digest: bytes, model: str) -> bytes:
+        """Name of a query (16 bytes), which tells nobody without the key what was asked."""
+        person = hashlib.blake2b(model.encode(), digest_size=16).digest()
+        return hashlib.blake2b(digest, key=self._mac, person=person, digest_size=_DIGEST).digest()
+
+    def same(self, one: bytes, other: bytes) -> bool:
+        """Compare in constant time."""
+        return hmac.compare_digest(one, other)
+
+    def sign(self, content: bytes) -> bytes:
+        """Ed25519 signature (64 bytes)."""
+        self._home.check()
+        return self._signer.sign(content)
+
+    @property
+    def public_key(self) -> bytes:
+        """What signatures are verified with; 32 bytes."""
+        raw = serialization.Encoding.Raw, serialization.PublicFormat.Raw
+        return self._signer.public_key().public_bytes(*raw)
+
+    def __repr__(self) -> str:
+        return "Vault(...)"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("The key of the service belongs to one process and cannot be pickled.")
+
+
+def make_key_file(path: str | os.PathLike[str]) -> None:
+    """Write a new random key that only its owner can read; never over another."""
+    descriptor = os.open(Path(path).expanduser(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode=0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(secrets.token_bytes(_KEY))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _derived(key: bytes, use: str) -> bytes:
+    info = f"pacsklearn service 1: {use}".encode()
+    return HKDF(algorithm=hashes.SHA256(), length=_KEY, salt=None, info=info).derive(key)
