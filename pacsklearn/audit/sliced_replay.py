@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from pacsklearn.candidates.universe import check_universe
 from pacsklearn.core.sliced_law import AGGREGATIONS
-from pacsklearn.estimators.srpp_parameters import is_function, secret_column, sliced_options
+from pacsklearn.estimators.srpp_parameters import secret_column, sliced_options, sliced_query
 from pacsklearn.estimators.srpp_private import SRPPPrivate
 from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import CalibratedWorlds, calibrated_worlds
-from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery, Query
 
 __all__ = ["replay_sliced"]
 
@@ -59,14 +56,8 @@ def replay_sliced(
     named = "prevalence" if model.scenario is None else model.scenario
     scenario = registry().scenario(named)
     given = y
-    if is_function(model.estimator):
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        y = y if y is None or hasattr(y, "shape") else np.asarray(y)
-        query: Query = FunctionQuery(model.estimator)
-    else:
-        X, y = check_universe(model.estimator, X, y)
-        chosen = registry().canonicalizer(model.canonicalizer, model.estimator)
-        query = ModelQuery(model.estimator, chosen)
+    params = dict(fit_params or {})
+    query, X, y = sliced_query(model, X, y, params)
     column = secret_column(model, scenario, X, y, given, secret)
     calibrated = calibrated_worlds(
         query,
@@ -75,7 +66,7 @@ def replay_sliced(
         y,
         column,
         sliced_options(model),
-        params=dict(fit_params or {}),
+        params=params,
         n_jobs=model.n_jobs if n_jobs is None else n_jobs,
     )
     promised, replayed = model.guarantee_.costs, calibrated.law.costs

@@ -13,7 +13,7 @@ from pacsklearn.candidates.universe import check_fit_params, check_universe
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.secret_space import SecretSpace
 
-__all__ = ["Candidates", "FitOptions"]
+__all__ = ["Candidates", "FitOptions", "checked_rows"]
 
 
 @final
@@ -83,10 +83,19 @@ class Candidates:
         """
         chosen = options or FitOptions()
         with stage("design"):
-            X, y = check_universe(estimator, X, y)
-            check_fit_params(estimator, chosen.fit_params, X.shape[0])
+            X, y = checked_rows(estimator, X, y, chosen.fit_params)
             if isinstance(design, Design):
                 space = design.space(X.shape[0], y, classifies=is_classifier(estimator))
             else:
                 space = design
         return cls(estimator, X, y, space, chosen)
+
+
+def checked_rows(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Rows and targets, validated before anything is fitted on a part of them.
+
+    Candidate subsets and the data sets of a scenario are made from what this gives.
+    """
+    X, y = check_universe(estimator, X, y)
+    check_fit_params(estimator, fit_params, X.shape[0])
+    return X, y

@@ -7,7 +7,11 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn.candidates.subset_fitting import StageFailure, same_behaviour, unfitted_copy
+from pacsklearn.candidates.run import StageFailure
+from pacsklearn.candidates.subset_fitting import (
+    same_behaviour,
+    unfitted_copy,
+)
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.information.arrays import Floats

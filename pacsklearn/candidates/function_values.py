@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, final
@@ -11,7 +9,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from pacsklearn.candidates.canonical_form import equal_but_for_rounding
-from pacsklearn.candidates.subset_fitting import Outcome, Stage, attempt
+from pacsklearn.candidates.run import Failure, Run, Stage, attempt
 from pacsklearn.exceptions import FunctionError, NonDeterministicError
 from pacsklearn.information.arrays import Floats
 
@@ -37,6 +35,33 @@ class FunctionValues(NamedTuple):
         return float(vector[0]) if self.shape == () else vector.reshape(self.shape)
 
 
+@final
+class FunctionRun(Run):
+    """A user's function, called with every candidate."""
+
+    others = "candidates"
+    quoted = "the candidates"
+
+    def place(self, index: int) -> str:
+        return f"candidate {index}"
+
+    def counted(self, count: int, total: int) -> str:
+        return f"for {count} of {total} candidates"
+
+    def hint(self, failure: Failure, index: int) -> str:
+        return (
+            "its message is withheld because it may quote the candidate; call the function "
+            "yourself to see it"
+        )
+
+    def error(self, failure: Failure, index: int) -> FunctionError:
+        return FunctionError(
+            f"{self.name} failed on {self.place(index)}, or returned no finite numbers: "
+            f"{failure.error} ({self.hint(failure, index)}). It must return a number or an array "
+            "of numbers for every candidate."
+        )
+
+
 def function_values(
     function: Callable[..., Any], inputs: Callable[[int], tuple[Any, ...]], n_candidates: int
 ) -> FunctionValues:
@@ -50,12 +75,11 @@ def function_values(
         When the first candidate, evaluated once more at the end, gives another value.
     """
     name = function_name(function)
-    kinds: Counter[type[Warning]] = Counter()
-    values = []
-    for index in [*range(n_candidates), 0]:
-        outcome = attempt(partial(_evaluate, function, inputs(index)))
-        kinds.update(outcome.warnings)
-        values.append(_unwrap(outcome, index, name))
+    run = FunctionRun(name)
+    outcomes = [
+        attempt(partial(_evaluate, function, inputs(index))) for index in [*range(n_candidates), 0]
+    ]
+    values = [run.value(outcome, index) for index, outcome in enumerate(outcomes)]
     shapes = [value.shape for value in values]
     for index, shape in enumerate(shapes):
         if shape != shapes[0]:
@@ -70,13 +94,7 @@ def function_values(
             "candidates would not cover its own randomness. Fix its seed inside, and let it keep "
             "no state between calls."
         )
-    for kind, count in kinds.items():
-        warnings.warn(
-            f"{name}: {kind.__name__} for {min(count, n_candidates)} of {n_candidates} candidates "
-            "(the messages are withheld because they may quote the candidates).",
-            kind,
-            stacklevel=4,
-        )
+    run.warn(outcomes, n_candidates)
     return FunctionValues(vectors[:-1], shapes[0])
 
 
@@ -100,14 +118,3 @@ def _evaluate(function: Callable[..., Any], arguments: tuple[Any, ...], _: Stage
 def function_name(function: Callable[..., Any]) -> str:
     """Name of a function, for messages."""
     return getattr(function, "__name__", type(function).__name__)
-
-
-def _unwrap(outcome: Outcome, index: int, name: str) -> Any:
-    if outcome.failure is not None:
-        raise FunctionError(
-            f"{name} failed on candidate {index}, or returned no finite numbers: "
-            f"{outcome.failure.error} (its message is withheld because it may quote the "
-            "candidate; call the function yourself to see it). It must return a number or an "
-            "array of numbers for every candidate."
-        )
-    return outcome.value

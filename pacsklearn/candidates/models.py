@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, final
@@ -15,11 +14,10 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import check_width, safe_indexing
 from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.run import Outcome, Stage, attempt
 from pacsklearn.candidates.stacked_linear import stack
 from pacsklearn.candidates.subset_fitting import (
-    Outcome,
-    Stage,
-    attempt,
+    SubsetRun,
     differs_from_ordinary,
     fit_subset,
     joint_models,
@@ -141,9 +139,16 @@ class CandidateModels(AnsweringModels):
                 outcomes = Parallel(n_jobs=self.n_jobs, max_nbytes=None)(
                     delayed(_attempted)(model, method, part) for model in self.models
                 )
-            answers = [unwrap(each, i, self.models[0]) for i, each in enumerate(outcomes)]
-            _warn_of_kinds(outcomes, self.models[0])
+            answers = _AnswerRun(self.models[0]).values(outcomes)
             yield rows, answers if stacked is None else answers[0]
+
+
+@final
+class _AnswerRun(SubsetRun):
+    """Fitted models, asked for their answers."""
+
+    def counted(self, count: int, total: int) -> str:
+        return "while candidates answered"
 
 
 def candidate_models(candidates: Candidates) -> CandidateModels:
@@ -216,13 +221,3 @@ def _attempted(model: Any, method: str, rows: Any) -> Outcome:
 def _called(model: Any, method: str, rows: Any, stage: Stage) -> Any:
     stage.name = "predict"
     return getattr(model, method)(rows)
-
-
-def _warn_of_kinds(outcomes: Iterable[Outcome], model: Any) -> None:
-    for kind in dict.fromkeys(kind for outcome in outcomes for kind in outcome.warnings):
-        warnings.warn(
-            f"{type(model).__name__}: {kind.__name__} while candidates answered (the messages are "
-            "withheld because they may quote rows).",
-            kind,
-            stacklevel=2,
-        )

@@ -17,10 +17,8 @@ from pacsklearn.candidates.canonical_form import (
     CanonicalForm,
     equal_but_for_rounding,
 )
+from pacsklearn.candidates.run import Outcome, Stage, attempt
 from pacsklearn.candidates.subset_fitting import (
-    Outcome,
-    Stage,
-    attempt,
     differs_from_ordinary,
     fit_subset,
     joint_models,

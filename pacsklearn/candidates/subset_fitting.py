@@ -4,38 +4,32 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.run import Failure, Outcome, Run, Stage, attempt
 from pacsklearn.core.fit_report import note_fits
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.withheld import withheld
 from pacsklearn.exceptions import (
-    GaugeError,
     NonDeterministicError,
     PrivacyLeakWarning,
-    SubsetFitError,
 )
 from pacsklearn.plugin import registry
 
 __all__ = [
     "JointModels",
-    "Outcome",
-    "Stage",
-    "StageFailure",
-    "attempt",
+    "SubsetRun",
     "cut_params",
     "differs_from_ordinary",
     "fit_subset",
@@ -56,54 +50,6 @@ _WRONG_PARAMETER = re.compile(
 
 
 _WRONG_WIDTH = re.compile(r"X has \d+ features, but \w+ is expecting \d+ features as input\.?")
-
-
-class StageFailure(Exception):  # noqa: N818 - it never leaves this module's callers
-    """Something a stage found wrong by itself: ``"finite"`` or ``"gauge"``."""
-
-
-@final
-@dataclass
-class Stage:
-    """How far the work on one subset has come, for the error's text."""
-
-    name: str = "fit"
-
-
-@final
-@dataclass(frozen=True)
-class _Failure:
-    stage: str
-    error: str = ""
-    message: str = field(default="", repr=False)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a worker sends back: a value or a failure, and the kinds of warnings it saw."""
-
-    value: Any = None
-    failure: _Failure | None = None
-    warnings: tuple[type[Warning], ...] = ()
-
-
-def attempt(work: Callable[[Stage], Any]) -> Outcome:
-    """Run ``work`` so that of its errors and warnings only the kinds are told.
-
-    Their messages may quote rows.
-    """
-    stage = Stage()
-    with withheld() as caught:
-        try:
-            value = work(stage)
-        except StageFailure as failure:
-            return Outcome(failure=_Failure(str(failure)))
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - sys.exit too: its words stay here
-            return Outcome(failure=_Failure(stage.name, type(error).__name__, str(error)))
-    return Outcome(value, warnings=tuple(sorted(set(caught), key=lambda kind: kind.__name__)))
 
 
 def fit_subset(template: Any, X: Any, y: Any, rows: NDArray[np.int64], params: Any) -> Any:
@@ -145,17 +91,7 @@ def over_subsets(
     outcomes = outcomes_over_subsets(
         function, *args, space=space, n_jobs=n_jobs, verbose=verbose, each=each
     )
-    kinds = Counter(kind for outcome in outcomes for kind in outcome.warnings)
-    values = [unwrap(outcome, index, estimator) for index, outcome in enumerate(outcomes)]
-    for kind, count in kinds.items():
-        warnings.warn(
-            f"{type(estimator).__name__}: {kind.__name__} in {min(count, space.n_subsets)} of "
-            f"{space.n_subsets} subset fits (the messages are withheld because they may quote "
-            "rows).",
-            kind,
-            stacklevel=2,
-        )
-    return values
+    return SubsetRun(estimator).values(outcomes)
 
 
 def outcomes_over_subsets(
@@ -173,66 +109,43 @@ def outcomes_over_subsets(
     tasks = (
         delayed(function)(*args, space, index, *more[index]) for index in range(space.n_subsets)
     )
-    # Workers that are threads change the process's filters and put them back in any order.
-    with warnings.catch_warnings():
-        return list(_run(tasks, space.n_subsets, n_jobs, verbose))
+    return SubsetRun.outcomes(tasks, space.n_subsets, n_jobs, verbose)
+
+
+class SubsetRun(Run):
+    """A clone of one estimator, fitted on every subset of the rows."""
+
+    verb = "fitted"
+    others = "candidates"
+
+    def __init__(self, estimator: Any) -> None:
+        super().__init__(type(estimator).__name__)
+        self._estimator = estimator
+
+    def place(self, index: int) -> str:
+        return f"subset {index}"
+
+    def counted(self, count: int, total: int) -> str:
+        return f"in {count} of {total} subset fits"
+
+    def hint(self, failure: Failure, index: int) -> str:
+        if _WRONG_WIDTH.fullmatch(failure.message):
+            return failure.message
+        if _quotes_parameters_only(failure, self._estimator):
+            return failure.message
+        return (
+            "its message is withheld because it may quote rows; PACPrivate(..., debug=True) shows "
+            "it in your terminal, as does fitting the estimator yourself on "
+            f"SecretSpace.rows({index})"
+        )
 
 
 def unwrap(outcome: Outcome, index: int, estimator: Any) -> Any:
-    """Value of an outcome, or its failure as an error."""
-    if outcome.failure is not None:
-        _raise(outcome.failure, index, estimator)
-    return outcome.value
+    """Value of an outcome of a subset, or its failure as an error."""
+    return SubsetRun(estimator).value(outcome, index)
 
 
-def _run(tasks: Iterable[Any], total: int, n_jobs: int | None, verbose: int) -> Iterator[Outcome]:
-    if not verbose:
-        yield from Parallel(n_jobs=n_jobs)(tasks)
-        return
-    from rich.progress import track  # only a user who asks for progress needs it
-
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-    yield from track(results, description="fitting candidate subsets", total=total)
-
-
-def _raise(failure: _Failure, index: int, estimator: Any) -> NoReturn:
-    name = type(estimator).__name__
-    if failure.stage == "gauge":
-        raise GaugeError(
-            f"The canonicalizer of {name} does not give back the model it was given: decoded, it "
-            f"behaves differently on the rows of subset {index}. Only differences that change no "
-            "prediction may be removed; check its encode, align and decode with "
-            "pacsklearn.testing.check_canonicalizer."
-        )
-    if failure.stage == "finite":
-        raise _failed(
-            f"{name} fitted on subset {index} has nan or infinite parameters, which cannot be "
-            "noised. Regularise it, scale the features, or collect more rows.",
-            index,
-        )
-    what = {
-        "fit": "could not be fitted",
-        "encode": "was fitted but could not be encoded",
-        "decode": "was encoded but could not be decoded",
-        "align": "was encoded but could not be aligned with the other candidates",
-        "predict": "was fitted but could not answer",
-    }[failure.stage]
-    reason = (
-        failure.message
-        if _WRONG_WIDTH.fullmatch(failure.message) or _quotes_parameters_only(failure, estimator)
-        else "its message is withheld because it may quote rows; PACPrivate(..., debug=True) shows "
-        f"it in your terminal, as does fitting the estimator yourself on SecretSpace.rows({index})"
-    )
-    raise _failed(f"{name} {what} on subset {index}: {failure.error} ({reason}).", index)
-
-
-def _failed(text: str, index: int) -> SubsetFitError:
-    error = SubsetFitError(text)
-    error.subset = index
-    return error
-
-
-def _quotes_parameters_only(failure: _Failure, estimator: Any) -> bool:
+def _quotes_parameters_only(failure: Failure, estimator: Any) -> bool:
     """Whether a message says no more than that a parameter the caller gave is a wrong one."""
     quoted = _WRONG_PARAMETER.match(failure.message)
     if failure.error != "InvalidParameterError" or quoted is None:

@@ -14,7 +14,10 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import candidate_models
-from pacsklearn.candidates.subset_fitting import Stage, attempt, unwrap
+from pacsklearn.candidates.run import Stage, attempt
+from pacsklearn.candidates.subset_fitting import (
+    unwrap,
+)
 from pacsklearn.core.fit_report import FitReport
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.statement_rendering import percent_up

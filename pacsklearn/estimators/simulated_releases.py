@@ -15,7 +15,10 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.outputs import CandidateOutputs, observe
 from pacsklearn.candidates.prediction_table import PredictionTable
-from pacsklearn.candidates.subset_fitting import Stage, attempt, unwrap
+from pacsklearn.candidates.run import Stage, attempt
+from pacsklearn.candidates.subset_fitting import (
+    unwrap,
+)
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.arrays import Floats

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -11,13 +12,16 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pacsklearn._validation import check_integer
+from pacsklearn.candidates.candidates import checked_rows
 from pacsklearn.core.scenario import Scenario, SecretColumn
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import AGGREGATIONS
 from pacsklearn.exceptions import BudgetError, ScenarioError
+from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import CONFIDENCE, SlicedOptions
+from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery, Query
 
-__all__ = ["checked_epsilon", "is_function", "secret_column", "sliced_options"]
+__all__ = ["checked_epsilon", "is_function", "secret_column", "sliced_options", "sliced_query"]
 
 _NOISES = ("isotropic", "anisotropic", "worst-case")
 
@@ -78,6 +82,20 @@ def sliced_options(model: Any) -> SlicedOptions:
         metric=model.metric,
         confidence=_confidence(model),
     )
+
+
+def sliced_query(
+    model: Any, X: Any, y: Any, fit_params: Mapping[str, Any]
+) -> tuple[Query, Any, Any]:
+    """What an SRPPPrivate computes on every data set, and its rows, checked."""
+    if is_function(model.estimator):
+        X, y = (
+            each if each is None or hasattr(each, "shape") else np.asarray(each) for each in (X, y)
+        )
+        return FunctionQuery(model.estimator), X, y
+    chosen = registry().canonicalizer(model.canonicalizer, model.estimator)
+    X, y = checked_rows(model.estimator, X, y, fit_params)
+    return ModelQuery(model.estimator, chosen), X, y
 
 
 def secret_column(

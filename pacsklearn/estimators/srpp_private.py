@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pacsklearn.candidates.universe import check_fit_params, check_names, check_universe
+from pacsklearn.candidates.universe import check_names
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.renyi_unit import check_secret_name, renyi_unit
@@ -21,10 +20,10 @@ from pacsklearn.estimators.srpp_parameters import (
     is_function,
     secret_column,
     sliced_options,
+    sliced_query,
 )
 from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import sliced_release
-from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery, Query
 from pacsklearn.release.secret import sampler_for
 
 __all__ = ["SRPPPrivate"]
@@ -200,12 +199,10 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         routed = self._routed(fit_params)
         features = BaseEstimator()
         given = y
-        if is_function(self.estimator):
-            X, y = _plain(X), None if y is None else _plain(y)
-            query: Query = FunctionQuery(self.estimator)
-            methods: tuple[str, ...] = ()
-        else:
+        methods: tuple[str, ...] = ()
+        if not is_function(self.estimator):
             canonicalizer = self._canonicalizer()
+            methods = canonicalizer.methods
             automatic = isinstance(self.canonicalizer, str) and self.canonicalizer == "auto"
             provenance.append(
                 plugins.provenance(
@@ -214,9 +211,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
             )
             check_names(X)
             validate_data(features, X, skip_check_array=True)
-            X, y = check_universe(self.estimator, X, y)
-            check_fit_params(self.estimator, routed, X.shape[0])
-            query, methods = ModelQuery(self.estimator, canonicalizer), canonicalizer.methods
+        query, X, y = sliced_query(self, X, y, routed)
         release = sliced_release(
             query,
             scenario,
@@ -310,7 +305,3 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
                 )
             return {}
         return super()._routed(fit_params)
-
-
-def _plain(values: Any) -> Any:
-    return values if hasattr(values, "shape") else np.asarray(values)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.canonical_form import (
@@ -22,11 +20,8 @@ from pacsklearn.candidates.canonical_form import (
     CanonicalForm,
     equal_but_for_rounding,
 )
+from pacsklearn.candidates.run import Failure, Outcome, Run, Stage, StageFailure, attempt
 from pacsklearn.candidates.subset_fitting import (
-    Outcome,
-    Stage,
-    StageFailure,
-    attempt,
     cut_params,
     seeded_clone,
 )
@@ -35,7 +30,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import IdentityMetric, Metric, as_metric
 from pacsklearn.core.scenario import World, Worlds
 from pacsklearn.exceptions import (
-    GaugeError,
     NonDeterministicError,
     StructureMismatchError,
     SubsetFitError,
@@ -158,6 +152,25 @@ class FunctionQuery(Query):
 
 
 @final
+class WorldRun(Run):
+    """A query, computed on every data set of a scenario."""
+
+    others = "data sets"
+
+    def place(self, index: int) -> str:
+        return "a data set of the scenario"  # which one would say something of the secret
+
+    def counted(self, count: int, total: int) -> str:
+        return f"on {count} data set(s) of the scenario"
+
+    def hint(self, failure: Failure, index: int) -> str:
+        return (
+            "its message is withheld because it may quote rows; a resampled or edited data set may "
+            "lack a class or repeat rows: try it on resampled rows yourself"
+        )
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class WorldOutputs:
     """Vectors of listed data sets, aligned, with what they have in common. Curator's material.
@@ -217,16 +230,16 @@ def world_outputs(
     SubsetFitError, GaugeError, StructureMismatchError, NonDeterministicError
         None quotes a data value.
     """
-    fitted, first = _unwrap(_fitted(query, worlds.worlds[0], X, y, params), query.name)
+    run = WorldRun(query.name)
+    fitted, first = run.value(_fitted(query, worlds.worlds[0], X, y, params))
     if first.vector.size == 0:
         raise SubsetFitError(f"{query.name} has no numbers to release.")
     own, _ = worlds.worlds[0].data(X, y)
     rows = safe_indexing(own, np.arange(min(CHECKED_ROWS, own.shape[0])))
     tasks = (delayed(_encoded)(query, world, X, y, params) for world in worlds.worlds)
-    with warnings.catch_warnings():  # workers that are threads put filters back in any order
-        outcomes = list(Parallel(n_jobs=n_jobs)(tasks))
-    _warn(outcomes, query.name)
-    if not equal_but_for_rounding(_unwrap(outcomes[0], query.name).vector, first.vector):
+    outcomes = run.outcomes(tasks, len(worlds.worlds), n_jobs)
+    run.warn(outcomes)
+    if not equal_but_for_rounding(run.value(outcomes[0]).vector, first.vector):
         raise NonDeterministicError(
             f"{query.name} gives two results on the same data set, so noise calibrated on the "
             "data sets would not cover its own randomness. Give it a random_state, or make it "
@@ -238,13 +251,13 @@ def world_outputs(
         vectors = np.stack([first.vector if vector is None else vector for vector in anchored])
         if failed[0]:
             same = np.stack([first.vector] * (_ANCHORS + 1))
-            _unwrap(attempt(partial(_together, query, same, first.layout, rows)), query.name)
+            run.value(attempt(partial(_together, query, same, first.layout, rows)))
     else:
-        encodings = [_unwrap(each, query.name) for each in outcomes]
+        encodings = [run.value(each) for each in outcomes]
         _check_structure(query, first, encodings)
         raw = np.stack([each.vector for each in encodings])
         align = partial(_together, query, raw, first.layout, rows)
-        vectors = _unwrap(attempt(align), query.name)
+        vectors = run.value(attempt(align))
         failed = np.zeros(len(vectors), dtype=bool)
     if isinstance(metric, str) and metric == "auto":
         cost = query.metric(fitted, first.layout, own if X is None else X, vectors[~failed])
@@ -312,47 +325,6 @@ def _check_structure(query: Query, first: Encoding, encodings: Iterable[Encoding
                 f"another: {'; '.join(differences)}. Structure cannot be noised, so it must be the "
                 "same for every data set: fix it by a parameter, or collect more rows."
             )
-
-
-def _warn(outcomes: Iterable[Outcome], name: str) -> None:
-    for kind, count in Counter(kind for each in outcomes for kind in each.warnings).items():
-        warnings.warn(
-            f"{name}: {kind.__name__} on {count} data set(s) of the scenario (the messages are "
-            "withheld because they may quote rows).",
-            kind,
-            stacklevel=2,
-        )
-
-
-def _unwrap(outcome: Outcome, name: str) -> Any:
-    if outcome.failure is not None:
-        _raise(outcome.failure, name)
-    return outcome.value
-
-
-def _raise(failure: Any, name: str) -> NoReturn:
-    if failure.stage == "gauge":
-        raise GaugeError(
-            f"The canonicalizer of {name} does not give back the model it was given: decoded, it "
-            "behaves differently on a data set of the scenario. Check it with "
-            "pacsklearn.testing.check_canonicalizer."
-        )
-    if failure.stage == "finite":
-        raise SubsetFitError(
-            f"{name} gives nan or infinite numbers on a data set of the scenario, which cannot be "
-            "noised. Regularise it, scale the features, or collect more rows."
-        )
-    what = {
-        "fit": "could not be computed",
-        "encode": "was computed but could not be turned into a vector",
-        "decode": "was turned into a vector but not back",
-        "align": "could not be aligned with the other data sets",
-    }[failure.stage]
-    raise SubsetFitError(
-        f"{name} {what} on a data set of the scenario: {failure.error} (its message is withheld "
-        "because it may quote rows). A resampled or edited data set may lack a class or repeat "
-        "rows; try it on resampled rows yourself."
-    )
 
 
 def _takes_two(function: Callable[..., Any]) -> bool:

@@ -19,7 +19,7 @@ from pacsklearn.candidates.function_values import (
     function_value,
     function_values,
 )
-from pacsklearn.candidates.subset_fitting import attempt
+from pacsklearn.candidates.run import attempt
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import Ledger, MemoryLedger

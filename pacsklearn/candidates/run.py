@@ -1,0 +1,175 @@
+"""Running one computation for every candidate, so that what goes wrong quotes no data."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, final
+
+from sklearn.utils.parallel import Parallel
+
+from pacsklearn.core.withheld import withheld
+from pacsklearn.exceptions import GaugeError, SubsetFitError
+
+__all__ = ["Failure", "Outcome", "Run", "Stage", "StageFailure", "attempt"]
+
+
+class StageFailure(Exception):  # noqa: N818 - it never leaves this module's callers
+    """Something a stage found wrong by itself: ``"finite"`` or ``"gauge"``."""
+
+
+@final
+@dataclass
+class Stage:
+    """How far the work on one subset has come, for the error's text."""
+
+    name: str = "fit"
+
+
+@final
+@dataclass(frozen=True)
+class Failure:
+    """Where it went wrong, and the error by its kind; ``message`` may quote rows."""
+
+    stage: str
+    error: str = ""
+    message: str = field(default="", repr=False)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a worker sends back: a value or a failure, and the kinds of warnings it saw."""
+
+    value: Any = None
+    failure: Failure | None = None
+    warnings: tuple[type[Warning], ...] = ()
+
+
+def attempt(work: Callable[[Stage], Any]) -> Outcome:
+    """Run ``work`` so that of its errors and warnings only the kinds are told.
+
+    Their messages may quote rows.
+    """
+    stage = Stage()
+    with withheld() as caught:
+        try:
+            value = work(stage)
+        except StageFailure as failure:
+            return Outcome(failure=Failure(str(failure)))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - sys.exit too: its words stay here
+            return Outcome(failure=Failure(stage.name, type(error).__name__, str(error)))
+    return Outcome(value, warnings=tuple(sorted(set(caught), key=lambda kind: kind.__name__)))
+
+
+class Run(ABC):
+    """One computation for every candidate: a subset's model, a function's value, a world's vector.
+
+    Attributes
+    ----------
+    name : str
+        Whose computation.
+    verb, others : str
+        What is done with the data of a candidate, and what the other candidates are called.
+    quoted : str
+        What the messages of errors and warnings may quote.
+    """
+
+    verb: ClassVar[str] = "computed"
+    others: ClassVar[str]
+    quoted: ClassVar[str] = "rows"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @abstractmethod
+    def place(self, index: int) -> str:
+        """What candidate ``index`` is called."""
+
+    @abstractmethod
+    def counted(self, count: int, total: int) -> str:
+        """How often something happened."""
+
+    @abstractmethod
+    def hint(self, failure: Failure, index: int) -> str:
+        """Where the words are, or the words themselves where they quote nothing."""
+
+    @staticmethod
+    def outcomes(
+        tasks: Iterable[Any], total: int, n_jobs: int | None = None, verbose: int = 0
+    ) -> list[Outcome]:
+        """Outcomes of joblib's tasks, one a candidate, in order."""
+        # Workers that are threads change the process's filters and put them back in any order.
+        with warnings.catch_warnings():
+            return list(_run(tasks, total, n_jobs, verbose))
+
+    def values(self, outcomes: list[Outcome]) -> list[Any]:
+        """Values in order; the first failure as an error, and one warning for each kind."""
+        values = [self.value(outcome, index) for index, outcome in enumerate(outcomes)]
+        self.warn(outcomes)
+        return values
+
+    def value(self, outcome: Outcome, index: int = 0) -> Any:
+        """Value of an outcome, or its failure as an error."""
+        if outcome.failure is not None:
+            raise self.error(outcome.failure, index)
+        return outcome.value
+
+    def warn(self, outcomes: list[Outcome], total: int | None = None) -> None:
+        """Warn of each kind once; ``total`` candidates, where some were run twice."""
+        n = len(outcomes) if total is None else total
+        for kind, count in Counter(kind for each in outcomes for kind in each.warnings).items():
+            warnings.warn(
+                f"{self.name}: {kind.__name__} {self.counted(min(count, n), n)} (the messages are "
+                f"withheld because they may quote {self.quoted}).",
+                kind,
+                stacklevel=4,
+            )
+
+    def error(self, failure: Failure, index: int) -> Exception:
+        """A failure in words that quote no data."""
+        name, place = self.name, self.place(index)
+        if failure.stage == "gauge":
+            return GaugeError(
+                f"The canonicalizer of {name} does not give back the model it was given: decoded, "
+                f"it behaves differently on the rows of {place}. Only differences that change no "
+                "prediction may be removed; check its encode, align and decode with "
+                "pacsklearn.testing.check_canonicalizer."
+            )
+        if failure.stage == "finite":
+            return self.failed(
+                f"{name} {self.verb} on {place} has nan or infinite numbers, which cannot be "
+                "noised. Regularise it, scale the features, or collect more rows.",
+                index,
+            )
+        what = {
+            "fit": f"could not be {self.verb}",
+            "encode": f"was {self.verb} but could not be encoded",
+            "decode": "was encoded but could not be decoded",
+            "align": f"was encoded but could not be aligned with the other {self.others}",
+            "predict": f"was {self.verb} but could not answer",
+        }[failure.stage]
+        hint = self.hint(failure, index)
+        return self.failed(f"{name} {what} on {place}: {failure.error} ({hint}).", index)
+
+    @staticmethod
+    def failed(text: str, index: int) -> SubsetFitError:
+        """Error that knows which candidate it is about."""
+        error = SubsetFitError(text)
+        error.subset = index
+        return error
+
+
+def _run(tasks: Iterable[Any], total: int, n_jobs: int | None, verbose: int) -> Iterator[Outcome]:
+    if not verbose:
+        yield from Parallel(n_jobs=n_jobs)(tasks)
+        return
+    from rich.progress import track  # only a user who asks for progress needs it
+
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+    yield from track(results, description="fitting candidate subsets", total=total)

@@ -1,0 +1,72 @@
+"""One runner for subsets, functions and worlds: failures and warnings quote no data."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from sklearn.linear_model import Ridge
+
+from pacsklearn.candidates.function_values import FunctionRun
+from pacsklearn.candidates.run import Failure, Outcome, Run, StageFailure, attempt
+from pacsklearn.candidates.subset_fitting import SubsetRun
+from pacsklearn.exceptions import FunctionError, GaugeError, SubsetFitError
+from pacsklearn.pufferfish.world_outputs import WorldRun
+
+SECRET = "row 17 is (4, 2)"
+SUBSETS, FUNCTION, WORLDS = SubsetRun(Ridge()), FunctionRun("mean"), WorldRun("Ridge")
+
+
+def failing(_: object) -> None:
+    raise KeyError(SECRET)
+
+
+@pytest.mark.parametrize(
+    ("run", "error", "place"),
+    [
+        (SUBSETS, SubsetFitError, "subset 3"),
+        (FUNCTION, FunctionError, "candidate 3"),
+        (WORLDS, SubsetFitError, "a data set of the scenario"),
+    ],
+)
+def test_a_failure_names_kind_and_place_and_quotes_nothing(
+    run: Run, error: type[Exception], place: str
+) -> None:
+    with pytest.raises(error) as caught:
+        run.value(attempt(failing), 3)
+    text = str(caught.value)
+    assert place in text
+    assert "KeyError" in text
+    assert "withheld" in text
+    assert SECRET not in text
+
+
+@pytest.mark.parametrize("run", [SUBSETS, WORLDS])
+@pytest.mark.parametrize("stage", ["fit", "encode", "decode", "align", "predict", "finite"])
+def test_every_stage_has_words(run: Run, stage: str) -> None:
+    error = run.error(Failure(stage, "ValueError", SECRET), 2)
+    assert isinstance(error, SubsetFitError)
+    assert error.subset == 2
+    assert SECRET not in str(error)
+    assert isinstance(run.error(Failure("gauge"), 2), GaugeError)
+
+
+def test_what_a_stage_finds_by_itself_is_its_failure() -> None:
+    def work(_: object) -> None:
+        raise StageFailure("gauge")
+
+    assert attempt(work).failure == Failure("gauge")
+
+
+def test_a_kind_of_warning_is_told_once_and_counted() -> None:
+    outcomes = [Outcome(i, warnings=(UserWarning,) if i else ()) for i in range(4)]
+    for run, words in (
+        (SUBSETS, "Ridge: UserWarning in 3 of 4 subset fits"),
+        (FUNCTION, "mean: UserWarning for 3 of 4 candidates"),
+        (WORLDS, "Ridge: UserWarning on 3 data set(s) of the scenario"),
+    ):
+        with warnings.catch_warnings(record=True) as shown:
+            warnings.simplefilter("always")
+            assert run.values(outcomes) == [0, 1, 2, 3]
+        assert [str(each.message).startswith(words) for each in shown] == [True]
+        assert "withheld" in str(shown[0].message)
