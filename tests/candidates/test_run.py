@@ -13,12 +13,12 @@ from pacsklearn.candidates.subset_fitting import SubsetRun
 from pacsklearn.exceptions import FunctionError, GaugeError, SubsetFitError
 from pacsklearn.pufferfish.world_outputs import WorldRun
 
-SECRET = "row 17 is (4, 2)"
+ROW = "row 17 is (4, 2)"
 SUBSETS, FUNCTION, WORLDS = SubsetRun(Ridge()), FunctionRun("mean"), WorldRun("Ridge")
 
 
 def failing(_: object) -> None:
-    raise KeyError(SECRET)
+    raise KeyError(ROW)
 
 
 @pytest.mark.parametrize(
@@ -38,16 +38,16 @@ def test_a_failure_names_kind_and_place_and_quotes_nothing(
     assert place in text
     assert "KeyError" in text
     assert "withheld" in text
-    assert SECRET not in text
+    assert ROW not in text
 
 
 @pytest.mark.parametrize("run", [SUBSETS, WORLDS])
 @pytest.mark.parametrize("stage", ["fit", "encode", "decode", "align", "predict", "finite"])
 def test_every_stage_has_words(run: Run, stage: str) -> None:
-    error = run.error(Failure(stage, "ValueError", SECRET), 2)
+    error = run.error(Failure(stage, "ValueError", ROW), 2)
     assert isinstance(error, SubsetFitError)
     assert error.subset == 2
-    assert SECRET not in str(error)
+    assert ROW not in str(error)
     assert isinstance(run.error(Failure("gauge"), 2), GaugeError)
 
 
