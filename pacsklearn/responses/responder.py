@@ -243,13 +243,15 @@ class Responder:
         """Queries as the models take them; errors quote none of them."""
         return self._models.checked(X)
 
-    def said(self, X: Any) -> NDArray[Any]:
-        """What every candidate says of rows that :meth:`checked` gave; secret material."""
-        return self.kind.said(self._models, X)
+    def predictions(self, X: Any) -> NDArray[Any]:
+        """What every candidate predicts for rows that :meth:`checked` gave; secret material."""
+        return self.kind.predictions(self._models, X)
 
-    def contested(self, said: NDArray[Any], log_belief: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def contested(
+        self, predictions: NDArray[Any], log_belief: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
         """Rows on which candidates that are possible under a belief disagree; shape (n,)."""
-        return self.kind.contested(said, log_belief)
+        return self.kind.contested(predictions, log_belief)
 
     @property
     def log_belief(self) -> NDArray[np.float64]:
@@ -272,13 +274,13 @@ class Responder:
             return False
         return True
 
-    def charge(self, said: NDArray[Any], through: Ledger | None = None) -> int:
+    def charge(self, predictions: NDArray[Any], through: Ledger | None = None) -> int:
         """Charge what :meth:`draw` needs for the same rows; for whoever stores answers itself.
 
         Parameters
         ----------
-        said : ndarray
-            From :meth:`said`.
+        predictions : ndarray
+            From :meth:`predictions`.
         through : Ledger, optional
             Reservation in the session's shared ledger that pays.
 
@@ -293,25 +295,25 @@ class Responder:
             Nothing may be drawn then.
         """
         with self._lock, self._account.through(through):
-            contested = self._contested(said)
-            self._charge(contested, len(said))
+            contested = self._contested(predictions)
+            self._charge(contested, len(predictions))
             return contested
 
-    def draw(self, said: NDArray[Any], contested: int) -> tuple[list[Any], list[float]]:
+    def draw(self, predictions: NDArray[Any], contested: int) -> tuple[list[Any], list[float]]:
         """Answers and margins of rows that were charged: each charge is good for one call.
 
         Parameters
         ----------
-        said : ndarray
-            From :meth:`said`, the rows that were charged.
+        predictions : ndarray
+            From :meth:`predictions`, the rows that were charged.
         contested : int
             From :meth:`charge`, nothing having been drawn since.
         """
         self._account.home.check()
         with self._lock:
-            told = self._engine(said, contested)
+            told = self._engine(predictions, contested)
             self.n_contested += contested
-            self.n_answered += len(said)
+            self.n_answered += len(predictions)
             return told
 
     def _answer_batch(self, X: Any) -> tuple[list[Any], list[float]]:

@@ -115,7 +115,7 @@ class HostedModel:
         self._session = PrivacySession.resume(now.state)
         self._responder = self._session.responder(estimator, **options)
         self._responder.n_answered, self._responder.n_contested = counts
-        weights = np.asarray(self._session.space.weights)
+        weights = np.asarray(state.space.weights)
         self._prior: NDArray[np.float64] = np.log(weights / weights.sum())
         if pending is not None:
             self._recover(pending, is_charged=pending.event in now.charged)
@@ -213,14 +213,14 @@ class HostedModel:
         """Answer requests that hold rows which are new to their callers."""
         if not shares:
             return {}
-        said = self._said(asks, shares)
+        evaluated = self._evaluated(asks, shares)
         shares = {
-            i: replace(each, price=said.contested(each.new) * self.step_budget)
+            i: replace(each, price=evaluated.contested(each.new) * self.step_budget)
             for i, each in shares.items()
         }
         found: dict[int, dict[str, Any] | Exception] = {}
         through = asks[next(iter(shares))].reservation
-        admitted = self._borne(shares, said, through)
+        admitted = self._borne(shares, evaluated, through)
         for i in shares.keys() - admitted.keys():
             found[i] = Problem("budget-exhausted", _NOT_BORNE)
         receipts: dict[int, Receipt] = {}
@@ -234,7 +234,7 @@ class HostedModel:
                 except Problem as problem:
                     found[i] = problem
             quotas.flush()
-            batch, rows = self._batch(asks, {i: admitted[i] for i in receipts}, said)
+            batch, rows = self._batch(asks, {i: admitted[i] for i in receipts}, evaluated)
             if receipts:
                 self._write_down(connection, batch)
         if not receipts:
@@ -279,7 +279,7 @@ class HostedModel:
         rows = self._responder.checked(self.signature.rows(ask.columns))
         return [self._vault.name(digest, self.name) for digest in row_keys(rows)]
 
-    def _said(self, asks: Sequence[Ask], shares: dict[int, Share]) -> _Said:
+    def _evaluated(self, asks: Sequence[Ask], shares: dict[int, Share]) -> _Evaluated:
         """What the candidates say of every row that is new to who asks it.
 
         Also of rows that somebody else has asked: their work is the same as a fresh row's.
@@ -293,14 +293,18 @@ class HostedModel:
                 place |= {name: len(place) + k for k, name in enumerate(new)}
                 parts.append(asks[i].part(np.asarray([at[name] for name in new])))
         columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        said = self._responder.said(self._responder.checked(self.signature.rows(columns)))
-        return _Said(place, columns, said, self._responder.contested(said, self._prior))
+        predictions = self._responder.predictions(
+            self._responder.checked(self.signature.rows(columns))
+        )
+        return _Evaluated(
+            place, columns, predictions, self._responder.contested(predictions, self._prior)
+        )
 
     def _borne(
-        self, shares: dict[int, Share], said: _Said, through: Reservation | None
+        self, shares: dict[int, Share], evaluated: _Evaluated, through: Reservation | None
     ) -> dict[int, Share]:
         """Requests that the data set can bear, in the order they came."""
-        contested = {i: said.contested(each.new) for i, each in shares.items()}
+        contested = {i: evaluated.contested(each.new) for i, each in shares.items()}
         if self._responder.affords(sum(contested.values()), through):
             return dict(shares)
         borne, count = {}, 0
@@ -311,17 +315,17 @@ class HostedModel:
         return borne
 
     def _batch(
-        self, asks: Sequence[Ask], shares: dict[int, Share], said: _Said
+        self, asks: Sequence[Ask], shares: dict[int, Share], evaluated: _Evaluated
     ) -> tuple[Batch, NDArray[Any]]:
         """What is written down, and what candidates say of the rows that nobody has asked."""
         new = dict.fromkeys(name for share in shares.values() for name in share.new)
         fresh = [name for name in new if self.book.get(name) is None]
-        places = np.asarray([said.place[name] for name in fresh], dtype=np.intp)
-        rows = {name: column[places] for name, column in said.columns.items()}
-        flags = [bool(said.flags[k]) for k in places]
+        places = np.asarray([evaluated.place[name] for name in fresh], dtype=np.intp)
+        rows = {name: column[places] for name, column in evaluated.columns.items()}
+        flags = [bool(evaluated.flags[k]) for k in places]
         packed = self.signature.packed(rows) if fresh else b""
         batch = Batch(self._responder.next_event, fresh, flags, packed, list(shares.values()))
-        return batch, said.said[places]
+        return batch, evaluated.predictions[places]
 
     def _write_down(self, connection: sa.Connection, batch: Batch) -> None:
         self._sequence += 1
@@ -336,20 +340,20 @@ class HostedModel:
             self._give_back(batch)
             return
         rows = self.signature.rows(self.signature.unpacked(batch.rows))
-        said = self._responder.said(self._responder.checked(rows))
-        contested = self._responder.contested(said, self._responder.log_belief)
-        self._store(self._drawn(batch, said, int(contested.sum())), {})
+        predictions = self._responder.predictions(self._responder.checked(rows))
+        contested = self._responder.contested(predictions, self._responder.log_belief)
+        self._store(self._drawn(batch, predictions, int(contested.sum())), {})
 
-    def _charge(self, said: NDArray[Any], through: Reservation | None) -> int:
-        return self._responder.charge(said, through) if len(said) else 0
+    def _charge(self, predictions: NDArray[Any], through: Reservation | None) -> int:
+        return self._responder.charge(predictions, through) if len(predictions) else 0
 
-    def _drawn(self, batch: Batch, said: NDArray[Any], contested: int) -> Outcome:
+    def _drawn(self, batch: Batch, predictions: NDArray[Any], contested: int) -> Outcome:
         """Draw a batch that was written down and charged; nothing of it may be told yet."""
         if not self._database.is_held:
             raise FencedError(_NOT_IN_CHARGE)
         told: list[tuple[Any, float]] = []
         if batch.names:
-            told = list(zip(*self._responder.draw(said, contested), strict=True))
+            told = list(zip(*self._responder.draw(predictions, contested), strict=True))
         owners: dict[str, list[bytes]] = {}
         for share in batch.shares:
             owners.setdefault(share.user, []).extend(share.new)
@@ -417,17 +421,17 @@ class HostedModel:
 
 
 @final
-class _Said:
+class _Evaluated:
     """Some queries, what candidates say of them, and which are contested under the prior."""
 
     def __init__(
         self,
         place: dict[bytes, int],
         columns: dict[str, NDArray[Any]],
-        said: NDArray[Any],
+        predictions: NDArray[Any],
         flags: NDArray[np.bool_],
     ) -> None:
-        self.place, self.columns, self.said, self.flags = place, columns, said, flags
+        self.place, self.columns, self.predictions, self.flags = place, columns, predictions, flags
 
     def contested(self, names: Sequence[bytes]) -> int:
         """How many of the queries are."""
