@@ -28,9 +28,13 @@ __all__ = ["Book", "Rows"]
 
 _AT_ONCE: Final = 1000
 _COLUMNS: Final = [field.name for field in fields(Entry)]
-# One statement for any number of rows, which the server need read only once.
+# Statements that a server need read only once, whatever the number of rows.
 _ARRAYS: Final = {"sequence": "int8", "charge": "float8"}
-_INSERT: Final = (
+_INSERT_ONE: Final = (
+    f"INSERT INTO entries ({', '.join(_COLUMNS)}) VALUES "
+    f"({', '.join(['%s'] * len(_COLUMNS))}) RETURNING *"
+)
+_INSERT_MANY: Final = (
     f"INSERT INTO entries ({', '.join(_COLUMNS)}) SELECT * FROM unnest("
     + ", ".join(f"%s::{_ARRAYS.get(name, 'text')}[]" for name in _COLUMNS)
     + ") RETURNING *"
@@ -162,8 +166,7 @@ class Rows:
         for start in range(0, len(entries), _AT_ONCE):
             some = entries[start : start + _AT_ONCE]
             if self._postgres:
-                columns = map(list, zip(*(vars(each).values() for each in some), strict=True))
-                rows = self._run(_INSERT, *columns).fetchall()
+                rows = self._insert_on_server(some)
             else:
                 # SQLite's RETURNING gives whole doubles back as integers, so its rows are read.
                 marks = ", ".join("?" * len(_COLUMNS))
@@ -181,6 +184,15 @@ class Rows:
                     "The event cannot be stored as it is; nothing was charged. Give texts and "
                     "numbers of Python's own types."
                 )
+
+    def _insert_on_server(self, entries: list[Entry]) -> list[Any]:
+        if len(entries) == 1:
+            statement, values = _INSERT_ONE, [*vars(entries[0]).values()]
+        else:
+            columns = zip(*(vars(each).values() for each in entries), strict=True)
+            statement, values = _INSERT_MANY, [*map(list, columns)]
+        rows: list[Any] = self._run(statement, *values).fetchall()
+        return rows
 
     def found(self, founding: Founding) -> None:
         """Insert the first link of the chain."""
