@@ -1,4 +1,4 @@
-"""Copies of a ledger in a file, made while it is in use, and put back only when they are whole."""
+"""Copies of a ledger, made while it is in use, and put back only when they are whole."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from sqlalchemy import Connection
 from pacsklearn.accounting.book import Rows
 from pacsklearn.accounting.chain import verify_chain
 from pacsklearn.accounting.database import close, run
-from pacsklearn.accounting.entry import Position
+from pacsklearn.accounting.entry import Position, without_password
 from pacsklearn.accounting.founding import foundings
 from pacsklearn.accounting.schema import check_version, schema_version
-from pacsklearn.accounting.sqlite_database import SQLITE, connect
+from pacsklearn.accounting.sqlite_database import SQLITE, connect, connect_to_read
+from pacsklearn.accounting.transfer import all_rows, write_all
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 
 __all__ = ["backup", "restore", "verify_file"]
 
 
-def backup(path: Path, target: Path) -> dict[str, Position]:
-    """Copy a database with SQLite's backup API, and verify the copy.
-
-    A plain copy of the file may lack what still waits in its ``-wal`` file: charges.
+def backup(source: Path | str, target: Path) -> dict[str, Position]:
+    """Copy a database to a file while it is in use, and verify the copy.
 
     Parameters
     ----------
-    path : Path
-        Ledger, which others may go on charging.
+    source : Path or str
+        File, copied by SQLite's backup API (a plain copy may lack what still waits in its ``-wal``
+        file: charges); or address of a PostgreSQL server, whose rows are read at one moment.
     target : Path
-        New file.
+        New file; an SQLite ledger with the same rows.
 
     Returns
     -------
@@ -50,13 +50,16 @@ def backup(path: Path, target: Path) -> dict[str, Position]:
     """
     if target.exists():
         raise LedgerError(f"There is already a file {target}; give a new name for the copy.")
-    if not path.exists():
-        raise LedgerError(f"There is no ledger at {path}.")
+    if not target.parent.is_dir():
+        raise LedgerError(f"There is no folder {target.parent} for the copy; create it first.")
     draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}.copy")
     try:
-        with closing(connect(str(path), "rw")) as source, closing(sqlite3.connect(draft)) as copy:
-            source.backup(copy)
-            copy.execute("PRAGMA journal_mode = WAL")
+        draft.touch(mode=0o600, exist_ok=False)
+        if isinstance(source, Path):
+            _copy_file(source, draft)
+        else:
+            connect(str(draft), "rwc").close()
+            write_all(SQLITE + str(draft), all_rows(source))
         positions = verify_file(draft)
         close(SQLITE + str(draft))
         _synchronise(draft)
@@ -65,8 +68,9 @@ def backup(path: Path, target: Path) -> dict[str, Position]:
         except FileExistsError:
             raise LedgerError(f"There is already a file {target}.") from None
         _synchronise(target.parent)
-    except sqlite3.Error as error:
-        raise LedgerError(f"The ledger at {path} cannot be copied: {error}.") from None
+    except (OSError, sqlite3.Error) as error:
+        name = without_password(str(source))
+        raise LedgerError(f"The ledger at {name} cannot be copied: {error}.") from None
     finally:
         close(SQLITE + str(draft))
         for end in ("", "-wal", "-shm"):
@@ -75,7 +79,7 @@ def backup(path: Path, target: Path) -> dict[str, Position]:
 
 
 def restore(
-    copy: Path, target: Path, heads: Iterable[tuple[str, Position]] = ()
+    copy: Path, target: Path | str, heads: Iterable[tuple[str, Position]] = ()
 ) -> dict[str, Position]:
     """Put a backup in the place of a ledger that was lost.
 
@@ -83,8 +87,9 @@ def restore(
     ----------
     copy : Path
         From :func:`backup`.
-    target : Path
-        Where the ledger was; no file may be there.
+    target : Path or str
+        Where the ledger was, and no file is any more; or address of a PostgreSQL server that has
+        none of the data sets, with the login that is to own them.
     heads : iterable of (str, Position)
         Data sets and positions that the backup must not be behind: of statements, say.
 
@@ -99,16 +104,24 @@ def restore(
         When the backup is behind one of the positions: what was charged since would be lost.
     """
     for name, position in heads:
-        if (
-            run(SQLITE + str(copy), partial(_hash_at, name, position.sequence), write=False)
-            != position.hash
-        ):
+        hash_then = partial(_hash_at, name, position.sequence)
+        if run(SQLITE + str(copy), hash_then, write=False) != position.hash:
             raise LedgerMismatchError(
                 f"The backup {copy} does not hold row {position.sequence} of the dataset {name!r} "
                 "as it was released: it is older, and what was spent since would "
                 "be spent again. Restore a newer one."
             )
-    return backup(copy, target)
+    if isinstance(target, Path):
+        return backup(copy, target)
+    return write_all(target, all_rows(SQLITE + str(copy)))
+
+
+def _copy_file(path: Path, draft: Path) -> None:
+    if not path.exists():
+        raise LedgerError(f"There is no ledger at {path}.")
+    with closing(connect_to_read(str(path))) as source, closing(sqlite3.connect(draft)) as copy:
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode = WAL")
 
 
 def verify_file(path: Path) -> dict[str, Position]:

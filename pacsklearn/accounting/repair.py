@@ -16,10 +16,10 @@ from sqlalchemy import Connection
 from pacsklearn.accounting.book import Book, Rows
 from pacsklearn.accounting.chain import Chain, sound_rows
 from pacsklearn.accounting.database import run
-from pacsklearn.accounting.entry import Entry, Founding
-from pacsklearn.accounting.founding import foundings
-from pacsklearn.accounting.schema import check_version, migrate, schema_version
+from pacsklearn.accounting.entry import Entry, Founding, without_password
+from pacsklearn.accounting.schema import migrate
 from pacsklearn.accounting.sqlite_database import SQLITE, connect
+from pacsklearn.accounting.transfer import all_rows
 from pacsklearn.core.accounts import Posting, bookkeeping_event, fits, largest_refund
 from pacsklearn.core.booked_ledger import time_text
 from pacsklearn.core.event import ledger_text
@@ -30,10 +30,10 @@ __all__ = ["repair"]
 _LONGEST_WORDS: Final = 500
 
 
-def repair(path: Path, target: Path, *, signed_by: str, reason: str) -> dict[str, Any]:
+def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> dict[str, Any]:
     """Copy a database up to its first wrong row, and charge what the rows after it charged.
 
-    The damaged file is read, never changed. The rows from the first wrong one on are written as
+    The damaged database is read, never changed. The rows from the first wrong one on are written as
     they stand to ``<target>.aside.json``, and the copy ends in rows of the kind ``"repair"`` that
     name who signed for it and the digest of that file. What the rows set aside charged is charged
     again, account by account: all that is left where an amount cannot be read. Refunds among them
@@ -41,8 +41,8 @@ def repair(path: Path, target: Path, *, signed_by: str, reason: str) -> dict[str
 
     Parameters
     ----------
-    path : Path
-        SQLite file.
+    source : Path or str
+        SQLite file, or address of a PostgreSQL server.
     target : Path
         New file.
     signed_by, reason : str
@@ -70,11 +70,13 @@ def repair(path: Path, target: Path, *, signed_by: str, reason: str) -> dict[str
     for file in (target, aside):
         if file.exists():
             raise LedgerError(f"There is already a file {file}; give a new name for the copy.")
-    datasets = _read(path)
+    address = SQLITE + str(source) if isinstance(source, Path) else source
+    name = without_password(str(source))
+    datasets = [_Dataset(*each) for each in all_rows(address)]
     if all(dataset.is_sound for dataset in datasets):
-        raise LedgerError(f"The ledger at {path} is as it was written: there is nothing to repair.")
+        raise LedgerError(f"The ledger at {name} is as it was written: there is nothing to repair.")
     document = {
-        "ledger": str(path),
+        "ledger": name,
         "signed_by": signed_by,
         "reason": reason,
         "time": time_text(),
@@ -139,7 +141,7 @@ class _Dataset:
             if row.account in made:  # charged where the reservation was made
                 continue
             account = row.account if row.account in keys else ""
-            before, amount = owed.get(account, Fraction(0)), _amount(row.charge)
+            before, amount = owed.get(account, Fraction(0)), _amount(row)
             owed[account] = None if before is None or amount is None else before + amount
         ledger_charge = 0.0
         for account, total in owed.items():
@@ -154,21 +156,16 @@ class _Dataset:
         return ledger_charge
 
 
-def _read(path: Path) -> list[_Dataset]:
-    def read(connection: Connection) -> list[_Dataset]:
-        check_version(schema_version(connection))
-        return [
-            _Dataset(founding, Rows(connection, founding.name).after(0))
-            for founding in foundings(connection)
-        ]
-
-    return run(SQLITE + str(path), read, write=False)
-
-
-def _amount(charge: Any) -> Fraction | None:
-    if isinstance(charge, bool) or not isinstance(charge, int | float) or not math.isfinite(charge):
+def _amount(row: Entry) -> Fraction | None:
+    """What a row charged: the most that it says, in its column or in its event."""
+    charges = [row.charge]
+    try:
+        charges.append(json.loads(row.event)["charge"])
+    except (TypeError, ValueError, KeyError):
+        pass  # the column is left
+    if not all(type(each) in (int, float) and math.isfinite(each) for each in charges):
         return None
-    return max(Fraction(charge), Fraction(0))
+    return max(Fraction(0), *map(Fraction, charges))
 
 
 def _readable(value: Any) -> Any:

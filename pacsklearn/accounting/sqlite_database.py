@@ -15,7 +15,7 @@ from sqlalchemy.pool import StaticPool
 from pacsklearn.accounting.database import Database, waits
 from pacsklearn.exceptions import LedgerError
 
-__all__ = ["SQLITE", "SQLiteDatabase", "connect"]
+__all__ = ["SQLITE", "SQLiteDatabase", "connect", "connect_to_read"]
 
 SQLITE: Final = "sqlite:///"
 """What the address of a database in a file begins with."""
@@ -87,12 +87,7 @@ class SQLiteDatabase(Database):
 
     def _connect(self) -> sqlite3.Connection:
         before = _file_identity(self._path)
-        try:
-            raw = connect(self._path, "rw")
-        except sqlite3.Error as error:
-            if not _is(error, _NO_WRITING):
-                raise
-            raw = _connect_to_read(self._path)
+        raw = connect_to_read(self._path)
         try:
             self._file = _file_identity(self._path)
             if self._file != before:
@@ -128,8 +123,13 @@ def connect(path: str, mode: str) -> sqlite3.Connection:
     return raw
 
 
-def _connect_to_read(path: str) -> sqlite3.Connection:
-    """Connection to a file that may not be written, for instance to verify it."""
+def connect_to_read(path: str) -> sqlite3.Connection:
+    """Connection to a file that may perhaps not be written: that is enough to verify it."""
+    try:
+        return connect(path, "rw")
+    except sqlite3.Error as error:
+        if not _is(error, _NO_WRITING):
+            raise
     try:
         return connect(path, "ro")
     except sqlite3.Error as error:

@@ -7,6 +7,13 @@ from typing import Annotated
 
 import typer
 
+from pacsklearn.cli.charged_ledger import (
+    ChargedDataset,
+    ChargedLedger,
+    Project,
+    User,
+    charged_ledger,
+)
 from pacsklearn.cli.console import guarded, note, say
 from pacsklearn.cli.options import (
     AllowExact,
@@ -43,9 +50,10 @@ def distill(
     alpha: Annotated[float, typer.Option(help="Chance of keeping a wrong label.")] = 0.01,
     subsets: Subsets = 128,
     allow_exact: AllowExact = False,
-    ledger: Annotated[
-        str | None, typer.Option(help="Account to charge as well: sqlite:///clinic.db.")
-    ] = None,
+    ledger: ChargedLedger = None,
+    dataset: ChargedDataset = None,
+    user: User = None,
+    project: Project = None,
     statement: Annotated[
         Path | None, typer.Option(help="Where the statement goes; beside the model by default.")
     ] = None,
@@ -73,7 +81,7 @@ def distill(
         budget=number(budget, "budget"),
         release="responses",
         max_answers=len(public_table.X) if max_answers is None else max_answers,
-        ledger=ledger,
+        ledger=charged_ledger(ledger, dataset, user, project),
         n_subsets=subsets,
         n_jobs=jobs,
         allow_exact=allow_exact,

@@ -8,9 +8,10 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from pacsklearn.accounting.entry import Position
-from pacsklearn.accounting.open_ledger import found_ledger, open_ledger
+from pacsklearn.accounting.entry import Position, without_password
+from pacsklearn.accounting.open_ledger import database_address, found_ledger, open_ledger
 from pacsklearn.accounting.sqlite_ledger import ledger_path
+from pacsklearn.cli.charged_ledger import ledger_uri
 from pacsklearn.cli.console import VIOLATED, guarded, say
 from pacsklearn.cli.options import Json, number
 
@@ -45,7 +46,7 @@ def found(
 ) -> None:
     """Found the ledger of a data set: once, and with a ceiling that is never changed."""
     ledger: Any = found_ledger(
-        _uri(address),
+        ledger_uri(address),
         number(ceiling, "ceiling"),
         dataset=dataset,
         unit=unit,
@@ -159,7 +160,7 @@ def repair(
     from pacsklearn.accounting.repair import repair as repaired
 
     target = to.expanduser().resolve()
-    repairs = repaired(_file(address), target, signed_by=signed_by, reason=reason)
+    repairs = repaired(_source(address), target, signed_by=signed_by, reason=reason)
     lines = [
         f"data set {name!r}: {each['kept']} rows kept, {each['set_aside']} set aside, "
         f"{each['charged']:.6g} charged for them"
@@ -174,10 +175,9 @@ def repair(
 def migrate(address: Address, *, as_json: Json = False) -> None:
     """Bring a database to this version's schema; on a server this takes the owner's login."""
     from pacsklearn.accounting.founding import upgrade
-    from pacsklearn.accounting.open_ledger import database_address
     from pacsklearn.accounting.schema import VERSION
 
-    before = upgrade(database_address(_uri(address)))
+    before = upgrade(database_address(ledger_uri(address)))
     text = f"version {before} of the schema" + ("" if before == VERSION else f", now {VERSION}")
     say({"before": before, "version": VERSION}, text, as_json=as_json)
 
@@ -190,11 +190,11 @@ def backup(
     to: Annotated[Path, typer.Option(help="New file for the copy.")],
     as_json: Json = False,
 ) -> None:
-    """Copy a ledger that is in use, with what waits in its -wal file, and verify the copy."""
+    """Copy a ledger that is in use to a file, with what waits in its -wal, and verify the copy."""
     from pacsklearn.accounting.backup import backup as copied
 
     target = to.expanduser().resolve()
-    _print_copied(target, copied(_file(address), target), as_json=as_json)
+    _print_copied(target, copied(_source(address), target), as_json=as_json)
 
 
 @ledger_app.command()
@@ -202,25 +202,26 @@ def backup(
 def restore(
     copy: Annotated[Path, typer.Argument(help="From `pacsklearn ledger backup`.")],
     *,
-    to: Annotated[Path, typer.Option(help="Where the ledger was; no file may be there.")],
+    to: Annotated[str, typer.Option(help="Where the ledger was: file or server without it.")],
     against: Against = None,
     as_json: Json = False,
 ) -> None:
     """Put a backup in the place of a ledger that was lost, if it is not behind a statement."""
     from pacsklearn.accounting.backup import restore as restored
 
-    target = to.expanduser().resolve()
+    target = _source(to)
     heads = [] if against is None else [_head(against)]
     positions = restored(copy.expanduser().resolve(), target, heads)
     _print_copied(target, positions, as_json=as_json)
 
 
-def _print_copied(target: Path, positions: dict[str, Position], *, as_json: bool) -> None:
+def _print_copied(target: Path | str, positions: dict[str, Position], *, as_json: bool) -> None:
     copied = {name: str(position) for name, position in positions.items()}
     lines = [f"data set {name!r}: position {position}" for name, position in copied.items()]
+    name = without_password(str(target))
     say(
-        {"ledger": str(target), "positions": copied},
-        "\n".join([*lines, "", f"written to {target}"]),
+        {"ledger": name, "positions": copied},
+        "\n".join([*lines, "", f"written to {name}"]),
         as_json=as_json,
     )
 
@@ -239,18 +240,11 @@ def _head(statement: Path) -> tuple[str, Position]:
     return dataset, Position.parse(position)
 
 
-def _file(address: str) -> Path:
-    if address.startswith("postgresql"):
-        raise ValueError(
-            "A ledger on a server is backed up with the server's own means (pg_dump, or a standby "
-            "with synchronous_commit = remote_apply); verify what is restored with --against."
-        )
-    return ledger_path(_uri(address))
-
-
-def _uri(address: str) -> str:
-    return address if "://" in address else f"sqlite:///{address}"
+def _source(address: str) -> Path | str:
+    """File, or address of a server."""
+    uri = ledger_uri(address)
+    return ledger_path(uri) if uri.startswith("sqlite:") else database_address(uri)
 
 
 def _opened(address: str, dataset: str, unit: str | None) -> Any:
-    return open_ledger(_uri(address), ceiling=None, dataset=dataset, unit=unit)
+    return open_ledger(ledger_uri(address), ceiling=None, dataset=dataset, unit=unit)

@@ -7,6 +7,13 @@ from typing import Annotated
 
 import typer
 
+from pacsklearn.cli.charged_ledger import (
+    ChargedDataset,
+    ChargedLedger,
+    Project,
+    User,
+    charged_ledger,
+)
 from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.options import (
     AllowExact,
@@ -53,9 +60,10 @@ def release(
         int | None, typer.Option(help="Public seed of the subsets; secret when not given.")
     ] = None,
     allow_exact: AllowExact = False,
-    ledger: Annotated[
-        str | None, typer.Option(help="Account to charge as well: sqlite:///clinic.db.")
-    ] = None,
+    ledger: ChargedLedger = None,
+    dataset: ChargedDataset = None,
+    user: User = None,
+    project: Project = None,
     statement: Annotated[
         Path | None, typer.Option(help="Where the statement goes; beside the model by default.")
     ] = None,
@@ -85,7 +93,10 @@ def release(
         "drop": listed(drop),
         "schema": None if schema is None else Schema.read(schema).to_table_schema(),
     }
-    model = model_of(recipe, ledger=ledger, n_jobs=jobs, verbose=0 if as_json else 1)
+    account = charged_ledger(
+        ledger, dataset, user, project, unit="nats" if criterion is None else None
+    )
+    model = model_of(recipe, ledger=account, n_jobs=jobs, verbose=0 if as_json else 1)
     table = table_of(recipe, data)
     given = {} if table.groups is None else {"groups": table.groups}
     with publication(output, statement, force=force) as place:

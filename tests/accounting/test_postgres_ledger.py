@@ -18,8 +18,11 @@ import psycopg
 import pytest
 
 from pacsklearn.accounting import database, store
+from pacsklearn.accounting.backup import backup, restore
 from pacsklearn.accounting.open_ledger import open_ledger
 from pacsklearn.accounting.postgres_ledger import PostgresLedger
+from pacsklearn.accounting.repair import repair
+from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.exceptions import (
@@ -304,6 +307,54 @@ def test_killed_clients(ledger: PostgresLedger, tmp_path: Path) -> None:
 
 def test_a_killed_server(ledger: PostgresLedger, server: PostgresServer) -> None:
     kill_servers(ledger, server, 4)
+
+
+class TestCopies:
+    def test_a_ledger_moves_to_a_file_and_back_to_a_server(
+        self,
+        ledger: PostgresLedger,
+        server: PostgresServer,
+        make_event: MakeEvent,
+        tmp_path: Path,
+    ) -> None:
+        theirs = PostgresLedger.found(ledger._store.address, 2.0, dataset="theirs", per_user=1.0)
+        for _ in range(3):
+            ledger.charge(make_event(0.125))
+        theirs.on_behalf_of(user="ann").reserve(0.3, note="search", seconds=1e6)
+        heads = {"default": ledger.position, "theirs": theirs.position}
+        file = tmp_path / "copy.db"
+        assert backup(ledger._store.address, file) == heads
+        copy = SQLiteLedger(f"sqlite:///{file}", dataset="theirs")
+        assert copy.spent == 0.3
+        assert copy.reservations[0].note == "search"
+        assert copy.on_behalf_of(user="ann").remaining == theirs.on_behalf_of(user="ann").remaining
+        address = server.database()
+        assert restore(file, address, heads.items()) == heads
+        again = PostgresLedger(address)
+        assert again.verify() == heads["default"]
+        assert again.events == ledger.events
+        assert again.charge(make_event(0.125))
+        with pytest.raises(LedgerError, match="already, which is left as it is"):
+            restore(file, address)
+        assert again.verify().sequence == 4
+
+    def test_a_damaged_one_is_repaired_into_a_file(
+        self, ledger: PostgresLedger, address: str, make_event: MakeEvent, tmp_path: Path
+    ) -> None:
+        for _ in range(3):
+            ledger.charge(make_event(0.125))
+        sql(
+            address,
+            "ALTER TABLE entries DISABLE TRIGGER ALL",
+            "UPDATE entries SET charge = 0 WHERE sequence = 2",
+        )
+        file = tmp_path / "repaired.db"
+        with pytest.raises(LedgerCorruptedError, match="row 2"):
+            backup(ledger._store.address, tmp_path / "copy.db")
+        assert [*tmp_path.iterdir()] == []
+        facts = repair(ledger._store.address, file, signed_by="A. Curator", reason="a zero")
+        assert (facts["default"]["kept"], facts["default"]["set_aside"]) == (1, 2)
+        assert SQLiteLedger(f"sqlite:///{file}").spent == 0.375  # the event still says what it was
 
 
 @pytest.mark.soak

@@ -115,3 +115,20 @@ def test_a_budget_that_is_spent_is_refused(call, folder):
     result = call(*base, "--output", "two.joblib", code=2)
     assert "exhausted" in result.stderr
     assert not (folder / "two.joblib").exists()
+
+
+def test_a_release_is_charged_to_who_asked_for_it(call, folder):
+    call(
+        "ledger", "found", "l.db", "--ceiling", "1", "--per-user", "1/8", "--dataset", "ward",
+    )  # fmt: skip
+    base = (
+        "release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16,
+        "--budget", "1/8", "--output",
+    )  # fmt: skip
+    ours = ("--ledger", "l.db", "--dataset", "ward")
+    assert "on_behalf_of(user=" in call(*base, "one.joblib", *ours, code=2).stderr
+    call(*base, "one.joblib", *ours, "--user", "ann", "--project", "trial")
+    assert "exhausted" in call(*base, "two.joblib", *ours, "--user", "ann", code=2).stderr
+    call(*base, "two.joblib", *ours, "--user", "bob")
+    assert SQLiteLedger("sqlite:///l.db", dataset="ward").spent == pytest.approx(0.25)
+    assert "name the ledger" in call(*base, "three.joblib", "--user", "ann", code=2).stderr
