@@ -7,6 +7,7 @@ import json
 import math
 import uuid
 from collections.abc import Iterable
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, final
@@ -159,10 +160,8 @@ class _Dataset:
 def _amount(row: Entry) -> Fraction | None:
     """What a row charged: the most that it says, in its column or in its event."""
     charges = [row.charge]
-    try:
+    with suppress(TypeError, ValueError, KeyError):  # the column is left
         charges.append(json.loads(row.event)["charge"])
-    except (TypeError, ValueError, KeyError):
-        pass  # the column is left
     if not all(type(each) in (int, float) and math.isfinite(each) for each in charges):
         return None
     return max(Fraction(0), *map(Fraction, charges))
