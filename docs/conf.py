@@ -6,7 +6,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from cycler import cycler
 from numpydoc.docscrape import NumpyDocString
+
+from pacsklearn.display.palette import COLOURS, STYLE
 
 with (Path(__file__).parents[1] / "pyproject.toml").open("rb") as file:
     release = tomllib.load(file)["project"]["version"]
@@ -33,6 +36,15 @@ myst_heading_anchors = 3
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 
+
+def one_style(*event: Any) -> None:
+    """Every figure of the gallery looks like the displays, on light and on dark pages."""
+    import matplotlib as mpl
+
+    del event
+    mpl.rcParams.update({**STYLE, "axes.prop_cycle": cycler(color=COLOURS), "savefig.dpi": 110})
+
+
 # A figure is what these pages are for, and an example that fails is an error.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
@@ -41,6 +53,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "download_all_examples": False,
+    "reset_modules": ("matplotlib", one_style),
     "show_signature": False,
     "write_computation_times": False,
 }

@@ -38,6 +38,6 @@ for C, marker in zip((1.0, 0.01, 0.0001), "osv", strict=True):
 ax.set(xscale="log", xlabel="budget (nats)", ylabel="accuracy, mean of 50 releases")
 ax.set_xticks(budgets, ["1/64", "1/16", "1/4", "1", "4"])
 ax.minorticks_off()
-ax.legend()
+figure.legend(loc="outside upper center", ncols=2)
 ax.grid(alpha=0.3)
 plt.show()

@@ -41,5 +41,5 @@ for (name, values), style in zip(power.items(), ("o-", "s--"), strict=True):
 ax.set(yscale="log", xlabel="membership success, at most", ylabel="noise power on four means (cm²)")
 ax.xaxis.set_major_formatter("{x:.0%}")
 ax.grid(alpha=0.3)
-ax.legend()
+figure.legend(loc="outside upper center", ncols=2)
 plt.show()

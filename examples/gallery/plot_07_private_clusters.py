@@ -20,7 +20,7 @@ for ax, budget in zip(axes, (1 / 64, 1 / 4, 1), strict=True):
     ax.plot(*model.released_estimator_.cluster_centers_.T, "rX", markersize=11, label="released")
     ax.set(title=f"budget {budget:.3g} nats", xlabel="petal length (cm)")
 axes[0].set(ylabel="petal width (cm)")
-axes[0].legend(loc="upper left")
+figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center")
 plt.show()
 
 # %%

@@ -26,7 +26,7 @@ ax.plot(budgets, random, "o-", label="random delay of least mean")
 ax.plot(budgets, buckets, "s--", label="best buckets")
 ax.axhline(weights @ (values[-1] - values), color="k", linewidth=1, label="constant time")
 ax.set(xscale="log", xlabel="budget (nats)", ylabel="mean delay (microseconds)", ylim=(0, None))
-ax.legend()
+figure.legend(loc="outside upper center", ncols=2)
 ax.grid(alpha=0.3)
 plt.show()
 

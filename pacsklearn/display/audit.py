@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from pacsklearn.audit.audit_record import Audit
-from pacsklearn.display.palette import COLOURS, MARKERS, NEUTRAL, below_axes, percent, pyplot
+from pacsklearn.display.palette import (
+    COLOURS,
+    MARKERS,
+    NEUTRAL,
+    legend_below,
+    percent,
+    pyplot,
+    styled,
+)
 
 __all__ = ["AuditDisplay"]
 
@@ -75,6 +83,7 @@ class AuditDisplay:
         pyplot(cls.__name__)
         return cls(audit=run_audit(estimator, X, y, **options)).plot(ax)
 
+    @styled
     def plot(self, ax: Any = None) -> AuditDisplay:
         """Draw.
 
@@ -120,7 +129,7 @@ class AuditDisplay:
             )
             ax.plot(percent(result.prior), place, "|", color=NEUTRAL, markersize=18)
             if result.bound is not None:
-                ax.plot(percent(result.bound), place, "d", color="black", markersize=8)
+                ax.plot(percent(result.bound), place, "d", color=NEUTRAL, markersize=8)
             words = result.criterion.replace("naming a subset with ", "a subset, ")
             refuted = result.violates(self.audit.attack_level)
             names.append(f"{result.attack}\n{words}" + ("\nREFUTED" if refuted else ""))
@@ -132,15 +141,8 @@ class AuditDisplay:
         shown = f"attack, {100 * self.audit.level:g} % interval (all together)"
         ax.errorbar([], [], xerr=[], fmt="o", color=COLOURS[0], capsize=4, label=shown)
         ax.plot([], [], "|", color=NEUTRAL, markersize=12, label="guessing blindly")
-        ax.plot([], [], "d", color="black", markersize=8, label="allowed by the guarantee")
-        ax.legend(
-            loc="upper center",
-            bbox_to_anchor=(0.5, 0),
-            bbox_transform=below_axes(ax),
-            ncols=3,
-            frameon=False,
-            fontsize="small",
-        )
+        ax.plot([], [], "d", color=NEUTRAL, markersize=8, label="allowed by the guarantee")
+        legend_below(ax, 3, fontsize="small")
         ax.set_title("Success of each attack")
 
     def _draw_characteristics(self, ax: Any) -> None:
@@ -156,7 +158,7 @@ class AuditDisplay:
         if limits:
             lift = 2 * percent(max(limits)) - 100
             ax.plot(
-                [0, 100 - lift], [lift, 100], ":", color="black", label="limit of the guarantee"
+                [0, 100 - lift], [lift, 100], ":", color=NEUTRAL, label="limit of the guarantee"
             )
         for curve in self.audit.curves:
             ax.step(
@@ -172,5 +174,5 @@ class AuditDisplay:
         ax.set_xlabel("false alarms (%)")
         ax.set_ylabel("members found (%)")
         ax.grid(visible=True, alpha=0.25)
-        ax.legend(loc="lower right", fontsize="small", framealpha=0.9)
+        legend_below(ax, fontsize="small")
         ax.set_title("Membership of one unit")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn._validation import check_integer
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.display.palette import COLOURS, NEUTRAL, percent, pyplot
+from pacsklearn.display.palette import COLOURS, NEUTRAL, legend_below, percent, pyplot, styled
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["BeliefDisplay"]
@@ -139,6 +139,7 @@ class BeliefDisplay:
         path = np.stack([*beliefs, played.posterior])
         return cls(beliefs=path, step_budget=step, drawn=played.secret).plot(ax)
 
+    @styled
     def plot(self, ax: Any = None) -> BeliefDisplay:
         """Draw.
 
@@ -177,7 +178,7 @@ class BeliefDisplay:
             )
         above.set_ylim(bottom=0)
         above.set_ylabel("belief (%)")
-        above.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+        above.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.where(self.beliefs > 0, self.beliefs * np.log(self.beliefs), 0.0)
         entropy = -logs.sum(axis=1)
@@ -193,7 +194,7 @@ class BeliefDisplay:
         below.set_ylabel("entropy (nats)")
         below.set_xlabel("answers or releases")
         below.xaxis.get_major_locator().set_params(integer=True)
-        below.legend(loc="lower left", framealpha=0.9)
+        legend_below(below)
         for axes in self.axes_:
             axes.grid(visible=True, axis="y", alpha=0.25)
             axes.set_xlim(0, max(len(steps) - 1, 1))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.display.palette import COLOURS, NEUTRAL, percent, pyplot
+from pacsklearn.display.palette import COLOURS, NEUTRAL, legend_below, percent, pyplot, styled
 from pacsklearn.information import dp_success, posterior_success
 
 __all__ = ["MembershipBoundDisplay"]
@@ -102,6 +102,7 @@ class MembershipBoundDisplay:
             budgets=tuple(sorted(grid)), priors=(guarantee.prior_membership,), guarantee=guarantee
         ).plot(ax)
 
+    @styled
     def plot(self, ax: Any = None) -> MembershipBoundDisplay:
         """Draw.
 
@@ -142,7 +143,7 @@ class MembershipBoundDisplay:
                 self.guarantee.information,
                 success,
                 "D",
-                color="black",
+                color=NEUTRAL,
                 label=f"this guarantee: at most {math.ceil(success * 100) / 100:.2f} %",
             )
         self._label()
@@ -173,4 +174,4 @@ class MembershipBoundDisplay:
         ax.set_xlabel("mutual information (nats; smaller is more private)")
         ax.set_ylabel("any adversary's success, at most (%)")
         ax.grid(visible=True, alpha=0.25)
-        ax.legend(loc="upper left" if len(self.priors) > 1 else "lower right", framealpha=0.9)
+        legend_below(ax, 3, fontsize="small")

@@ -17,7 +17,7 @@ from pacsklearn.core.metric import Metric, as_metric
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.display.palette import COLOURS, MARKERS, below_axes, pyplot
+from pacsklearn.display.palette import COLOURS, MARKERS, legend_below, pyplot, styled
 from pacsklearn.plugin import registry
 
 __all__ = ["NoiseSpectrum", "NoiseSpectrumDisplay"]
@@ -183,6 +183,7 @@ n_jobs, fast_fit
         cost = outputs.metric(metric)
         return cls.from_outputs(outputs.vectors, budget=budget, noise=noise, metric=cost, ax=ax)
 
+    @styled
     def plot(self, ax: Any = None) -> NoiseSpectrumDisplay:
         """Draw.
 
@@ -235,14 +236,7 @@ n_jobs, fast_fit
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.grid(visible=True, axis="y", alpha=0.25)
         ax.set_xlim(0.3, shown + 0.7)
-        ax.legend(
-            loc="upper center",
-            bbox_to_anchor=(0.5, 0),
-            bbox_transform=below_axes(ax),
-            ncols=3,
-            frameon=False,
-            fontsize="small",
-        )
+        legend_below(ax, 3, fontsize="small")
         ax.set_title(f"Noise by direction, budget {spectrum.budget:.4g} nats")
 
     def _draw_powers(self, ax: Any) -> None:

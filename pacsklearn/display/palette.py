@@ -1,10 +1,24 @@
-"""Colours and markers of all displays, and the way to matplotlib."""
+"""Colours, markers and style of all displays, and the way to matplotlib."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+import functools
+from collections.abc import Callable
+from typing import Any, Final, ParamSpec, TypeVar
 
-__all__ = ["COLOURS", "MARKERS", "NEUTRAL", "below_axes", "percent", "pyplot"]
+__all__ = [
+    "COLOURS",
+    "MARKERS",
+    "NEUTRAL",
+    "STYLE",
+    "legend_below",
+    "percent",
+    "pyplot",
+    "styled",
+]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's, told apart by readers with any colour vision."""
@@ -12,8 +26,31 @@ COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E
 MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 """For print without colours."""
 
-NEUTRAL: Final = "#595959"
-"""Bounds, limits and whatever is no measurement."""
+NEUTRAL: Final = "#737373"
+"""Text, bounds, limits and whatever is no measurement: contrast above 4 on white and on black."""
+
+STYLE: Final = {
+    "axes.edgecolor": NEUTRAL,
+    "axes.facecolor": "none",
+    "axes.grid": False,
+    "axes.labelcolor": NEUTRAL,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlecolor": NEUTRAL,
+    "axes.titlesize": "medium",
+    "figure.facecolor": "none",
+    "font.size": 10.0,
+    "grid.alpha": 0.25,
+    "grid.color": NEUTRAL,
+    "legend.frameon": False,
+    "legend.labelcolor": NEUTRAL,
+    "lines.markersize": 5.0,
+    "savefig.facecolor": "none",
+    "text.color": NEUTRAL,
+    "xtick.color": NEUTRAL,
+    "ytick.color": NEUTRAL,
+}
+"""Settings of matplotlib for pages that are light or dark: no background, grey text."""
 
 
 def pyplot(display: str) -> Any:
@@ -30,11 +67,38 @@ def pyplot(display: str) -> Any:
     return plt
 
 
-def below_axes(ax: Any, inches: float = 0.45) -> Any:
+def styled(plot: Callable[P, T]) -> Callable[P, T]:
+    """Method that draws, with :data:`STYLE` in place while it does."""
+
+    @functools.wraps(plot)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            from cycler import cycler
+            from matplotlib import rc_context
+        except ImportError:  # the method says which extra is missing
+            return plot(*args, **kwargs)
+        with rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLOURS)}):
+            return plot(*args, **kwargs)
+
+    return drawn
+
+
+def below_axes(ax: Any, inches: float) -> Any:
     """Transform of a legend that lies so far below the axes, whatever their height."""
     from matplotlib.transforms import ScaledTranslation
 
     return ax.transAxes + ScaledTranslation(0, -inches, ax.figure.dpi_scale_trans)
+
+
+def legend_below(ax: Any, columns: int = 2, *, inches: float = 0.45, **options: Any) -> Any:
+    """Legend under the axes, where it covers no curve."""
+    return ax.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        bbox_transform=below_axes(ax, inches),
+        ncols=columns,
+        **options,
+    )
 
 
 def percent(share: float) -> float:

@@ -16,23 +16,33 @@ from typing import Any, final
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.display.noise_spectrum import NoiseSpectrum
+from pacsklearn.display.palette import STYLE
 from pacsklearn.display.privacy_statement import guarantee_of, privacy_statement
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
 
 __all__ = ["PrivacyReport", "privacy_report"]
 
 _STYLE = """
-body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;
-color:#1a1a1a;background:#fff}
+:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.7rem;margin-bottom:.2rem}
-h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid #ccc}
-table{border-collapse:collapse;font-size:.92rem}
+h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid #8886}
+table{border-collapse:collapse;font-size:.92rem;display:block;overflow-x:auto}
 th,td{text-align:left;vertical-align:top;padding:.15rem 1rem .15rem 0}
-pre{font-size:.8rem;overflow-x:auto;background:#f6f6f6;padding:.7rem}
+pre{font-size:.8rem;overflow-x:auto;background:#8882;padding:.7rem}
 img{max-width:100%;height:auto}
 .status{font-weight:600}
 .promise{font-size:1.08rem}
 .private{border-left:.35rem solid #D55E00;padding-left:1rem}
+@page{margin:18mm 16mm}
+@media print{
+:root{color-scheme:light}
+body{font-size:10.5pt;max-width:none;margin:0;padding:0}
+h2{break-after:avoid}
+img,tr,li{break-inside:avoid}
+pre{white-space:pre-wrap}
+table{display:table;overflow:visible}
+}
 """
 
 
@@ -234,6 +244,7 @@ def _figures(
     spectrum: NoiseSpectrum | None,
 ) -> tuple[tuple[str, str, bytes], ...]:
     try:
+        from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError:
         return ()
@@ -260,10 +271,11 @@ def _figures(
     figures = []
     for section, caption, size, columns, draw in wanted:
         # Not by pyplot: a report leaves no figure open and no backend chosen.
-        figure = Figure(figsize=size, layout="constrained")
-        draw(figure.subplots(1, columns))
+        figure = Figure(figsize=size, layout="constrained", facecolor="none")
+        with rc_context(STYLE):
+            draw(figure.subplots(1, columns))
         stream = io.BytesIO()
-        figure.savefig(stream, format="png", dpi=90)
+        figure.savefig(stream, format="png", dpi=110)
         figures.append((section, caption, stream.getvalue()))
     return tuple(figures)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pacsklearn.display.palette import COLOURS, MARKERS, NEUTRAL, below_axes, pyplot
+from pacsklearn.display.palette import COLOURS, MARKERS, NEUTRAL, legend_below, pyplot, styled
 from pacsklearn.estimators.privacy_curve import privacy_utility_curve
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve, budget_label
 from pacsklearn.information.posterior_success import posterior_success
@@ -96,6 +96,7 @@ class PrivacyUtilityDisplay:
         pyplot(cls.__name__)
         return cls(curve=privacy_utility_curve(estimator, X, y, **options)).plot(ax)
 
+    @styled
     def plot(
         self,
         ax: Any = None,
@@ -142,7 +143,7 @@ class PrivacyUtilityDisplay:
         for i, noise in enumerate(self.curve.noises):
             self._draw_backend(i, noise, spread, line_kwargs or {})
         baseline = ax.axhline(
-            self.curve.noiseless_score, linestyle="--", color="black", label="no noise, not private"
+            self.curve.noiseless_score, linestyle="--", color=NEUTRAL, label="no noise, not private"
         )
         handles = [*self.lines_, baseline]
         self.membership_ax_ = None
@@ -201,11 +202,4 @@ class PrivacyUtilityDisplay:
         self.ax_.set_xlabel("budget in nats of mutual information (smaller is more private)")
         self.ax_.set_ylabel(f"{self.curve.scoring} on held-out rows")
         self.ax_.grid(visible=True, axis="y", alpha=0.25)
-        self.legend_ = self.ax_.legend(
-            handles=handles,
-            loc="upper center",
-            bbox_to_anchor=(0.5, 0),
-            bbox_transform=below_axes(self.ax_),
-            ncols=min(len(handles), 3),
-            frameon=False,
-        )
+        self.legend_ = legend_below(self.ax_, min(len(handles), 3), handles=handles)

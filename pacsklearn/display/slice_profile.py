@@ -11,7 +11,7 @@ import numpy as np
 from pacsklearn.core.scenario import Worlds
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import SlicedLaw
-from pacsklearn.display.palette import COLOURS, below_axes, pyplot
+from pacsklearn.display.palette import COLOURS, legend_below, pyplot, styled
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.world_distances import slice_distances
 
@@ -176,6 +176,7 @@ class SliceProfileDisplay:
         moment = float(self.profile.weights @ np.exp(scaled - top))
         return (top + math.log(moment)) / (self.order - 1)
 
+    @styled
     def plot(self, ax: Any = None) -> SliceProfileDisplay:
         """Draw.
 
@@ -233,13 +234,7 @@ class SliceProfileDisplay:
         if self.profile.dimension != 2:
             ax.set_xticks([])
         ax.set_title(f"Renyi divergence of order {self.order:g} (nats)", pad=16)
-        ax.legend(
-            loc="upper center",
-            bbox_to_anchor=(0.5, 0),
-            bbox_transform=below_axes(ax, 0.4),
-            ncols=2,
-            frameon=False,
-        )
+        legend_below(ax, inches=0.4)
         return self
 
     def _around(self) -> tuple[Floats, Floats]:

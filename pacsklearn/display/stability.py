@@ -16,7 +16,7 @@ from pacsklearn.core.metric import as_metric
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.display.palette import COLOURS, MARKERS, NEUTRAL, pyplot
+from pacsklearn.display.palette import COLOURS, MARKERS, NEUTRAL, legend_below, pyplot, styled
 from pacsklearn.plugin import registry
 
 __all__ = ["StabilityDisplay"]
@@ -162,6 +162,7 @@ class StabilityDisplay:
         metric = outputs.metric(options.pop("metric", "auto"))
         return cls.from_outputs(outputs.vectors, metric=metric, **options)
 
+    @styled
     def plot(self, ax: Any = None) -> StabilityDisplay:
         """Draw.
 
@@ -204,7 +205,7 @@ class StabilityDisplay:
         ax.set_xlabel("number of candidates")
         ax.set_ylabel("noise power (% of that of all candidates)")
         ax.grid(visible=True, axis="y", alpha=0.25)
-        ax.legend(loc="lower right", framealpha=0.9)
+        legend_below(ax)
         return self
 
 
