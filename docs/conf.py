@@ -26,6 +26,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
 ]
+suppress_warnings = ["config.cache"]  # the style of the gallery is a function
 exclude_patterns = ["_build", "sg_execution_times.rst"]
 nitpicky = False
 
@@ -52,6 +53,7 @@ sphinx_gallery_conf = {
     "filename_pattern": "plot_",
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
+    "backreferences_dir": "generated/examples",
     "download_all_examples": False,
     "reset_modules": ("matplotlib", one_style),
     "show_signature": False,
@@ -61,6 +63,9 @@ sphinx_gallery_conf = {
 html_theme = "furo"
 html_title = f"pacsklearn {release}"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
+html_js_files = ["tables.js"]
 
 
 # A section of ours: known to the parser, shown by the function below.

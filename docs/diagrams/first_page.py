@@ -103,8 +103,7 @@ def draw(found: dict[str, Any]) -> Any:
     right.axvline(50, color=NEUTRAL, linestyle="--", linewidth=1)
     right.text(51, -0.62, "tossing a coin", color=NEUTRAL, fontsize="small", va="center")
     right.plot(100 * found["attack"], 1, "d", color="white", markeredgecolor=NEUTRAL, markersize=9)
-    right.text(100 * found["attack"] + 8.5, 1.42, "best attack we could build", color=NEUTRAL,
-               fontsize="small", va="center")  # fmt: skip
+    right.text(62, 1, "diamond: best of our attacks", color=NEUTRAL, fontsize="small", va="center")
     right.set(xlim=(0, 100), yticks=[], xlabel="success of an attacker (%)")
     right.set_title("Can anyone tell whose records were used?", loc="left")
     for ax in (left, right):

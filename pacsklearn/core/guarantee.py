@@ -225,10 +225,11 @@ class Guarantee(Statement):
             seen = "all that this session may release"
         if self.n_releases > 1:
             seen = f"all {self.n_releases} releases of this session so far"
-        certified = ""
-        if self.certified_membership is not None:
+        certified, figure = "", self.certified_membership
+        # Its margin may put it above what is proved anyway; then the sentence would say less.
+        if figure is not None and figure < self.posterior_membership:
             these = "this very release" if self.n_releases == 1 else "these very releases together"
-            certified = f"Certified for {these}: at most {percent_up(self.certified_membership)} %."
+            certified = f"Certified for {these}: at most {percent_up(figure)} %."
         sentences = (self.secret.promise(seen, self._bounds), certified, self.secret.exceptions)
         return " ".join(filter(None, sentences))
 

@@ -29,7 +29,7 @@ MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 NEUTRAL: Final = "#737373"
 """Text, bounds, limits and whatever is no measurement: contrast above 4 on white and on black."""
 
-STYLE: Final = {
+STYLE: Final[Any] = {
     "axes.edgecolor": NEUTRAL,
     "axes.facecolor": "none",
     "axes.grid": False,

@@ -31,7 +31,7 @@ BLOCK = re.compile(
 )
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 # Noise is drawn afresh in every run; so are the figures that depend on it.
-CLOSE = {"rel_tol": 0.15, "abs_tol": 0.02}
+CLOSE = {"rel_tol": 0.15, "abs_tol": 0.1}
 
 
 def blocks(page: Path) -> Iterator[tuple[int, str, str | None]]:
@@ -96,7 +96,7 @@ def test_every_block_of_the_first_pages_that_prints_shows_what():
     ("shown", "printed", "same"),
     [
         ("accuracy 0.93", "accuracy 0.95\n", True),
-        ("accuracy 0.93", "accuracy 0.53", False),
+        ("accuracy 0.93", "accuracy 0.73", False),
         ("128 subsets", "127 subsets", False),
         ("a ... z", "a b c d z", True),
         ("a ... z", "a b c d y", False),
