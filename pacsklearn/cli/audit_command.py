@@ -30,18 +30,28 @@ def audit(
     seed: Annotated[int, typer.Option(help="Public seed of the rounds.")] = 0,
     output: Annotated[Path | None, typer.Option(help="Where the audit goes (JSON).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Where a picture goes (PNG, SVG).")] = None,
+    checklist: Annotated[
+        Path | None, typer.Option(help="Where the output check goes (HTML or JSON).")
+    ] = None,
+    purpose: Annotated[str, typer.Option(help="Why it is published, for the output check.")] = "",
+    largest_success: Annotated[
+        float | None, typer.Option(help="Most that success at membership may be, from 0 to 1.")
+    ] = None,
     jobs: Jobs = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Replay the mechanism of a statement on its rows and attack it. Exits with 1 if it leaks.
+    """Replay the mechanism of a statement on its rows and attack it.
+
+    Exits with 1 if it leaks, or if any other line of the output check is violated.
 
     A model is fitted anew, with a secret of its own that is thrown away; nothing is charged.
     """
     from pacsklearn.audit.run_audit import run_audit
     from pacsklearn.cli.recipe import model_of, read_statement, stated_guarantee, table_of
+    from pacsklearn.display.output_checklist import output_checklist
 
-    for path in (output, plot):
+    for path in (output, plot, checklist):
         if path is not None:
             checked_output(path, force=force)
     document = read_statement(statement)
@@ -51,7 +61,8 @@ def audit(
     table = table_of(recipe, data)
     given = {} if table.groups is None else {"groups": table.groups}
     model = model_of(recipe, n_jobs=jobs).fit(table.X, table.y, **given)
-    _same_promise(stated_guarantee(document), model.guarantee_)
+    stated = stated_guarantee(document)
+    _same_promise(stated, model.guarantee_)
     named: Any = "auto"
     if attacks != "auto":
         named = [name.strip() for name in attacks.split(",")]
@@ -71,8 +82,19 @@ def audit(
         output.write_text(report.to_json(indent=1), encoding="utf-8")
     if plot is not None:
         report.plot().figure_.savefig(plot, dpi=150)
-    say(json.loads(report.to_json()), str(report), as_json=as_json)
-    if not report.passed:
+    check = output_checklist(
+        stated,
+        title=document["title"],
+        audit=report,
+        purpose=purpose,
+        largest_success=largest_success,
+    )
+    if checklist is not None:
+        check.save(checklist)
+    violated = [f"VIOLATED: {line.question} {line.finding}" for line in check.violations]
+    data = json.loads(report.to_json()) | {"checklist": check.to_dict()}
+    say(data, "\n".join([str(report), *violated]), as_json=as_json)
+    if not check.passed:
         raise typer.Exit(VIOLATED)
 
 

@@ -10,6 +10,7 @@ from pacsklearn import __version__
 from pacsklearn.audit import run_audit
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.core.attack import AttackResult
+from pacsklearn.display.published_schema import check_document
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
 from pacsklearn.plugin import AttackRecord, register, unregister
 from pacsklearn.plugin.discovery import PluginFailure
@@ -49,6 +50,22 @@ def test_a_violated_audit_exits_with_one(call, released, monkeypatch):
     assert "GUARANTEE REFUTED" in result.stdout
     result = call("audit", "rows.csv", "model.statement.json", "--json", code=1)
     assert json.loads(result.stdout)["passed"] is False
+
+
+def test_any_violated_line_of_the_output_check_exits_with_one(call, released, folder):
+    """No attack refutes it, but the house allows less than the model's promise."""
+    base = ("audit", "rows.csv", "model.statement.json", "--trials", 20, "--attacks")
+    base += ("identification", "--purpose", "teaching")
+    result = call(*base, "--largest-success", "0.501", "--checklist", "c.json", code=1)
+    assert "VIOLATED: Is the success" in result.stdout
+    document = json.loads((folder / "c.json").read_text())
+    check_document(document)
+    assert [line["safe"] for line in document["lines"] if line["verdict"] == "violated"] == [
+        "outputs"
+    ]
+    result = call(*base, "--largest-success", "0.999", "--checklist", "c.html", "--json")
+    assert json.loads(result.stdout)["checklist"]["passed"] is True
+    assert "Output check" in (folder / "c.html").read_text()
 
 
 def test_an_audit_of_other_rows_is_refused(call, released, folder, table):

@@ -1,0 +1,55 @@
+"""A guarantee as a document that other tools can read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.display.privacy_statement import guarantee_of
+
+__all__ = ["GUARANTEE_SCHEMA", "guarantee_document", "guarantee_from_document"]
+
+GUARANTEE_SCHEMA: Final = "pacsklearn-guarantee/1"
+
+
+def guarantee_document(source: Any) -> dict[str, Any]:
+    """Machine-readable guarantee; :func:`check_document` knows its schema.
+
+    Parameters
+    ----------
+    source : fitted estimator, release, session, Guarantee or PufferfishGuarantee
+
+    Returns
+    -------
+    dict
+        Plain data: the fields of the guarantee, the figures derived from them, its status, its
+        promise in words and what the adversary may know.
+    """
+    guarantee = guarantee_of(source)
+    document = {
+        "schema": GUARANTEE_SCHEMA,
+        "status": guarantee.status,
+        "promise": guarantee.promise,
+        "threat_model": list(guarantee.secret.threats),
+        **guarantee.to_dict(),
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(document, allow_nan=False))
+    return plain
+
+
+def guarantee_from_document(document: dict[str, Any]) -> Guarantee | PufferfishGuarantee:
+    """Guarantee that a document states; derived figures are computed anew.
+
+    Raises
+    ------
+    ValueError
+        When the document is of another kind.
+    """
+    if document.get("schema") != GUARANTEE_SCHEMA:
+        raise ValueError(
+            f"document must follow {GUARANTEE_SCHEMA!r}, got {document.get('schema')!r}."
+        )
+    kind = Guarantee if document.get("framework") == Guarantee.framework else PufferfishGuarantee
+    return kind.from_json(json.dumps(document))
