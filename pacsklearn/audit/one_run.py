@@ -161,7 +161,7 @@ def _promise(model: Any, epsilon: float | None, delta: float | None) -> tuple[fl
     costs = getattr(guarantee, "costs", None)
     if guarantee is None or costs is None:
         return float("inf"), 0.0 if delta is None else float(delta)
-    if guarantee.averaged_over:
+    if guarantee.secret.averaged_over:
         raise ValueError(
             "accounting must be 'worst-case' or 'secret-batches': a mean over the draws of the "
             "batches does not bound what one run reveals."
