@@ -40,6 +40,7 @@ if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below
     from pacsklearn.display.privacy_utility import PrivacyUtilityDisplay
     from pacsklearn.display.slice_profile import SliceProfileDisplay
     from pacsklearn.display.stability import StabilityDisplay
+    from pacsklearn.estimators.auto_private import AutoPrivateClassifier, AutoPrivateRegressor
     from pacsklearn.estimators.distillation import DistilledModel, distill
     from pacsklearn.estimators.fit_plan import FitPlan
     from pacsklearn.estimators.pac_private import PACPrivate
@@ -121,6 +122,10 @@ _NAMES = {
     "pacsklearn.display.privacy_utility": ("PrivacyUtilityDisplay",),
     "pacsklearn.display.slice_profile": ("SliceProfileDisplay",),
     "pacsklearn.display.stability": ("StabilityDisplay",),
+    "pacsklearn.estimators.auto_private": (
+        "AutoPrivateClassifier",
+        "AutoPrivateRegressor",
+    ),
     "pacsklearn.estimators.distillation": (
         "DistilledModel",
         "distill",
@@ -201,6 +206,8 @@ __all__ = [
     "AttackRecord",
     "Audit",
     "AuditDisplay",
+    "AutoPrivateClassifier",
+    "AutoPrivateRegressor",
     "BatchPredictorRecord",
     "BeliefDisplay",
     "Bundle",

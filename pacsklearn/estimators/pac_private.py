@@ -21,6 +21,7 @@ from pacsklearn.estimators.planning import warn_of_poor_release
 from pacsklearn.estimators.response_model import ResponseModel
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.student import STUDENT_METHODS, student_of
+from pacsklearn.estimators.tuning import unfitted
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.responses.responder import CostPreview, Responder
@@ -346,7 +347,11 @@ SubsetFitError, NonDeterministicError
 
     def __getstate__(self) -> dict[str, Any]:
         # How long the universe took, and how options score, is for the curator.
-        state = super().__getstate__()
+        state = {
+            **super().__getstate__(),
+            "tune": unfitted(self.tune),
+            "student": unfitted(self.student),
+        }
         return {name: value for name, value in state.items() if name not in _CURATORS}
 
     @property

@@ -21,7 +21,16 @@ from pacsklearn.plugin import registry
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.secret import opening_belief
 
-__all__ = ["MOST_OPTIONS", "Choice", "Option", "choose", "listed_options", "released_scoring"]
+__all__ = [
+    "MOST_OPTIONS",
+    "Choice",
+    "Option",
+    "choose",
+    "listed_options",
+    "released_scoring",
+    "unfitted",
+    "with_choice",
+]
 
 MOST_OPTIONS = 64
 """So that a choice on the whole table is at most ``ln 64`` nats about it."""
@@ -246,7 +255,10 @@ def _option(owner: Any, params: Mapping[str, Any]) -> Option:
     ordered = sorted(params, key=lambda name: name.count("__"))
     for name in ordered:
         holder.set_params(**{name: clone(params[name], safe=False)})
-    shown = ", ".join(f"{_short(name)}={_shown(params[name])}" for name in ordered)
+    shown = ", ".join(
+        _shown(params[name]) if name == "estimator" else f"{_short(name)}={_shown(params[name])}"
+        for name in ordered
+    )
     return Option(shown or "as it is", holder.estimator, dict(params))
 
 
@@ -255,7 +267,17 @@ def _short(name: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    return " ".join(repr(value).split())
+    steps = [step for _, step in getattr(value, "steps", [("", value)])]
+    return " + ".join(" ".join(repr(step).split()) for step in steps)
+
+
+def unfitted(value: Any) -> Any:
+    """Copy of estimators in lists and dicts that keeps nothing of what they were fitted on."""
+    if isinstance(value, Mapping):
+        return {name: unfitted(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(unfitted(one) for one in value)
+    return clone(value) if hasattr(value, "get_params") else value
 
 
 def _check_differences(options: list[Option]) -> None:

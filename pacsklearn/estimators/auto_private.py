@@ -1,0 +1,348 @@
+"""A table, a budget, perhaps a schema: the best private model of a short list."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, final
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.model_digest import mark_released
+from pacsklearn.core.subset_seed import SubsetSeed
+from pacsklearn.estimators.families import classifier_families, regressor_families, teacher
+from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
+from pacsklearn.estimators.pac_private import PACPrivate
+from pacsklearn.estimators.planned_fit import PreparedRows
+from pacsklearn.estimators.planning import SEED, constant_score
+from pacsklearn.estimators.released_scoring import released_scorer
+from pacsklearn.estimators.simulated_releases import outside_rows
+from pacsklearn.estimators.tuning import Choice, released_scoring, unfitted, with_choice
+from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.release.parameters import ParameterPlan
+from pacsklearn.release.session_criterion import as_criterion
+from pacsklearn.schema.queries import SchemaQueries
+from pacsklearn.schema.schema import Schema
+from pacsklearn.session.privacy_session import PrivacySession
+
+__all__ = ["AutoPrivateClassifier", "AutoPrivateRegressor"]
+
+_CURATORS = frozenset({"leaderboard_"})
+_SHARED = (
+    "budget",
+    "criterion",
+    "ledger",
+    "n_subsets",
+    "rate",
+    "subset_seed",
+    "random_state",
+    "n_jobs",
+    "verbose",
+)
+
+
+class _NothingBeatsAConstant(Exception):  # noqa: N818 - it never leaves this module
+    """Raised before anything is charged or drawn."""
+
+    def __init__(self, rows: PreparedRows, choice: Choice, constant: float) -> None:
+        super().__init__()
+        self.rows, self.choice, self.constant = rows, choice, constant
+
+
+class _Chooser(PACPrivate):
+    """``PACPrivate`` that stops where no option is expected to beat a constant."""
+
+    def _choice(self, rows: PreparedRows, prepare: Callable[[Any], ParameterPlan]) -> Choice | None:
+        choice = super()._choice(rows, prepare)
+        if choice is None:
+            return None
+        outputs, best = choice.plan.outputs, choice.leaderboard[0]
+        scoring = released_scoring(self.scoring, self.estimator)
+        score = released_scorer(scoring, outputs.template, outputs.canonicalizer, rows.candidates.y)
+        held_out = outside_rows(rows.candidates, SEED)
+        draws = range(min(len(best.scores), choice.plan.space.n_subsets))
+        constant = constant_score(outputs.template, score, held_out, draws)
+        if best.mean <= constant + 2 * best.standard_error:
+            raise _NothingBeatsAConstant(rows, choice, constant)
+        return choice
+
+
+@dataclass(eq=False, repr=False)
+class _AutoPrivate(BaseEstimator):
+    """What both share."""
+
+    schema: Schema | None = None
+    _: KW_ONLY
+    budget: float = 1 / 16
+    criterion: Any = None
+    scoring: Any = None
+    families: Any = None
+    constant: Any = None
+    students: bool = False
+    queries: Any = None
+    value_range: tuple[float, float] | None = None
+    ledger: Any = None
+    n_subsets: int = 128
+    rate: float = 0.5
+    subset_seed: int | SubsetSeed | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    draws_its_own_secret: ClassVar[bool] = True
+
+    @abstractmethod
+    def _listed(self, n_features: int) -> list[Any]:
+        """Families that are chosen among when none are given."""
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Any:
+        """Choose, release, and state what is promised.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,)
+        groups : array-like of shape (n_rows,), optional
+            Unit of privacy.
+
+        Returns
+        -------
+        self
+        """
+        model = self._model(X)
+        try:
+            model.fit(X, y, groups=groups)
+            released, guarantee = model.released_estimator_, model.guarantee_
+            leaderboard = getattr(model, "leaderboard_", ())
+        except _NothingBeatsAConstant as stop:
+            released, guarantee = self._constant(stop, y)
+            leaderboard = stop.choice.leaderboard
+            leaderboard = (ExpectedScore("a constant", (stop.constant,)), *leaderboard)
+        for name in ("classes_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        self.released_estimator_, self.guarantee_ = released, guarantee
+        self.leaderboard_ = leaderboard
+        self.n_features_in_ = np.shape(X)[1]
+        if is_classifier(self):
+            self.classes_ = released.classes_
+        if hasattr(X, "columns"):
+            self.feature_names_in_ = np.array(list(X.columns), dtype=object)
+        return self
+
+    def plan(self, X: Any, y: Any, *, groups: Any = None, n_releases: int = 32) -> FitPlan:
+        """Say what ``fit`` would release and how good it would be; see :meth:`PACPrivate.plan`.
+
+        It does not say whether a constant would be released instead: compare its score with the
+        constant's.
+        """
+        model = PACPrivate(**self._model(X).get_params(deep=False))
+        scoring = None if self.students else released_scoring(self.scoring, self)
+        return model.plan(
+            X, y, groups=groups, n_releases=n_releases, scoring=scoring, alternatives=False
+        )
+
+    def predict(self, X: Any) -> Any:
+        """Predictions of the released model."""
+        check_is_fitted(self)
+        return self.released_estimator_.predict(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "released_estimator_")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # How options score is for the curator.
+        state = {**super().__getstate__(), "families": unfitted(self.families)}
+        return {name: value for name, value in state.items() if name not in _CURATORS}
+
+    def _model(self, X: Any) -> PACPrivate:
+        n_features = int(np.shape(X)[1])
+        shared = {name: getattr(self, name) for name in _SHARED}
+        if self.students:
+            queries = self.queries
+            if queries is None and self.schema is not None:
+                queries = SchemaQueries(self.schema, "private")
+            return PACPrivate(
+                teacher(self.schema, classifies=is_classifier(self)),
+                release="student",
+                queries=queries,
+                value_range=self.value_range,
+                **shared,
+            )
+        if self.queries is not None:
+            raise ValueError("queries are for students=True; leave them out, or ask for students.")
+        listed = self._listed(n_features) if self.families is None else list(self.families)
+        if not listed:
+            raise ValueError("families must list at least one estimator, got none.")
+        return _Chooser(listed[0], tune={"estimator": listed}, scoring=self.scoring, **shared)
+
+    def _constant(self, stop: _NothingBeatsAConstant, y: Any) -> tuple[Any, Guarantee]:
+        """A constant and its guarantee; nothing is drawn, and nothing charged."""
+        candidates = stop.rows.candidates
+        n_options = len(stop.choice.leaderboard) + 1
+        answer, dummy = self.constant, None
+        if is_classifier(self):
+            classes, counts = np.unique(np.asarray(candidates.y), return_counts=True)
+            if answer is None:
+                answer = classes[counts.argmax()]
+                n_options += classes.size - 1
+            dummy = DummyClassifier(strategy="constant", constant=answer)
+            dummy.fit(np.zeros((classes.size, 1)), classes)
+        else:
+            if answer is None:
+                raise ValueError(
+                    "Nothing on the list is expected to beat a constant under this budget, and a "
+                    "regressor's constant must be public: give constant=, a number known "
+                    "beforehand, or a larger budget. Nothing was charged."
+                )
+            dummy = DummyRegressor(strategy="constant", constant=float(answer))
+            dummy.fit(np.zeros((1, 1)), [float(answer)])
+        shown = answer.item() if isinstance(answer, np.generic) else answer
+        warnings.warn(
+            "Nothing on the list is expected to beat a constant under this budget: the constant "
+            f"{shown!r} is what is released, and nothing was charged. A larger budget, a public "
+            "schema, criterion='membership' or students=True may help.",
+            UtilityWarning,
+            stacklevel=3,
+        )
+        with PrivacySession(
+            candidates.X,
+            candidates.y,
+            space=candidates.space,
+            budget=self.budget,
+            criterion=self.criterion,
+        ) as session:
+            promised = session.guarantee_
+        capped = as_criterion(self.criterion, candidates.space)
+        nothing = 0.0 if capped is None else float(capped.prior(candidates.space.weights).max())
+        guarantee = replace(
+            promised,
+            spent=nothing,
+            mutual_information=None if capped is None else 0.0,
+            n_releases=1,
+            metered=0.0,
+            bound="nothing that is released depends on which rows were used",
+            released=(),
+            public=("a constant answer", "classes_"),
+        )
+        guarantee = with_choice(guarantee, n_options)
+        return mark_released(dummy, guarantee), guarantee
+
+
+def _offers(method: str) -> Callable[[Any], bool]:
+    return lambda self: hasattr(getattr(self, "released_estimator_", None), method)
+
+
+@final
+class AutoPrivateClassifier(ClassifierMixin, _AutoPrivate):
+    """Best private classifier of a short list, for one release's price.
+
+    Additive models, shrunken linear models, a low-dimensional pipeline and a forest of fixed
+    structure are released in simulation; the one that scores best is released. Where none is
+    expected to beat a constant, the constant is released, and a warning says so.
+
+    Parameters
+    ----------
+    schema : Schema, optional
+        Public codebook of the table. With it, encoding costs nothing, and text, categories, dates
+        and missing values are read; without it the table must be numbers.
+    budget : float, default=1/16
+        Nats of mutual information, or with ``criterion`` the cap.
+    criterion : None, str, Criterion or callable, default=None
+        As for :class:`PACPrivate`: ``"membership"`` caps the success at telling whether a row was
+        used, which needs far less noise and promises nothing else.
+    scoring : None, str or callable, default=None
+        What is compared; None is balanced accuracy.
+    families : list of estimators, optional
+        At most 64 estimators in place of the built-in list.
+    constant : object, optional
+        Public class that is released where nothing beats it. None takes the most frequent class,
+        which the guarantee counts as a choice on the whole table.
+    students : bool, default=False
+        Release a student of boosted trees instead: what all candidates agree on is in it without
+        noise, and its guarantee says so in its title.
+    queries : rows, SchemaQueries or callable, optional
+        With students: as for :class:`PACPrivate`. Without any, marginals of the schema's columns
+        are released privately for a quarter of the budget.
+    value_range : None
+        For regressors.
+    ledger, n_subsets, rate, subset_seed, random_state, n_jobs, verbose
+        As for :class:`PACPrivate`.
+
+    Attributes
+    ----------
+    released_estimator_ : estimator
+        Publish it.
+    guarantee_ : Guarantee
+    leaderboard_ : tuple of ExpectedScore
+        Simulated score of every option, best first. For the curator: it is in no pickle.
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Notes
+    -----
+    *Guarantee.* That of one :class:`PACPrivate` release; which option was chosen is a function of
+    the whole table, and ``ln(options)`` is stated.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from pacsklearn import AutoPrivateClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AutoPrivateClassifier(budget=1 / 4, n_subsets=32).fit(X, y)
+    >>> model.score(X, y) > 0.8
+    True
+    """
+
+    def _listed(self, n_features: int) -> list[Any]:
+        return classifier_families(self.schema, n_features)
+
+    @available_if(_offers("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """Class probabilities of the released model."""
+        return self.released_estimator_.predict_proba(X)
+
+    @available_if(_offers("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        """Decision function of the released model."""
+        return self.released_estimator_.decision_function(X)
+
+
+@final
+class AutoPrivateRegressor(RegressorMixin, _AutoPrivate):
+    """Best private regressor of a short list, for one release's price.
+
+    Parameters
+    ----------
+    schema : Schema, optional
+        Public codebook of the table.
+    budget : float, default=1/16
+    criterion : None, str, Criterion or callable, default=None
+    scoring : None, str or callable, default=None
+        None is R^2.
+    families : list of estimators, optional
+    constant : float, optional
+        Public number that is released where nothing beats a constant; without one such a fit is
+        refused, and nothing is charged.
+    students : bool, default=False
+    queries : rows, SchemaQueries or callable, optional
+    value_range : (float, float), optional
+        With students: public range of the answers.
+    ledger, n_subsets, rate, subset_seed, random_state, n_jobs, verbose
+        As for :class:`PACPrivate`.
+
+    Attributes
+    ----------
+    released_estimator_, guarantee_, leaderboard_, n_features_in_, feature_names_in_
+        As for :class:`AutoPrivateClassifier`.
+    """
+
+    def _listed(self, n_features: int) -> list[Any]:
+        return regressor_families(self.schema, n_features)

@@ -1,0 +1,81 @@
+"""Short lists of models that lose little to noise, for tables of any kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from pacsklearn.additive.classifier import AdditiveClassifier
+from pacsklearn.additive.regressor import AdditiveRegressor
+from pacsklearn.forests.classifier import FixedStructureForestClassifier
+from pacsklearn.forests.regressor import FixedStructureForestRegressor
+from pacsklearn.schema.encoder import SchemaEncoder
+from pacsklearn.schema.schema import Schema
+
+__all__ = ["classifier_families", "regressor_families", "teacher"]
+
+# Ridge and smoothness, in rows: the more, the fewer directions count, and the less noise they need.
+_PENALTIES = ((20.0, 1e3), (100.0, 1e4), (400.0, 4e4))
+_COMPONENTS = 4
+
+
+def classifier_families(schema: Schema | None, n_features: int) -> list[Any]:
+    """Classifiers to choose among; a schema brings additive models and encodings without noise.
+
+    Parameters
+    ----------
+    schema : Schema, optional
+        Public.
+    n_features : int
+        Columns of the table.
+    """
+    heads = [
+        *(LogisticRegression(C=C, max_iter=1000) for C in (1e-4, 1e-2)),
+        LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.9),
+    ]
+    forest = FixedStructureForestClassifier(class_weight="balanced")
+    return [
+        *_additive(schema, AdditiveClassifier),
+        *_behind_encoding(schema, n_features, heads, heads[1], forest),
+    ]
+
+
+def regressor_families(schema: Schema | None, n_features: int) -> list[Any]:
+    """Regressors to choose among; arguments as for :func:`classifier_families`."""
+    heads = [Ridge(alpha) for alpha in (1e1, 1e3)]
+    forest = FixedStructureForestRegressor()
+    return [
+        *_additive(schema, AdditiveRegressor),
+        *_behind_encoding(schema, n_features, heads, heads[0], forest),
+    ]
+
+
+def teacher(schema: Schema | None, *, classifies: bool) -> Any:
+    """Steady boosted trees, whose answers students learn."""
+    kind = HistGradientBoostingClassifier if classifies else HistGradientBoostingRegressor
+    model = kind(learning_rate=0.1, max_iter=60, max_leaf_nodes=15, min_samples_leaf=40)
+    return model if schema is None else make_pipeline(SchemaEncoder(schema), model)
+
+
+def _additive(schema: Schema | None, kind: Any) -> list[Any]:
+    if schema is None:
+        return []
+    return [kind(schema, ridge=ridge, smoothness=smoothness) for ridge, smoothness in _PENALTIES]
+
+
+def _behind_encoding(
+    schema: Schema | None, n_features: int, heads: list[Any], last: Any, forest: Any
+) -> list[Any]:
+    encoder = StandardScaler() if schema is None else SchemaEncoder(schema)
+    models = [make_pipeline(encoder, head) for head in heads]
+    if n_features > _COMPONENTS:
+        models.append(make_pipeline(encoder, PCA(_COMPONENTS), last))
+    if schema is None:
+        return [*models, forest]
+    return [*models, make_pipeline(encoder, forest.set_params(feature_range=(0.0, 1.0)))]

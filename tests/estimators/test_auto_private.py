@@ -1,0 +1,169 @@
+"""One call from a table to the best private model of a list, or a constant, said aloud."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from pacsklearn import (
+    AdditiveClassifier,
+    AutoPrivateClassifier,
+    AutoPrivateRegressor,
+    Column,
+    Guarantee,
+    Schema,
+)
+from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.estimators.families import classifier_families, regressor_families
+from pacsklearn.exceptions import UtilityWarning
+
+FAMILIES = [make_pipeline(StandardScaler(), RidgeClassifier(alpha)) for alpha in (1e-2, 1e3)]
+LINES = [make_pipeline(StandardScaler(), Ridge(alpha)) for alpha in (1.0, 100.0)]
+
+
+def mixed(n: int = 300) -> tuple[pd.DataFrame, Any, Schema]:
+    rng = np.random.default_rng(0)
+    wards = rng.choice(["north", "south"], n)
+    ages = rng.uniform(0, 100, n).round()
+    y = np.where(ages + 40 * (wards == "north") + 10 * rng.normal(size=n) > 70, "ill", "well")
+    ages[::9] = np.nan
+    schema = Schema(
+        [Column("age", low=0, high=100), Column("ward", "category", categories=("north", "south"))]
+    )
+    return pd.DataFrame({"age": ages, "ward": wards}), y, schema
+
+
+@pytest.fixture(scope="module")
+def model(cancer: Any) -> AutoPrivateClassifier:
+    return AutoPrivateClassifier(families=FAMILIES, n_subsets=16, budget=1 / 4).fit(*cancer)
+
+
+def test_the_best_of_the_list_is_released(model: AutoPrivateClassifier, cancer: Any) -> None:
+    assert model.released_estimator_.alpha == 1e3
+    assert model.score(*cancer) > 0.85
+    assert model.leaderboard_[0].mean > model.leaderboard_[1].mean
+    assert model.guarantee_.posterior_membership == pytest.approx(0.838, abs=1e-3)
+    assert f"ln 2 = {math.log(2):.4g}" in dict(model.guarantee_.details)["choice"]
+    assert hasattr(model, "decision_function")
+    assert not hasattr(model, "predict_proba")
+
+
+def test_what_is_kept_holds_no_score_and_nothing_fitted_before(cancer: Any) -> None:
+    fitted = [clone(FAMILIES[0]).fit(*cancer)]
+    one = AutoPrivateClassifier(families=fitted, n_subsets=16, budget=1 / 4).fit(*cancer)
+    kept = pickle.loads(pickle.dumps(one))
+    assert not hasattr(kept, "leaderboard_")
+    assert not hasattr(kept.families[0][-1], "coef_")
+    assert np.array_equal(kept.predict(cancer[0]), one.predict(cancer[0]))
+    assert f"{one.leaderboard_[0].mean:.3f}" not in repr(one) + str(one.guarantee_)
+
+
+def test_a_constant_is_said_aloud_and_charges_nothing(cancer: Any) -> None:
+    ledger = MemoryLedger(1.0)
+    auto = AutoPrivateClassifier(families=FAMILIES, n_subsets=16, budget=1e-9, ledger=ledger)
+    with pytest.warns(UtilityWarning, match="the constant 1 is what is released, and nothing was"):
+        auto.fit(*cancer)
+    assert ledger.spent == 0
+    assert not ledger.events
+    assert isinstance(auto.released_estimator_, DummyClassifier)
+    assert np.all(auto.predict(cancer[0]) == 1)
+    assert auto.released_estimator_.class_prior_.tolist() == [0.5, 0.5]  # of no row
+    assert auto.guarantee_.spent == 0
+    assert auto.guarantee_.posterior_membership == pytest.approx(0.5)
+    assert "ln 4" in dict(auto.guarantee_.details)["choice"]  # two models, two classes
+    assert Guarantee.from_json(auto.guarantee_.to_json()) == auto.guarantee_
+    assert auto.leaderboard_[0].name == "a constant"
+    with pytest.warns(UtilityWarning, match="the constant 0"):
+        auto.set_params(constant=0).fit(*cancer)
+    assert "ln 3" in dict(auto.guarantee_.details)["choice"]  # that class was public
+
+
+def test_a_cap_is_another_promise(cancer: Any) -> None:
+    auto = AutoPrivateClassifier(
+        families=FAMILIES, n_subsets=16, criterion="membership", budget=0.6
+    ).fit(*cancer)
+    assert auto.guarantee_.posterior_membership <= 0.6
+    assert auto.guarantee_.capped
+
+
+def test_a_constant_under_a_cap_gives_the_adversary_nothing(cancer: Any) -> None:
+    blind = [make_pipeline(StandardScaler(), LogisticRegression(C=1e-12))]
+    auto = AutoPrivateClassifier(
+        families=blind, n_subsets=16, criterion="identification", budget=0.2
+    )
+    with pytest.warns(UtilityWarning, match="nothing was charged"):
+        auto.fit(*cancer)
+    assert auto.guarantee_.spent == pytest.approx(1 / 16)
+    assert auto.guarantee_.information == 0
+    assert auto.guarantee_.posterior_identification == pytest.approx(1 / 16)
+
+
+def test_mixed_tables_need_no_preprocessing() -> None:
+    X, y, schema = mixed()
+    auto = AutoPrivateClassifier(schema, n_subsets=16, budget=1.0).fit(X, y)
+    assert auto.score(X, y) > 0.75
+    assert len(auto.leaderboard_) == len(classifier_families(schema, 2))
+    assert any(score.name.startswith("AdditiveClassifier") for score in auto.leaderboard_)
+    assert auto.classes_.tolist() == ["ill", "well"]
+    assert auto.feature_names_in_.tolist() == ["age", "ward"]
+
+
+def test_students_are_released_on_request() -> None:
+    X, y, schema = mixed()
+    auto = AutoPrivateClassifier(schema, students=True, n_subsets=8, budget=1.0).fit(X, y)
+    assert auto.score(X, y) > 0.7
+    assert "whole table" in auto.guarantee_.headline
+    assert "released privately" in dict(auto.guarantee_.details)["queries"]
+    assert auto.leaderboard_ == ()
+
+
+def test_regressors_and_their_public_constant(iris: Any, sizes: Any) -> None:
+    how = {"families": LINES, "n_subsets": 16}
+    auto = AutoPrivateRegressor(budget=1.0, **how).fit(iris[0], sizes)
+    assert auto.score(iris[0], sizes) > 0.5
+    with pytest.raises(ValueError, match=r"give constant=.*Nothing was charged"):
+        AutoPrivateRegressor(budget=1e-9, **how).fit(iris[0], sizes)
+    with pytest.warns(UtilityWarning, match=r"the constant 3\.5"):
+        poor = AutoPrivateRegressor(budget=1e-9, constant=3.5, **how).fit(iris[0], sizes)
+    assert set(poor.predict(iris[0])) == {3.5}
+
+
+def test_every_built_in_family_can_be_released(cancer: Any) -> None:
+    schema = Schema(Column(f"x{i}", low=-3, high=3) for i in range(6))
+    X = cancer[0][:, :6]
+    for given in (None, schema):
+        auto = AutoPrivateClassifier(given, n_subsets=8, budget=1.0).fit(X, cancer[1])
+        assert len(auto.leaderboard_) == len(classifier_families(given, 6))
+        line = AutoPrivateRegressor(given, n_subsets=8, budget=1.0, constant=0.0)
+        assert len(line.fit(X, X[:, 0]).leaderboard_) >= len(regressor_families(given, 6))
+    assert any(isinstance(one, AdditiveClassifier) for one in classifier_families(schema, 6))
+
+
+def test_plans_of_the_whole_list(cancer: Any) -> None:
+    auto = AutoPrivateClassifier(families=FAMILIES, n_subsets=16)
+    plan = auto.plan(*cancer, n_releases=2)
+    assert len(plan.leaderboard) == 2
+    assert plan.scoring == "balanced_accuracy"
+
+
+def test_what_is_refused(cancer: Any) -> None:
+    with pytest.raises(NotFittedError):
+        AutoPrivateClassifier().predict(cancer[0])
+    with pytest.raises(ValueError, match="families must list at least one"):
+        AutoPrivateClassifier(families=[]).fit(*cancer)
+    with pytest.raises(ValueError, match="queries are for students=True"):
+        AutoPrivateClassifier(queries=cancer[0]).fit(*cancer)
+    many = [LogisticRegression(C=C) for C in range(1, 66)]
+    with pytest.raises(ValueError, match="between 1 and 64"):
+        AutoPrivateClassifier(families=many).fit(*cancer)
