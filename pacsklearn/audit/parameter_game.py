@@ -7,15 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._validation import check_budget
 from pacsklearn.candidates.outputs import observe
 from pacsklearn.core.candidate_space import CandidateSpace
-from pacsklearn.core.game import Game, Round
+from pacsklearn.core.game import CandidateGame, Round
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information import posterior_success
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.procedure import ReleaseProcedure
@@ -28,7 +26,7 @@ LawOrRule: TypeAlias = NoiseLaw | Callable[[Floats], NoiseLaw]
 
 
 @final
-class ParameterGame(Game):
+class ParameterGame(CandidateGame):
     """One release, or several of one secret, over and over with fresh secrets.
 
     Parameters
@@ -103,33 +101,11 @@ class ParameterGame(Game):
                 "information is missing: releases that depend on the belief have no sum known "
                 "beforehand; give the session's budget."
             )
-        self._information = min(promised, space.entropy)
+        super().__init__(space, promised)
         # Laws fixed beforehand fit by their own sum, whatever information they are said to reveal.
         own = math.fsum(fixed) if len(fixed) == len(self._releases) else promised
         self._ceiling = max(own, _LEAST_CEILING)
-        self._space, self._decode = space, decode
-        self._prior = space.weights / space.weights.sum()
-        self._prior.flags.writeable = False
-        self._members: NDArray[np.bool_] | None = None
-        if isinstance(space, SecretSpace):
-            self._members = space.membership().T
-            self._members.flags.writeable = False
-
-    @property
-    def prior(self) -> Floats:
-        return self._prior
-
-    @property
-    def members(self) -> NDArray[np.bool_] | None:
-        return self._members
-
-    @property
-    def information(self) -> float:
-        """Nats that a round reveals at most, on average over rounds."""
-        return self._information
-
-    def bound(self, blind: float) -> float:
-        return posterior_success(self._information, blind)
+        self._decode = decode
 
     def play(self, generator: np.random.Generator) -> Round:
         procedure = ReleaseProcedure.rehearsing(

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.audit.confidence import row_confidences
 from pacsklearn.audit.model_numbers import model_numbers
-from pacsklearn.core.game import Game, Round
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information import posterior_success
+from pacsklearn.core.game import CandidateGame, Round
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.parameters import ParameterPlan
@@ -22,7 +20,7 @@ __all__ = ["ReplayedGame"]
 
 
 @final
-class ReplayedGame(Game):
+class ReplayedGame(CandidateGame):
     """Released models over and over, each round with a fresh secret and fresh noise.
 
     What a round shows is the released vectors; :meth:`models` turns them into the models that
@@ -40,6 +38,11 @@ class ReplayedGame(Game):
         The universe; the adversary knows it.
     canaries : tuple of int, default=()
         Units that were put in to be attacked.
+
+    Attributes
+    ----------
+    space : SecretSpace
+        Candidates, prior and units.
     """
 
     def __init__(
@@ -53,40 +56,16 @@ class ReplayedGame(Game):
         canaries: tuple[int, ...] = (),
     ) -> None:
         self._releases, self._budget = tuple(releases), budget
-        self._space = self._releases[0].space
-        self._information = min(information, self._space.entropy)
+        self.space = self._releases[0].space
+        super().__init__(self.space, information)
         self._X, self._y = X, y
         self.canaries = tuple(canaries)
-        self._prior = self._space.weights / self._space.weights.sum()
-        self._members = self._space.membership().T
-        self._prior.flags.writeable = self._members.flags.writeable = False
         self._candidate_numbers: Floats | None = None
-
-    @property
-    def prior(self) -> Floats:
-        return self._prior
-
-    @property
-    def members(self) -> NDArray[np.bool_]:
-        return self._members
-
-    @property
-    def space(self) -> SecretSpace:
-        """Candidates, prior and units."""
-        return self._space
-
-    @property
-    def information(self) -> float:
-        """Nats that a round reveals at most, on average over rounds."""
-        return self._information
-
-    def bound(self, blind: float) -> float:
-        return posterior_success(self._information, blind)
 
     def play(self, generator: np.random.Generator) -> Round:
         criterion = self._releases[0].target.criterion
         procedure = ReleaseProcedure.rehearsing(
-            self._space, SeededSampler(generator), self._budget, criterion
+            self.space, SeededSampler(generator), self._budget, criterion
         )
         secret = procedure.secret.index  # drawn before the noise
         steps = [release.take(procedure) for release in self._releases]
@@ -127,20 +106,20 @@ class ReplayedGame(Game):
         return np.asarray(self._y)[self._first_rows()]
 
     def _first_rows(self) -> NDArray[np.intp]:
-        units = self._space.unit_of_row
+        units = self.space.unit_of_row
         if units is None:
-            return np.arange(self._space.n_units)
+            return np.arange(self.space.n_units)
         return np.unique(units, return_index=True)[1]
 
     def confidences(self, released: tuple[Floats, ...]) -> Floats:
         """How sure the released models are of each unit's rows, on average; (n_units,)."""
         models = self.models(released)
         rows = np.mean([row_confidences(model, self._X, self._y) for model in models], axis=0)
-        units = self._space.unit_of_row
+        units = self.space.unit_of_row
         if units is None:
             return np.asarray(rows)
-        total = np.bincount(units, weights=rows, minlength=self._space.n_units)
-        return np.asarray(total / np.bincount(units, minlength=self._space.n_units))
+        total = np.bincount(units, weights=rows, minlength=self.space.n_units)
+        return np.asarray(total / np.bincount(units, minlength=self.space.n_units))
 
     def numbers(self, released: tuple[Floats, ...]) -> Floats:
         """All numbers that the released models publish."""

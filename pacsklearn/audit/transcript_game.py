@@ -14,10 +14,9 @@ from pacsklearn.audit.adversary import Adversary
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.models import candidate_models
 from pacsklearn.candidates.prediction_table import PredictionTable
-from pacsklearn.core.game import Game, Round
+from pacsklearn.core.game import CandidateGame, Round
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import BudgetExhaustedError
-from pacsklearn.information import posterior_success
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SeededSampler
@@ -48,7 +47,7 @@ class Transcript(NamedTuple):
 
 
 @final
-class TranscriptGame(Game):
+class TranscriptGame(CandidateGame):
     """A conversation with a black box that answers privately, over and over with fresh secrets.
 
     Parameters
@@ -126,7 +125,6 @@ class TranscriptGame(Game):
     ) -> None:
         self.canaries = tuple(canaries)
         self._predictions = _as_table(predictions, space)
-        self._space = space
         self._step_budget = check_budget(budget=step_budget, name="step_budget")
         self._n_queries = len(self._predictions)
         if n_queries is not None:
@@ -139,14 +137,11 @@ class TranscriptGame(Game):
         worst = self._n_queries * self._step_budget
         # Without a ceiling the number of queries is the limit, and rounding must not cut it short.
         self._ceiling = worst * (1 + 1e-9) if budget is None else check_budget(budget=budget)
-        self._information = min(worst, self._ceiling, space.entropy)
+        super().__init__(space, min(worst, self._ceiling))
         self._kind: AnswerKind = ValueKind((-math.inf, math.inf), self._predictions.shape[-1])
         if self._predictions.ndim == 2:
             self._kind = LabelKind(np.arange(int(self._predictions.max()) + 1))
         self._adversary = adversary
-        self._prior = space.weights / space.weights.sum()
-        self._members = space.membership().T
-        self._prior.flags.writeable = self._members.flags.writeable = False
 
     @classmethod
     def rehearse(
@@ -195,25 +190,9 @@ class TranscriptGame(Game):
         return cls(predictions, space, **game_params)
 
     @property
-    def prior(self) -> Floats:
-        return self._prior
-
-    @property
-    def members(self) -> NDArray[np.bool_]:
-        return self._members
-
-    @property
     def predictions(self) -> NDArray[Any]:
         """What each candidate answers to each query; shape (n, m) or (n, m, d)."""
         return self._predictions
-
-    @property
-    def information(self) -> float:
-        """Nats that a round reveals at most, on average over rounds."""
-        return self._information
-
-    def bound(self, blind: float) -> float:
-        return posterior_success(self._information, blind)
 
     def play(self, generator: np.random.Generator) -> Round:
         procedure = ReleaseProcedure.rehearsing(

@@ -13,16 +13,13 @@ from pacsklearn._sklearn_compat import output_config, safe_columns, set_output_c
 from pacsklearn.canonical.features import feature_facts
 from pacsklearn.canonical.parts import (
     Part,
-    align_parts,
     decode_parts,
     encode_parts,
-    metric_of_parts,
 )
 from pacsklearn.canonical.stateless import zero_rows
-from pacsklearn.canonical.union import side_by_side
+from pacsklearn.canonical.union import SideBySide
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
-from pacsklearn.core.metric import Metric
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["ColumnTransformerCanonicalizer"]
@@ -31,7 +28,7 @@ _PUBLIC = ("drop", "passthrough")
 
 
 @final
-class ColumnTransformerCanonicalizer(Canonicalizer):
+class ColumnTransformerCanonicalizer(SideBySide):
     """Every part has a canonicalizer of its own; which columns it sees is public.
 
     Parameters
@@ -39,16 +36,6 @@ class ColumnTransformerCanonicalizer(Canonicalizer):
     transformers : tuple of (str, Canonicalizer)
         Those that are neither dropped nor passed through, the remainder's included.
     """
-
-    methods = ("transform",)
-
-    def __init__(self, transformers: tuple[tuple[str, Canonicalizer], ...]) -> None:
-        self.transformers = transformers
-        self.noised = tuple(
-            f"{name}: {what}" for name, part in transformers for what in part.noised
-        )
-        self.is_exact = all(part.is_exact for _, part in transformers)
-        self.is_searched = any(part.is_searched for _, part in transformers)
 
     @classmethod
     def for_estimator(
@@ -105,16 +92,6 @@ class ColumnTransformerCanonicalizer(Canonicalizer):
         ]
         template.sparse_output_ = layout.fact("sparse_output_")
         return template.set_params(transformers=listed, remainder=remainder)
-
-    def align(self, vectors: Floats, layout: Layout) -> Floats:
-        return align_parts(vectors, layout, dict(self.transformers))
-
-    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Each part's own, on its columns."""
-        return metric_of_parts(self._parts(estimator, X), layout, vectors)
-
-    def behaviour(self, estimator: Any, X: Any) -> Any:
-        return side_by_side(self._parts(estimator, X))
 
     def _parts(self, estimator: Any, X: Any) -> list[Part]:
         """Parts that see any columns at all."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, final
 
@@ -20,14 +21,13 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["UnionCanonicalizer", "side_by_side"]
+__all__ = ["SideBySide", "UnionCanonicalizer"]
 
 _PUBLIC = ("drop", "passthrough")
 
 
-@final
-class UnionCanonicalizer(Canonicalizer):
-    """Every transformer has a canonicalizer of its own; their weights are public.
+class SideBySide(Canonicalizer):
+    """Transformers whose outputs stand side by side, each with a canonicalizer of its own.
 
     Parameters
     ----------
@@ -44,6 +44,25 @@ class UnionCanonicalizer(Canonicalizer):
         )
         self.is_exact = all(part.is_exact for _, part in transformers)
         self.is_searched = any(part.is_searched for _, part in transformers)
+
+    def align(self, vectors: Floats, layout: Layout) -> Floats:
+        return align_parts(vectors, layout, dict(self.transformers))
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Each transformer's own."""
+        return metric_of_parts(self._parts(estimator, X), layout, vectors)
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        return _side_by_side(self._parts(estimator, X))
+
+    @abstractmethod
+    def _parts(self, estimator: Any, X: Any) -> list[Part]:
+        """Fitted transformers with the columns that each sees."""
+
+
+@final
+class UnionCanonicalizer(SideBySide):
+    """Outputs of a feature union; the transformers' weights are public."""
 
     @classmethod
     def for_estimator(
@@ -63,22 +82,12 @@ class UnionCanonicalizer(Canonicalizer):
         ]
         return template
 
-    def align(self, vectors: Floats, layout: Layout) -> Floats:
-        return align_parts(vectors, layout, dict(self.transformers))
-
-    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Each transformer's own."""
-        return metric_of_parts(self._parts(estimator, X), layout, vectors)
-
-    def behaviour(self, estimator: Any, X: Any) -> Any:
-        return side_by_side(self._parts(estimator, X))
-
     def _parts(self, estimator: Any, X: Any) -> list[Part]:
         fitted = dict(estimator.transformer_list)
         return [Part(name, part, fitted[name], X) for name, part in self.transformers]
 
 
-def side_by_side(parts: list[Part]) -> Any:
+def _side_by_side(parts: list[Part]) -> Any:
     """Behaviour of all parts in one table; empty when there is none."""
     shown = [part.canonicalizer.behaviour(part.fitted, part.rows) for part in parts]
     columns = [one.toarray() if sparse.issparse(one) else np.asarray(one) for one in shown]

@@ -9,9 +9,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.core.candidate_space import CandidateSpace
+from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.arrays import Floats
+from pacsklearn.information.posterior_success import posterior_success
 
-__all__ = ["Game", "Round"]
+__all__ = ["CandidateGame", "Game", "Round"]
 
 
 @final
@@ -84,3 +87,41 @@ class Game(ABC):
     @abstractmethod
     def play(self, generator: np.random.Generator) -> Round:
         """Play once; everything random comes from ``generator``."""
+
+
+class CandidateGame(Game):
+    """A game over the candidates of a space, whose rounds reveal so much at most.
+
+    Parameters
+    ----------
+    space : SecretSpace or CandidateSpace
+    information : float
+        Nats that a round reveals at most, on average over rounds.
+    """
+
+    def __init__(self, space: SecretSpace | CandidateSpace, information: float) -> None:
+        self._space = space
+        self._information = min(information, space.entropy)
+        self._prior: Floats = space.weights / space.weights.sum()
+        self._members: NDArray[np.bool_] | None = None
+        if isinstance(space, SecretSpace):
+            self._members = space.membership().T
+        for shared in (self._prior, self._members):
+            if shared is not None:
+                shared.flags.writeable = False
+
+    @property
+    def prior(self) -> Floats:
+        return self._prior
+
+    @property
+    def members(self) -> NDArray[np.bool_] | None:
+        return self._members
+
+    @property
+    def information(self) -> float:
+        """Nats that a round reveals at most, on average over rounds."""
+        return self._information
+
+    def bound(self, blind: float) -> float:
+        return posterior_success(self._information, blind)

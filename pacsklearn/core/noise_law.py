@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["LATTICE_SCALE", "NoiseLaw"]
+__all__ = ["LATTICE_SCALE", "LatticeLaw", "NoiseLaw"]
 
 Integers = NDArray[np.int64]
 
@@ -18,9 +18,58 @@ LATTICE_SCALE: Final = 2**20
 """Parameter of every discrete Gaussian, in grid steps (algorithms.md section 2)."""
 
 
+@dataclass(frozen=True, eq=False)
+class LatticeLaw:
+    """Whole numbers for each candidate or world, and how to read what is released of them.
+
+    A release is a centre and independent discrete Gaussian noise; everything afterwards is the
+    public map :meth:`decode`. Which centre is the secret's is no part of it.
+
+    Parameters
+    ----------
+    centres : ndarray of int64, shape (m, k)
+        Each output in grid steps; secret material.
+    step : ndarray of shape (k,)
+        Grid step of each coordinate, in the coordinate's unit.
+    axes : ndarray of shape (k, d)
+        Output direction of each coordinate.
+    origin : ndarray of shape (d,)
+        Output at ``w = 0``.
+    scale : int
+        :data:`LATTICE_SCALE`, or 0 for a law without noise.
+    """
+
+    centres: Integers = field(repr=False)
+    step: Floats = field(repr=False)
+    axes: Floats = field(repr=False)
+    origin: Floats = field(repr=False)
+    scale: int
+
+    @property
+    def dimension(self) -> int:
+        """Number k of noisy coordinates."""
+        return int(self.centres.shape[1])
+
+    @property
+    def is_noiseless(self) -> bool:
+        """Whether outputs are released as they are."""
+        return self.scale == 0
+
+    def decode(self, observed: Integers) -> Floats:
+        """Output vector of shape (d,) for the released integers; a public function."""
+        return np.asarray(self.origin + (observed * self.step) @ self.axes)
+
+    def log_likelihood(self, observed: Integers) -> Floats:
+        """Log-density of the released integers for each centre, up to a constant; (m,)."""
+        difference = (self.centres - observed).astype(np.float64)
+        if self.is_noiseless:
+            return np.where((difference == 0).all(axis=1), 0.0, -np.inf)
+        return np.asarray(-np.sum((difference / self.scale) ** 2, axis=1) / 2)
+
+
 @final
 @dataclass(frozen=True, eq=False)
-class NoiseLaw:
+class NoiseLaw(LatticeLaw):
     """Noise for one release: integer centres, one for each candidate, and how to read the result.
 
     The release is ``w = centres[s] + noise`` with independent discrete Gaussian noise of parameter
@@ -57,11 +106,6 @@ class NoiseLaw:
         criterion caps.
     """
 
-    centres: Integers = field(repr=False)
-    step: Floats = field(repr=False)
-    axes: Floats = field(repr=False)
-    origin: Floats = field(repr=False)
-    scale: int
     bound: float
     proof: str
     backend: str
@@ -70,29 +114,6 @@ class NoiseLaw:
     confidence: float = 1.0
     information: float | None = None
 
-    @property
-    def dimension(self) -> int:
-        """Number k of noisy coordinates."""
-        return int(self.centres.shape[1])
-
-    @property
-    def is_noiseless(self) -> bool:
-        """Whether the release is the exact output (the budget covers the whole secret)."""
-        return self.scale == 0
-
     def observe(self, index: int, noise: Integers) -> Integers:
         """Integer vector released for candidate ``index`` with this integer noise."""
         return np.asarray(self.centres[index] + noise)
-
-    def decode(self, observed: Integers) -> Floats:
-        """Output vector of shape (d,) for the released integers; a public function."""
-        return np.asarray(self.origin + (observed * self.step) @ self.axes)
-
-    def log_likelihood(self, observed: Integers) -> Floats:
-        """Log-density of the released integers under each candidate, up to a constant; (m,)."""
-        if self.dimension == 0:
-            return np.zeros(self.centres.shape[0])
-        difference = (self.centres - observed).astype(np.float64)
-        if self.is_noiseless:
-            return np.where((difference == 0).all(axis=1), 0.0, -np.inf)
-        return np.asarray(-np.sum((difference / self.scale) ** 2, axis=1) / 2)

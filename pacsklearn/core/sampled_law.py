@@ -59,6 +59,10 @@ class GuardedSpan:
             return np.asarray(free * (math.sqrt(self.q_max) / radius))
         return np.asarray(free)
 
+    def point(self, output: Floats, step: Floats) -> Integers:
+        """Lattice point of one output of shape (d,); secret when the output is."""
+        return np.rint(self.coordinates(output) / step).astype(np.int64)
+
     def distance(self, coordinates: Floats) -> float:
         """``q`` of guarded coordinates, at most ``q_max`` in spite of rounding."""
         return min(float(np.sum(coordinates**2 / (2.0 * self.reference))), self.q_max)
@@ -112,7 +116,7 @@ class SampledLaw:
 
     def point(self, output: Floats) -> Integers:
         """Lattice point of one output of shape (d,); secret when the output is."""
-        return np.rint(self.span.coordinates(output) / self.step).astype(np.int64)
+        return self.span.point(output, self.step)
 
     def decode(self, observed: Integers) -> Floats:
         """Output vector of shape (d,) for the released integers; a public function."""

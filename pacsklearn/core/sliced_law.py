@@ -8,7 +8,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.core.noise_law import LatticeLaw
 from pacsklearn.core.sampled_law import GuardedSpan
 from pacsklearn.information.arrays import Floats
 
@@ -63,7 +63,7 @@ class RenyiCosts:
 
 @final
 @dataclass(frozen=True, eq=False)
-class SlicedLaw:
+class SlicedLaw(LatticeLaw):
     """Noise for one release: whole numbers for each world, and how to read the result.
 
     The release is ``w = centre + noise`` with independent discrete Gaussian noise of
@@ -102,11 +102,6 @@ class SlicedLaw:
         coordinates, clipped to a public ball.
     """
 
-    centres: Integers = field(repr=False)
-    step: Floats = field(repr=False)
-    axes: Floats = field(repr=False)
-    origin: Floats = field(repr=False)
-    scale: int
     aggregation: str
     costs: RenyiCosts
     proof: str
@@ -121,16 +116,6 @@ class SlicedLaw:
         """The calibrated cost, in nats at the costs' order."""
         return self.costs.of(self.aggregation)
 
-    @property
-    def dimension(self) -> int:
-        """Number k of noisy coordinates."""
-        return int(self.centres.shape[1])
-
-    @property
-    def is_noiseless(self) -> bool:
-        """Whether all worlds give the same output, which is released as it is."""
-        return self.scale == 0
-
     def observe(self, centre: Integers, noise: Integers) -> Integers:
         """Whole numbers released for a world's centre with this noise."""
         return np.asarray(centre + noise)
@@ -139,15 +124,4 @@ class SlicedLaw:
         """Whole numbers of a table's own output; the centre's where there is none."""
         if self.span is None or output is None:
             return np.zeros(self.dimension, dtype=np.int64)
-        return np.rint(self.span.coordinates(output) / self.step).astype(np.int64)
-
-    def decode(self, observed: Integers) -> Floats:
-        """Output vector for the released whole numbers; a public function."""
-        return np.asarray(self.origin + (observed * self.step) @ self.axes)
-
-    def log_likelihood(self, observed: Integers) -> Floats:
-        """Log-density of the released whole numbers in each world, up to a constant."""
-        difference = (self.centres - observed).astype(np.float64)
-        if self.is_noiseless:
-            return np.where((difference == 0).all(axis=1), 0.0, -np.inf)
-        return np.asarray(-np.sum((difference / LATTICE_SCALE) ** 2, axis=1) / 2)
+        return self.span.point(output, self.step)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn._validation import check_integer
 from pacsklearn.core.fit_report import stage
+from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.information.arrays import Floats
@@ -17,7 +19,7 @@ from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.information.residual_covariance import NoiseShape
 from pacsklearn.noise.lattice import lattice_centres
 
-__all__ = ["GAMMA", "certified_law", "generator_for", "lattice_slack"]
+__all__ = ["GAMMA", "CertifiedBackend", "certified_law", "generator_for", "lattice_slack"]
 
 Certificate = Callable[[GaussianMixture, float, np.random.Generator], float]
 
@@ -25,6 +27,27 @@ GAMMA = 1e-6
 """Probability that a certificate is wrong, unless the user says otherwise."""
 
 _ATTEMPTS = 8
+
+
+class CertifiedBackend(NoiseBackend):
+    """A backend whose bound is certified by simulation, on draws of its own.
+
+    Parameters
+    ----------
+    gamma : float
+        Probability that the certified bound does not hold.
+    n_draws : int
+        Draws behind the choice of the noise.
+    n_certificate : int
+        Fresh draws behind the certificate.
+    """
+
+    def __init__(self, *, gamma: float, n_draws: int, n_certificate: int) -> None:
+        if not 0 < gamma < 1:
+            raise ValueError(f"gamma must lie strictly between 0 and 1, got {gamma!r}.")
+        self.gamma = float(gamma)
+        self.n_draws = check_integer(name="n_draws", value=n_draws, minimum=256)
+        self.n_certificate = check_integer(name="n_certificate", value=n_certificate, minimum=1024)
 
 
 @stage("certificate")

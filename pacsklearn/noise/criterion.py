@@ -9,10 +9,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn._validation import check_integer
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.metric import Metric
-from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
@@ -30,6 +28,7 @@ from pacsklearn.information.scale_search import least_log_factor
 from pacsklearn.information.screened_success import second_look, spread
 from pacsklearn.noise.certified import (
     GAMMA,
+    CertifiedBackend,
     certified_law,
     generator_for,
     lattice_slack,
@@ -50,7 +49,7 @@ _MANY_DIMENSIONS = 256
 
 
 @final
-class CriterionBackend(NoiseBackend):
+class CriterionBackend(CertifiedBackend):
     """The least noise under a cap on the Bayes-optimal adversary's success.
 
     For ``PACPrivate(..., criterion="membership", budget=0.55)``: a target with a criterion.
@@ -74,11 +73,7 @@ class CriterionBackend(NoiseBackend):
     def __init__(
         self, *, gamma: float = GAMMA, n_draws: int = 2**12, n_certificate: int = 2**13
     ) -> None:
-        if not 0 < gamma < 1:
-            raise ValueError(f"gamma must lie strictly between 0 and 1, got {gamma!r}.")
-        self.gamma = float(gamma)
-        self.n_draws = check_integer(name="n_draws", value=n_draws, minimum=256)
-        self.n_certificate = check_integer(name="n_certificate", value=n_certificate, minimum=1024)
+        super().__init__(gamma=gamma, n_draws=n_draws, n_certificate=n_certificate)
 
     def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
         criterion = target.criterion

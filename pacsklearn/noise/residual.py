@@ -7,9 +7,7 @@ from typing import final
 
 import numpy as np
 
-from pacsklearn._validation import check_integer
 from pacsklearn.core.metric import Metric
-from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
@@ -20,6 +18,7 @@ from pacsklearn.information.residual_covariance import NoiseShape, residual_cova
 from pacsklearn.information.scale_search import least_log_factor
 from pacsklearn.noise.certified import (
     GAMMA,
+    CertifiedBackend,
     certified_law,
     generator_for,
     lattice_slack,
@@ -34,7 +33,7 @@ _REHEARSAL = 2**14
 
 
 @final
-class ResidualBackend(NoiseBackend):
+class ResidualBackend(CertifiedBackend):
     """SR-PAC done exactly: the least noise power under the mixture's own mutual information.
 
     Parameters
@@ -64,11 +63,7 @@ class ResidualBackend(NoiseBackend):
     def __init__(
         self, *, gamma: float = GAMMA, n_draws: int = 2**12, n_certificate: int = 2**16
     ) -> None:
-        if not 0 < gamma < 1:
-            raise ValueError(f"gamma must lie strictly between 0 and 1, got {gamma!r}.")
-        self.gamma = float(gamma)
-        self.n_draws = check_integer(name="n_draws", value=n_draws, minimum=256)
-        self.n_certificate = check_integer(name="n_certificate", value=n_certificate, minimum=1024)
+        super().__init__(gamma=gamma, n_draws=n_draws, n_certificate=n_certificate)
 
     def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
         span = support.span(metric)
