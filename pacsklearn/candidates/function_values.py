@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, final
@@ -10,10 +11,13 @@ import numpy as np
 
 from pacsklearn.candidates.canonical_form import equal_but_for_rounding
 from pacsklearn.candidates.run import Failure, Run, Stage, attempt
-from pacsklearn.exceptions import FunctionError, NonDeterministicError
+from pacsklearn.exceptions import FunctionError, NonDeterministicError, PrivacyLeakWarning
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["FunctionValues", "function_name", "function_value", "function_values"]
+__all__ = ["FunctionValues", "function_name", "function_value", "function_values", "warn_of_cache"]
+
+
+_WRAPPED, _MOST_WRAPPED = ("__wrapped__", "func", "__func__"), 32
 
 
 @final
@@ -75,9 +79,11 @@ def function_values(
         When the first candidate, evaluated once more at the end, gives another value.
     """
     name = function_name(function)
+    warn_of_cache(function)
     run = FunctionRun(name)
     outcomes = [
-        attempt(partial(_evaluate, function, inputs(index))) for index in [*range(n_candidates), 0]
+        attempt(partial(_evaluate, function, inputs(index)), fits=True)
+        for index in [*range(n_candidates), 0]
     ]
     values = [run.value(outcome, index) for index, outcome in enumerate(outcomes)]
     shapes = [value.shape for value in values]
@@ -96,6 +102,26 @@ def function_values(
         )
     run.warn(outcomes, n_candidates)
     return FunctionValues(vectors[:-1], shapes[0])
+
+
+def warn_of_cache(function: Callable[..., Any]) -> None:
+    """Warn of a function that remembers its calls: candidates, and the secret, outlive them."""
+    part: Any = function
+    for _ in range(_MOST_WRAPPED):
+        if hasattr(part, "cache_info") or hasattr(part, "store_backend"):
+            warnings.warn(
+                f"{function_name(function)} is cached (functools.lru_cache, functools.cache or "
+                "joblib.Memory): what it returned for every candidate stays in memory or on disk, "
+                "a cache hit takes less time than a call, and a second call is no check that it is "
+                "deterministic. Release the function itself, without its cache.",
+                PrivacyLeakWarning,
+                stacklevel=4,
+            )
+            return
+        inner = [getattr(part, name) for name in _WRAPPED if hasattr(part, name)]
+        if not inner:
+            return
+        part = inner[0]
 
 
 def function_value(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, final
@@ -31,6 +31,7 @@ from pacsklearn.candidates.universe import RowRules
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.withheld import unprinted
 from pacsklearn.exceptions import NonDeterministicError
 
 __all__ = ["AnsweringModels", "CandidateModels", "candidate_models"]
@@ -132,13 +133,14 @@ class CandidateModels(AnsweringModels):
             rows = slice(start, min(start + step, X.shape[0]))
             part = safe_indexing(X, rows)
             stacked = self.stacked if method == "predict" else None
-            if stacked is not None:
-                outcomes = [_attempted(stacked, method, part)]
-            else:
-                # In memory: joblib would write large models to files.
-                outcomes = Parallel(n_jobs=self.n_jobs, max_nbytes=None)(
-                    delayed(_attempted)(model, method, part) for model in self.models
-                )
+            with unprinted():
+                if stacked is not None:
+                    outcomes = [_attempted(stacked, method, part)]
+                else:
+                    # In memory: joblib would write large models to files.
+                    outcomes = Parallel(n_jobs=self.n_jobs, max_nbytes=None)(
+                        delayed(_attempted)(model, method, part) for model in self.models
+                    )
             answers = _AnswerRun(self.models[0]).values(outcomes)
             yield rows, answers if stacked is None else answers[0]
 
@@ -178,7 +180,7 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
             )
         )
     rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
-    agree = attempt(partial(_agree, first, models[0], rows))
+    agree = attempt(partial(_agree, first, models[0], rows), fits=True)
     if not joint.is_judged and not unwrap(agree, 0, estimator):
         if joint.models[0] is not None:
             raise differs_from_ordinary(estimator)
@@ -187,7 +189,8 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
             "its answers would reveal more than the difference between candidates. Give it a "
             "random_state, or make it deterministic."
         )
-    one = attempt(lambda _: all(_agree(first, model, rows, Stage()) for model in models))
+    alike = partial(_all_agree, first, models, rows)
+    one = attempt(alike, fits=True)
     if unwrap(one, 0, estimator):
         warn_of_one_model(
             estimator, template, candidates, lambda model, _: _agree(first, model, rows, Stage())
@@ -206,12 +209,21 @@ def _fit(
 ) -> Outcome:
     if fitted is not None:
         return Outcome(fitted)
-    return attempt(lambda _: fit_subset(template, X, y, space.rows(index), params)[0])
+    fit = partial(_fitted, template, X, y, space.rows(index), params)
+    return attempt(fit, fits=True)
+
+
+def _fitted(template: Any, X: Any, y: Any, rows: Any, params: Mapping[str, Any], _: Stage) -> Any:
+    return fit_subset(template, X, y, rows, params)[0]
 
 
 def _agree(left: Any, right: Any, rows: Any, _: Stage) -> bool:
     method = "predict_proba" if hasattr(left, "predict_proba") else "predict"
     return same_behaviour(getattr(left, method)(rows), getattr(right, method)(rows))
+
+
+def _all_agree(first: Any, models: Sequence[Any], rows: Any, stage: Stage) -> bool:
+    return all(_agree(first, model, rows, stage) for model in models)
 
 
 def _attempted(model: Any, method: str, rows: Any) -> Outcome:

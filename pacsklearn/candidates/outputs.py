@@ -78,8 +78,13 @@ class CandidateOutputs:
     def metric(self, choice: Any = "auto") -> Metric:
         """Metric from a user's argument; ``"auto"`` asks the canonicalizer."""
         if isinstance(choice, str) and choice == "auto":
-            return self.canonicalizer.metric(self.layout, self.reference, self.X, self.vectors)
+            metric: Metric = unwrap(attempt(self._own_metric, fits=True), 0, self.template)
+            return metric
         return as_metric(choice)
+
+    def _own_metric(self, stage: Stage) -> Metric:
+        stage.name = "encode"
+        return self.canonicalizer.metric(self.layout, self.reference, self.X, self.vectors)
 
     def support(self, belief: Floats | None = None) -> Support:
         """Vectors under a belief; the uniform one when not given."""
@@ -118,7 +123,9 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
     models = joint.models
     with stage("canonical form"):
         encoded = unwrap(
-            attempt(partial(encode_jointly, canonicalizer, models, X, space)), 0, estimator
+            attempt(partial(encode_jointly, canonicalizer, models, X, space), fits=True),
+            0,
+            estimator,
         )
     vectors: list[Floats] = []
     with stage("fits" if None in models else "canonical form"):
@@ -155,7 +162,7 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
     form = CanonicalForm(template, canonicalizer)
     align = partial(_align, form, np.stack(vectors), first.layout, rows)
     with stage("canonical form"):
-        aligned = unwrap(attempt(align), 0, estimator)
+        aligned = unwrap(attempt(align, fits=True), 0, estimator)
     if aligned.size and not np.ptp(aligned, axis=0).any():
 
         def is_the_same(model: Any, own: Any) -> bool:
@@ -218,7 +225,7 @@ def fit_and_encode(
             form.check_behaviour(encoding, model, own[:CHECKED_ROWS])
         return model, encoding
 
-    return attempt(work)
+    return attempt(work, fits=True)
 
 
 def _align(form: CanonicalForm, vectors: Floats, layout: Layout, rows: Any, stage: Stage) -> Floats:

@@ -6,12 +6,13 @@ import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from sklearn.utils.parallel import Parallel
 
-from pacsklearn.core.withheld import withheld
+from pacsklearn.core.withheld import unprinted, withheld
 from pacsklearn.exceptions import GaugeError, SubsetFitError
 
 __all__ = ["Failure", "Outcome", "Run", "Stage", "StageFailure", "attempt"]
@@ -49,13 +50,14 @@ class Outcome:
     warnings: tuple[type[Warning], ...] = ()
 
 
-def attempt(work: Callable[[Stage], Any]) -> Outcome:
-    """Run ``work`` so that of its errors and warnings only the kinds are told.
+def attempt(work: Callable[[Stage], Any], *, fits: bool = False) -> Outcome:
+    """Run ``work`` so that of its errors and warnings only the kinds are told, and of prints none.
 
-    Their messages may quote rows.
+    They may quote rows. ``fits`` says that it may print by compiled code (a solver's ``verbose``),
+    which costs a moment to withhold.
     """
     stage = Stage()
-    with withheld() as caught:
+    with withheld() as caught, unprinted() if fits else nullcontext():
         try:
             value = work(stage)
         except StageFailure as failure:

@@ -167,7 +167,7 @@ def _cut(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
 
 
 def seeded_clone(estimator: Any, seed: int = 0) -> Any:
-    """Unfitted clone with every ``random_state`` that is not an integer set to ``seed``, no cache.
+    """Unfitted clone that prints and caches nothing, each ``random_state`` an integer or ``seed``.
 
     The same public seed serves every subset: given the seeds, the model is a function of the
     subset alone.
@@ -179,6 +179,12 @@ def seeded_clone(estimator: Any, seed: int = 0) -> Any:
         for name, value in params
         if name.split("__")[-1] == "random_state"
         and (isinstance(value, bool) or not isinstance(value, Integral))
+    }
+    # What a solver prints may quote rows, and compiled code prints past Python's own streams.
+    states |= {
+        name: type(value)(0)
+        for name, value in params
+        if name.split("__")[-1] == "verbose" and isinstance(value, (bool, int)) and value > 0
     }
     # A cache on disk would keep what was fitted on the secret's rows, by the name of its content.
     states |= {
@@ -220,7 +226,7 @@ def warn_of_one_model(
         model, own = fit_subset(template, other, y, rows, candidates.options.fit_params)
         return is_the_same(model, own)
 
-    if attempt(work).value:
+    if attempt(work, fits=True).value:
         warnings.warn(
             f"All candidates of {type(estimator).__name__} are one and the same model, and a fit "
             "on other rows gives it as well: it does not look at its rows, or it keeps something "
@@ -305,7 +311,7 @@ def joint_models(
     if fitter is None or reason:
         note_fits(0, m, reason)
         return JointModels([None] * m)
-    fitted = attempt(lambda _: fitter.fit_all(template, X, y, space))
+    fitted = attempt(lambda _: fitter.fit_all(template, X, y, space), fits=True)
     models = list(unwrap(fitted, 0, template))
     alone = sum(model is None for model in models)
     note_fits(m - alone, alone, "their numbers, or how many there are, do not suit the joint fit")

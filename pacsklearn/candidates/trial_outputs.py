@@ -142,7 +142,7 @@ class SubsetMap:
         def fit(_: Stage) -> list[Any]:
             return joint_models(template, X, y, params, space, ordinary, fast_fit=fast).models
 
-        models = attempt(fit).value
+        models = attempt(fit, fits=True).value
         if models is None:
             return None
         encoded = attempt(partial(encode_jointly, canonicalizer, models, X, space)).value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import multiprocessing
 import os
 import re
 import sys
@@ -13,7 +14,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, Final, cast, final
 
-__all__ = ["silence", "withheld"]
+try:
+    import fcntl
+except ImportError:  # where there are no such descriptors
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["silence", "unprinted", "withheld"]
 
 Kinds = list[type[Warning]]
 
@@ -22,12 +28,13 @@ _EVERYTHING, _NOTHING = "", "(?!)"
 
 @contextmanager
 def withheld() -> Iterator[Kinds]:
-    """Withhold warnings and log records of this thread, and of threads that begin meanwhile.
+    """Withhold warnings, log records and prints of this thread, and of threads begun meanwhile.
 
     ``warnings.catch_warnings`` will not do: it changes the process's own filters and puts them back
     in whatever order threads leave, so that in a worker thread a warning about rows is printed.
-    Here every warning passes one place, which asks in which thread it was given. Warnings of
-    threads that were there before, and have no such block of their own, are shown as ever.
+    Here every warning passes one place, which asks in which thread it was given. So does what is
+    written to ``sys.stdout`` and ``sys.stderr``. Warnings and prints of threads that were there
+    before, and have no such block of their own, are shown as ever.
 
     Yields
     ------
@@ -43,6 +50,21 @@ def withheld() -> Iterator[Kinds]:
 
 
 @contextmanager
+def unprinted() -> Iterator[None]:
+    """Withhold also what compiled code prints, where nobody else's output is lost by it.
+
+    The streams' descriptors are the process's. So this is done in worker processes, and in the main
+    thread where all others are in the background (joblib's, noise drawn ahead); elsewhere nothing
+    is, and other threads go on printing.
+    """
+    if not _is_alone():
+        yield
+        return
+    with _DESCRIPTORS.held():
+        yield
+
+
+@contextmanager
 def silence() -> Iterator[None]:
     """Withhold also whatever is printed, by Python or by compiled code: for the secret's own work.
 
@@ -50,16 +72,70 @@ def silence() -> Iterator[None]:
     Both output streams are the process's: what other threads print meanwhile is lost as well, and
     one such block is open at a time.
     """
-    with _STREAMS, withheld(), ExitStack() as stack:
+    with _STREAMS, withheld(), _DESCRIPTORS.held(), ExitStack() as stack:
         nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123
-        _flush()
-        for stream in filter(_is_open, (1, 2)):
-            stack.callback(_restore, stream, os.dup(stream))
-            os.dup2(nowhere.fileno(), stream)
         stack.enter_context(redirect_stdout(nowhere))
         stack.enter_context(redirect_stderr(nowhere))
-        stack.callback(_flush)
         yield
+
+
+@final
+class _Descriptors:
+    """The process's output descriptors, turned away while any block wants them to be."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._saved: list[tuple[int, int]] = []
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Whatever is written to them meanwhile, by any thread, is lost."""
+        with self._lock:
+            if self._depth == 0:
+                _flush()
+                self._saved = [(stream, _aside(stream)) for stream in (1, 2) if _is_open(stream)]
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                for stream, _ in self._saved:
+                    os.dup2(nowhere, stream)
+                os.close(nowhere)
+            self._depth += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._depth -= 1
+                if self._depth == 0:
+                    _flush()
+                    for stream, saved in self._saved:
+                        _restore(stream, saved)
+                    self._saved = []
+
+
+@final
+class _Printed:
+    """Stands for an output stream: what a thread with an open block writes is lost."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def write(self, text: Any) -> Any:
+        return len(text) if _BLOCKS.hold() else self.stream.write(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    @property
+    def buffer(self) -> Any:
+        """Of bytes, which are withheld as well."""
+        return _Printed(self.stream.buffer)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.stream)
 
 
 @final
@@ -76,6 +152,7 @@ class _Blocks:
             _listen(first=not self._open)
             if not self._open:
                 self._there_before = frozenset(threading.enumerate())
+                _stand_in()
             self._open.append((threading.current_thread(), kinds))
 
     def leave(self, kinds: Kinds) -> None:
@@ -84,6 +161,7 @@ class _Blocks:
             if not self._open:
                 self._there_before = frozenset()
                 _leave_filters()
+                _step_back()
 
     def hold(self, kind: type[Warning] | None = None) -> bool:
         """Whether what this thread says is withheld; ``kind`` is noted then."""
@@ -190,6 +268,32 @@ def _leave_filters() -> None:
             filters.remove(ours)
 
 
+def _stand_in() -> None:
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is not None and not isinstance(stream, _Printed):
+            setattr(sys, name, _Printed(stream))
+
+
+def _step_back() -> None:
+    """Put the streams back, unless somebody else has put others there."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(stream, _Printed):
+            setattr(sys, name, stream.stream)
+
+
+def _is_alone() -> bool:
+    """Whether the output descriptors are nobody else's."""
+    if multiprocessing.current_process().name != "MainProcess":
+        return True
+    main = threading.main_thread()
+    others = (one for one in threading.enumerate() if one is not main)
+    return threading.current_thread() is main and all(
+        one.daemon or type(one).__module__.startswith(_BACKGROUND) for one in others
+    )
+
+
 def _filters() -> list[Any]:
     # In free-threading Python filters are a context's own, and there is a function for them.
     current: Callable[[], list[Any]] | None = getattr(warnings, "_get_filters", None)
@@ -202,6 +306,13 @@ def _is_open(stream: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def _aside(stream: int) -> int:
+    """Duplicate of a descriptor, in no place that a closed standard stream has left."""
+    if fcntl is None:
+        return os.dup(stream)
+    return fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, 3)
 
 
 def _restore(stream: int, saved: int) -> None:
@@ -219,7 +330,9 @@ def _flush() -> None:
 
 
 _BLOCKS: Final = _Blocks()
+_BACKGROUND: Final = ("joblib.", "concurrent.")
 _STREAMS: Final = threading.RLock()
+_DESCRIPTORS: Final = _Descriptors()
 _FORGET: Final = ("always", None, _NeverGiven, None, 0)
 _FILTERS: Final = (
     ("always", _Heard(), Warning, None, 0),

@@ -154,7 +154,7 @@ def plan_answers(
         stage.name = "predict"
         return kind.predictions(models, models.checked(queries))
 
-    predictions = unwrap(attempt(ask), 0, estimator)
+    predictions = unwrap(attempt(ask, fits=True), 0, estimator)
     outside = {
         index: np.flatnonzero(~np.isin(rows, space.rows(index))) for index in range(space.n_subsets)
     }
@@ -250,7 +250,7 @@ def constant_score(
         return float(np.mean(scores))
 
     # A scorer of the user's may ask for what a constant does not offer.
-    score_of_constant = attempt(work).value
+    score_of_constant = attempt(work, fits=True).value
     return math.nan if score_of_constant is None else float(score_of_constant)
 
 

@@ -85,7 +85,7 @@ class Simulation(ABC):
             stage.name = "predict"
             return release(index, sampler)
 
-        outcomes = [(index, attempt(partial(work, index))) for index in self.candidates]
+        outcomes = [(index, attempt(partial(work, index), fits=True)) for index in self.candidates]
         return np.array([unwrap(outcome, index, self._estimator) for index, outcome in outcomes])
 
     @abstractmethod

@@ -20,6 +20,7 @@ from pacsklearn.candidates.canonical_form import (
     CanonicalForm,
     equal_but_for_rounding,
 )
+from pacsklearn.candidates.function_values import warn_of_cache
 from pacsklearn.candidates.run import Failure, Outcome, Run, Stage, StageFailure, attempt
 from pacsklearn.candidates.subset_fitting import (
     cut_params,
@@ -29,6 +30,7 @@ from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import IdentityMetric, Metric, as_metric
 from pacsklearn.core.scenario import World, Worlds
+from pacsklearn.core.withheld import silence
 from pacsklearn.exceptions import (
     NonDeterministicError,
     StructureMismatchError,
@@ -126,6 +128,7 @@ class FunctionQuery(Query):
     def __init__(self, function: Callable[..., Any]) -> None:
         self.name = getattr(function, "__name__", type(function).__name__)
         self.released = ("value",)
+        warn_of_cache(function)
         self._function, self._takes_y = function, _takes_two(function)
 
     def fit(self, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
@@ -269,9 +272,11 @@ def world_outputs(
 def own_output(query: Query, outputs: WorldOutputs, X: Any, y: Any) -> Floats | None:
     """Vector of a table that is none of the listed data sets, or None where it gives no such.
 
-    What the table's computation raises or warns shows nowhere.
+    What the table's computation raises, warns or prints shows nowhere.
     """
-    return _anchored(query, _encoded(query, _Given(), X, y, {}), outputs.first, outputs.rows)
+    with silence():
+        encoded = _encoded(query, _Given(), X, y, {})
+        return _anchored(query, encoded, outputs.first, outputs.rows)
 
 
 @final
@@ -292,7 +297,7 @@ def _fitted(query: Query, world: World, X: Any, y: Any, params: Mapping[str, Any
         stage.name = "encode"
         return fitted, query.encode(fitted, own, stage)
 
-    return attempt(work)
+    return attempt(work, fits=True)
 
 
 def _encoded(query: Query, world: World, X: Any, y: Any, params: Mapping[str, Any]) -> Outcome:

@@ -203,7 +203,7 @@ class DrawnFunction(DrawnPlan):
                 found = function_value(function, own(members))
                 return found.reshape(-1) if found.shape == values.shape else None
 
-            return attempt(value).value
+            return attempt(value, fits=True).value
 
         start = sizes.n_calibration
         further = [

@@ -271,3 +271,89 @@ def test_a_child_forked_in_a_block_is_withheld_too(
         in_a_child(lambda: warnings.warn(ROW, stacklevel=1))
         JoblibParallel(n_jobs=2, backend="multiprocessing")([(tell, (0,), {}), (tell, (1,), {})])
     assert ROW not in "".join(capfd.readouterr())
+
+
+PRINTING = """
+import ctypes, os, sys, threading, warnings
+import numpy as np
+from joblib import parallel_config
+from sklearn.base import BaseEstimator
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from pacsklearn import PACPrivate, PrivacySession
+
+warnings.simplefilter("ignore")
+X, y = load_iris(return_X_y=True)
+
+
+def talks(rows):
+    print("ROW", rows[0])
+    print("ROW", rows[0], file=sys.stderr)
+    sys.stdout.buffer.write(b"ROW of bytes")
+    os.write(1, b"ROW by its descriptor")
+    ctypes.CDLL(None).puts(b"ROW by the C library")
+    return rows
+
+
+def chatty(rows, y=None):
+    return talks(rows).mean(axis=0)
+
+
+talking = FunctionTransformer(talks)
+PACPrivate(make_pipeline(talking, GaussianNB()), n_subsets=4, fast_fit=False).fit(X, y)
+PACPrivate(make_pipeline(talking, GaussianNB()), n_subsets=4, n_jobs=2).fit(X, y)
+PACPrivate(make_pipeline(talking, KNeighborsClassifier()), n_subsets=4).fit(X, y).predict(X[:3])
+PACPrivate(make_pipeline(StandardScaler(), GaussianNB(), verbose=True), n_subsets=4).fit(X, y)
+for loud in (LinearSVC(verbose=5), LogisticRegression(solver="liblinear", verbose=5)):
+    PACPrivate(loud, n_subsets=4, fast_fit=False).fit(X[:100], y[:100])
+PACPrivate(SVC(verbose=True), n_subsets=4, n_jobs=2).fit(X, y).predict(X[:3])
+with PrivacySession(X, y, budget=1.0, n_subsets=4) as session:
+    session.release_function(chatty, budget=0.1)
+with PrivacySession(X, y, budget=1.0, secret_space="sampled") as session:
+    session.release_function(chatty, budget=0.1)
+print("END", flush=True)
+"""
+
+
+def test_what_candidates_print_is_withheld_from_every_stream_and_worker() -> None:
+    """Whoever reads the output of a service saw rows of all candidates, and of the secret."""
+    found = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", PRINTING], capture_output=True, text=True, timeout=240, check=True
+    )
+    assert found.stdout == "END\n"
+    assert found.stderr == ""
+
+
+def test_threads_print_what_they_like_meanwhile(capsys: pytest.CaptureFixture[str]) -> None:
+    """Joblib's threads fit candidates, and another one serves requests."""
+    begun, done = threading.Event(), threading.Event()
+
+    def serves() -> None:
+        begun.wait(10)
+        sys.stdout.write("request served\n")
+        done.set()
+
+    server = threading.Thread(target=serves)
+    server.start()
+    with withheld():
+        sys.stdout.write(ROW)
+        begun.set()
+        done.wait(10)
+    server.join()
+    with withheld(), withheld():
+        sys.stderr.write(ROW)
+    sys.stdout.write("after\n")
+    assert capsys.readouterr() == ("request served\nafter\n", "")
+
+
+def test_streams_are_put_back_even_when_somebody_else_changed_them() -> None:
+    before = sys.stdout
+    with withheld():
+        assert sys.stdout is not before
+        assert sys.stdout.encoding == before.encoding
+    assert sys.stdout is before

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 
 import numpy as np
 import pytest
+from joblib import Memory
 from sklearn.linear_model import LinearRegression
 
-from pacsklearn import CandidateSpace, Guarantee, PrivacySession
+from pacsklearn import (
+    CandidateSpace,
+    Guarantee,
+    PoissonSubsets,
+    PrivacySession,
+    SampledSubsets,
+    release_sampled,
+)
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.support import Support
@@ -278,3 +287,56 @@ class TestBadFunctions:
         with pytest.raises(ValueError, match="noise"):
             session.release_function(popcount, noise="no such backend")
         assert session.ledger.spent == 0
+
+
+def _size(key: int) -> int:
+    return key.bit_count()
+
+
+class _Method:
+    @functools.cache  # noqa: B019 - that is the fault
+    def size(self, key: int) -> int:
+        return key.bit_count()
+
+
+@pytest.mark.parametrize("kind", ["lru_cache", "cache", "joblib", "partial", "method", "wrapped"])
+def test_a_cached_function_warns(kind: str, tmp_path) -> None:
+    """A cache keeps every candidate's value, on disk with joblib, and answers faster."""
+    cached = functools.lru_cache(maxsize=8)(_size)
+
+    @functools.wraps(cached)
+    def wrapped(key: int) -> int:
+        return cached(key)
+
+    function = {
+        "lru_cache": cached,
+        "cache": functools.cache(_size),
+        "joblib": Memory(tmp_path, verbose=0).cache(_size),
+        "partial": functools.partial(cached),
+        "method": _Method().size,
+        "wrapped": wrapped,
+    }[kind]
+    with (
+        PrivacySession.over(range(8), budget=0.5) as session,
+        pytest.warns(PrivacyLeakWarning, match="is cached"),
+    ):
+        session.release_function(function)
+
+
+def test_a_cached_function_warns_where_the_secret_is_sampled(tmp_path) -> None:
+    """There its value of the secret alone would be left on disk."""
+    mean = Memory(tmp_path, verbose=0).cache(np.mean)
+    rows = np.random.default_rng(0).standard_normal((20, 2))
+    with (
+        PrivacySession(rows, budget=0.5, secret_space=SampledSubsets(10, 20)) as session,
+        pytest.warns(PrivacyLeakWarning, match="is cached"),
+    ):
+        session.release_function(mean)
+    with pytest.warns(PrivacyLeakWarning, match="is cached"):
+        release_sampled(
+            Memory(tmp_path, verbose=0).cache(np.mean),
+            PoissonSubsets(20),
+            budget=0.5,
+            n_calibration=10,
+            n_certificate=20,
+        )
