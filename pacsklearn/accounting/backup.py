@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
@@ -14,9 +12,10 @@ from sqlalchemy import Connection
 
 from pacsklearn.accounting.book import Rows
 from pacsklearn.accounting.chain import verify_chain
-from pacsklearn.accounting.database import close, run
-from pacsklearn.accounting.entry import Position, without_password
+from pacsklearn.accounting.database import run
+from pacsklearn.accounting.entry import Position
 from pacsklearn.accounting.founding import foundings
+from pacsklearn.accounting.new_file import new_file
 from pacsklearn.accounting.schema import check_version, schema_version
 from pacsklearn.accounting.sqlite_database import SQLITE, connect, connect_to_read
 from pacsklearn.accounting.transfer import all_rows, write_all
@@ -48,34 +47,13 @@ def backup(source: Path | str, target: Path) -> dict[str, Position]:
     LedgerCorruptedError
         When a row is wrong; no copy is left then.
     """
-    if target.exists():
-        raise LedgerError(f"There is already a file {target}; give a new name for the copy.")
-    if not target.parent.is_dir():
-        raise LedgerError(f"There is no folder {target.parent} for the copy; create it first.")
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}.copy")
-    try:
-        draft.touch(mode=0o600, exist_ok=False)
+    with new_file(target) as draft:
         if isinstance(source, Path):
             _copy_file(source, draft)
         else:
             connect(str(draft), "rwc").close()
             write_all(SQLITE + str(draft), all_rows(source))
-        positions = verify_file(draft)
-        close(SQLITE + str(draft))
-        _synchronise(draft)
-        try:
-            os.link(draft, target)  # fails where a file has appeared in the meantime
-        except FileExistsError:
-            raise LedgerError(f"There is already a file {target}.") from None
-        _synchronise(target.parent)
-    except (OSError, sqlite3.Error) as error:
-        name = without_password(str(source))
-        raise LedgerError(f"The ledger at {name} cannot be copied: {error}.") from None
-    finally:
-        close(SQLITE + str(draft))
-        for end in ("", "-wal", "-shm"):
-            draft.with_name(draft.name + end).unlink(missing_ok=True)
-    return positions
+        return verify_file(draft)
 
 
 def restore(
@@ -119,9 +97,12 @@ def restore(
 def _copy_file(path: Path, draft: Path) -> None:
     if not path.exists():
         raise LedgerError(f"There is no ledger at {path}.")
-    with closing(connect_to_read(str(path))) as source, closing(sqlite3.connect(draft)) as copy:
-        source.backup(copy)
-        copy.execute("PRAGMA journal_mode = WAL")
+    try:
+        with closing(connect_to_read(str(path))) as source, closing(sqlite3.connect(draft)) as copy:
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.Error as error:
+        raise LedgerError(f"The ledger at {path} cannot be copied: {error}.") from None
 
 
 def verify_file(path: Path) -> dict[str, Position]:
@@ -147,11 +128,3 @@ def _hash_at(name: str, sequence: int, connection: Connection) -> str | None:
         return {each.name: each.hash for each in foundings(connection)}.get(name)
     row = next(Rows(connection, name).after(sequence - 1), None)
     return None if row is None else row.hash
-
-
-def _synchronise(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

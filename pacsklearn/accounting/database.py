@@ -136,6 +136,8 @@ def transaction(address: str, *, write: bool, lazily: bool = False) -> Iterator[
         _close(address)
         cause = error.orig if isinstance(error, DBAPIError) else error
         name, reason = without_password(address), str(cause).strip()
+        if reason == "disk I/O error":
+            reason += " (is the disk full?)"
         words = f"The ledger at {name} cannot be used: {reason}."
         if database.is_gone(error):
             raise UnreachableError(words) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from sqlalchemy import Connection
 from pacsklearn.accounting.book import Rows
 from pacsklearn.accounting.database import close, run
 from pacsklearn.accounting.entry import Founding, is_sound, without_password
+from pacsklearn.accounting.new_file import TakenError, new_file
 from pacsklearn.accounting.schema import migrate, schema_version
 from pacsklearn.accounting.sqlite_database import SQLITE, connect
 from pacsklearn.core.accounts import Terms
@@ -130,23 +130,17 @@ def foundings(connection: Connection) -> list[Founding]:
 
 def _found_file(path: Path, founding: Founding) -> bool:
     """Make the file as a whole, so that no other process ever sees half of it."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.founding")
-    address = SQLITE + str(draft)
+
+    def write(connection: Connection) -> None:
+        migrate(connection)
+        _insert(connection, founding, str(path))
+
     try:
-        connect(str(draft), "rwc").close()
-
-        def write(connection: Connection) -> None:
-            migrate(connection)
-            _insert(connection, founding, str(path))
-
-        run(address, write, write=True)
-        close(address)  # the last connection moves the log into the file
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            return False
-    finally:
-        draft.unlink(missing_ok=True)
+        with new_file(path) as draft:
+            connect(str(draft), "rwc").close()
+            run(SQLITE + str(draft), write, write=True)
+    except TakenError:
+        return False
     return True
 
 

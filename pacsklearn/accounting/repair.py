@@ -18,12 +18,14 @@ from pacsklearn.accounting.book import Book, Rows
 from pacsklearn.accounting.chain import Chain, sound_rows
 from pacsklearn.accounting.database import run
 from pacsklearn.accounting.entry import Entry, Founding, without_password
+from pacsklearn.accounting.new_file import check_free, new_file
 from pacsklearn.accounting.schema import migrate
 from pacsklearn.accounting.sqlite_database import SQLITE, connect
 from pacsklearn.accounting.transfer import all_rows
 from pacsklearn.core.accounts import Posting, bookkeeping_event, fits, largest_refund
 from pacsklearn.core.booked_ledger import time_text
 from pacsklearn.core.event import ledger_text
+from pacsklearn.core.replacement_file import replacement_file
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 
 __all__ = ["repair"]
@@ -69,8 +71,7 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
         )
     aside = target.with_name(target.name + ".aside.json")
     for file in (target, aside):
-        if file.exists():
-            raise LedgerError(f"There is already a file {file}; give a new name for the copy.")
+        check_free(file)
     address = SQLITE + str(source) if isinstance(source, Path) else source
     name = without_password(str(source))
     datasets = [_Dataset(*each) for each in all_rows(address)]
@@ -85,7 +86,6 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
     }
     text = json.dumps(document, indent=1, default=_readable)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    aside.write_text(text, encoding="utf-8")
 
     def write(connection: Connection) -> dict[str, Any]:
         migrate(connection)
@@ -109,8 +109,13 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
             book.flush()
         return report
 
-    connect(str(target), "rwc").close()
-    return run(SQLITE + str(target), write, write=True)
+    with new_file(target) as draft:
+        connect(str(draft), "rwc").close()
+        report = run(SQLITE + str(draft), write, write=True)
+        # Last of all, and before the copy appears: there is never one without the other.
+        with replacement_file(aside) as content:
+            content.write(text.encode())
+    return report
 
 
 @final

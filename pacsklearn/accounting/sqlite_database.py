@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -153,6 +154,8 @@ def _file_identity(path: str) -> tuple[int, int]:
             f"There is no ledger at {path}. Name one that was moved by its new place, or found a "
             f"new one: `pacsklearn ledger found {path} --ceiling ...`."
         ) from None
+    if stat.S_ISDIR(status.st_mode):
+        raise LedgerError(f"{path} is a folder; name the ledger's file.")
     if status.st_size == 0:
         raise LedgerError(f"The file {path} is empty: there is no ledger in it.")
     return status.st_dev, status.st_ino

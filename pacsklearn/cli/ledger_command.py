@@ -228,7 +228,10 @@ def _print_copied(target: Path | str, positions: dict[str, Position], *, as_json
 
 def _head(statement: Path) -> tuple[str, Position]:
     """Data set and position in a statement that was made with a ledger."""
-    document = json.loads(statement.read_text(encoding="utf-8"))
+    try:
+        document = json.loads(statement.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        document = None
     guarantee = document.get("guarantee", document) if isinstance(document, dict) else {}
     head = guarantee.get("ledger_head") if isinstance(guarantee, dict) else None
     if not isinstance(head, str) or " " not in head:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import sqlite3
+import stat
 import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from pacsklearn.accounting import database, store
+from pacsklearn.accounting.backup import backup
 from pacsklearn.accounting.entry import Position
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.event import Event
@@ -114,3 +117,42 @@ def test_a_ledger_that_may_only_be_read_is_verified(make_event: MakeEvent) -> No
     finally:
         folder.chmod(0o755)
         shutil.rmtree(folder)
+
+
+@pytest.fixture
+def full_disk() -> Iterator[Callable[[], None]]:
+    """From the call on, no file grows past 8 kB."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2**13, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_leaves_nothing_half_done(
+    path: Path, make_event: MakeEvent, tmp_path: Path, full_disk: Callable[[], None]
+) -> None:
+    ledger = SQLiteLedger.found(f"sqlite:///{path}", 1.0)
+    ledger.charge(make_event(0.25))
+    database.close(ledger._store.address)
+    full_disk()
+    with pytest.raises(LedgerError, match=r"new\.db"):
+        SQLiteLedger.found(f"sqlite:///{tmp_path}/new.db", 1.0)
+    with pytest.raises(LedgerError, match="cannot be"):
+        backup(path, tmp_path / "copy.db")
+    own = {path.name + end for end in ("", "-wal", "-shm")}
+    assert {each.name for each in tmp_path.iterdir()} <= own
+
+
+def test_a_ledgers_file_is_its_owners(path: Path, tmp_path: Path) -> None:
+    SQLiteLedger.found(f"sqlite:///{path}", 1.0)
+    backup(path, tmp_path / "copy.db")
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (path, tmp_path / "copy.db")] == [
+        0o600,
+        0o600,
+    ]
+
+
+def test_a_folder_is_no_ledger(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match="is a folder"):
+        SQLiteLedger(f"sqlite:///{tmp_path}")
+    with pytest.raises(LedgerError, match="is a folder"):
+        SQLiteLedger.found(f"sqlite:///{tmp_path}", 1.0)
