@@ -24,7 +24,7 @@ from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.release.session_criterion import as_criterion
 from pacsklearn.session.privacy_session import PrivacySession
 
-__all__ = ["Insertion", "replay_fit", "replay_session"]
+__all__ = ["Insertion", "released_plan", "replay_fit", "replay_session"]
 
 Insertion = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, tuple[int, ...]]]
 """``insert(estimator, X, y, groups)`` puts canaries among the rows."""
@@ -110,17 +110,21 @@ def replay_fit(
             canaries=canaries,
         )
     budget = float(model.budget)
-    target = Target(budget, as_criterion(model.criterion, space))
-    choices = ReleaseChoices(model.noise, model.metric, model.canonicalizer)
-    plan = ParameterPlan.of(estimator, lambda: candidates, target, choices)
     return ReplayedGame(
-        [plan],
+        [released_plan(model, candidates)],
         information=guarantee.information,
         budget=budget,
         X=candidates.X,
         y=candidates.y,
         canaries=canaries,
     )
+
+
+def released_plan(model: PACPrivate, candidates: Candidates) -> ParameterPlan:
+    """What a fitted model's release needs, short of the secret, for these candidates."""
+    target = Target(float(model.budget), as_criterion(model.criterion, candidates.space))
+    choices = ReleaseChoices(model.noise, model.metric, model.canonicalizer)
+    return ParameterPlan.of(model.estimator, lambda: candidates, target, choices)
 
 
 def replay_session(

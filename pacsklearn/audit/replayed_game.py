@@ -62,6 +62,16 @@ class ReplayedGame(CandidateGame):
         self.canaries = tuple(canaries)
         self._candidate_numbers: Floats | None = None
 
+    @property
+    def plans(self) -> tuple[ParameterPlan, ...]:
+        """What is released, in order; secret material."""
+        return self._releases
+
+    @property
+    def table(self) -> tuple[Any, Any]:
+        """Rows and targets of the universe."""
+        return self._X, self._y
+
     def play(self, generator: np.random.Generator) -> Round:
         criterion = self._releases[0].target.criterion
         procedure = ReleaseProcedure.rehearsing(

@@ -64,7 +64,7 @@ def check_document(document: Any) -> None:
     name = document.get("schema") if isinstance(document, dict) else None
     schema = published_schema(str(name))
     validator = jsonschema.Draft202012Validator(schema)
-    # The branch that comes closest says what is wrong; "none of two" would not.
+    # The branch that comes closest says what is wrong; "none of several" would not.
     found = jsonschema.exceptions.best_match(validator.iter_errors(document))
     if found is not None:
         where = "/".join(map(str, found.absolute_path)) or "the document itself"
