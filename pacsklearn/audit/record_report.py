@@ -173,7 +173,7 @@ def record_report(
         )
     plan = game.plans[0]
     law = plan.calibrate(game.prior)
-    hidden = np.flatnonzero(secret_units(game, game.members))
+    hidden = np.flatnonzero(secret_units(game, _members(game)))
     told = information_about_units(law, game.space, game.prior)
     right = _counted(game, count, seed)
     influence = _influence(plan.outputs.vectors, law, game)
@@ -215,10 +215,16 @@ def _check_fit_params(fit_params: Mapping[str, Any] | None, n_rows: int) -> None
             )
 
 
+def _members(game: ReplayedGame) -> NDArray[np.bool_]:
+    """Is unit ``u`` in candidate ``i``; a replayed model always has units."""
+    assert game.members is not None
+    return game.members
+
+
 def _counted(game: ReplayedGame, n_trials: int, seed: int) -> NDArray[np.intp]:
     """Rounds in which Bayes' rule was right, for each unit."""
     generator = np.random.default_rng(seed)
-    members = game.members
+    members = _members(game)
     own = members.astype(np.float64)
     right = np.zeros(members.shape[1], dtype=np.intp)
     for _ in range(n_trials):
@@ -232,7 +238,7 @@ def _influence(vectors: Floats, law: Any, game: ReplayedGame) -> Floats:
     weights = game.prior
     centres = np.asarray(law.centres, dtype=np.float64) if law.dimension else np.asarray(vectors)
     spread = centres - weights @ centres
-    inside = game.members.astype(np.float64)
+    inside = _members(game).astype(np.float64)
     rate = weights @ inside
     variance = rate * (1 - rate)
     with np.errstate(divide="ignore", invalid="ignore"):
