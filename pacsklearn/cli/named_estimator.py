@@ -18,7 +18,7 @@ from pacsklearn.plugin.qualified_name import is_dotted_name
 from pacsklearn.schema.encoder import SchemaEncoder
 from pacsklearn.schema.schema import Schema
 
-__all__ = ["checked_params", "named_estimator"]
+__all__ = ["checked_params", "name_of", "named_estimator"]
 
 _KINDS = ("canonicalizer", "batch_predictor", "subset_fitter")
 _CLOSED = ("sklearn.externals", "sklearn.tests", "sklearn.conftest", "sklearn.datasets")
@@ -48,6 +48,20 @@ def named_estimator(text: str, params: str | None = None, schema: Schema | None 
         steps.insert(0, SchemaEncoder(schema))
     estimator = steps[0] if len(steps) == 1 else make_pipeline(*steps)
     return estimator.set_params(**checked_params(estimator, params))
+
+
+def name_of(estimator: Any) -> tuple[str, str | None]:
+    """Text and parameters from which :func:`named_estimator` makes an estimator again."""
+    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
+    stated: dict[str, Any] = {}
+    for step in steps:
+        prefix = f"{type(step).__name__.lower()}__" if len(steps) > 1 else ""
+        plain = signature(type(step)).parameters
+        for name, value in step.get_params(deep=False).items():
+            if name != "schema" and value != plain[name].default:
+                stated[prefix + name] = list(value) if isinstance(value, tuple) else value
+    text = " + ".join(type(step).__name__ for step in steps)
+    return text, json.dumps(stated) if stated else None
 
 
 def _made(kind: type, schema: Schema | None) -> Any:

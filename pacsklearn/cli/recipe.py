@@ -6,15 +6,32 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pacsklearn.cli.named_estimator import named_estimator
+from pacsklearn.cli.named_estimator import name_of, named_estimator
 from pacsklearn.cli.table import Table, read_table
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.display.privacy_statement import SCHEMA
+from pacsklearn.estimators.auto_private import AutoPrivateClassifier, AutoPrivateRegressor
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.schema.schema import Schema
 
-__all__ = ["model_of", "read_statement", "schema_of", "stated_guarantee", "table_of"]
+__all__ = [
+    "auto_model",
+    "chosen_recipe",
+    "model_of",
+    "read_statement",
+    "schema_of",
+    "stated_guarantee",
+    "table_of",
+]
+    "auto_model",
+    "chosen_recipe",
+    "model_of",
+    "read_statement",
+    "schema_of",
+    "stated_guarantee",
+    "table_of",
+]
 
 
 def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
@@ -34,6 +51,29 @@ def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
         )
     except KeyError as error:
         raise ValueError(f"The statement's recipe has no {error}; it was altered.") from None
+
+
+def auto_model(recipe: dict[str, Any], *, regression: bool, constant: Any, **options: Any) -> Any:
+    """Unfitted estimator that chooses its model; as :func:`model_of`."""
+    kind = AutoPrivateRegressor if regression else AutoPrivateClassifier
+    return kind(
+        schema_of(recipe),
+        constant=constant,
+        **{name: recipe[name] for name in ("budget", "criterion", "n_subsets", "rate")},
+        subset_seed=recipe["subset_seed"],
+        **options,
+    )
+
+
+def chosen_recipe(recipe: dict[str, Any], model: Any) -> dict[str, Any]:
+    """Recipe of what was chosen, with which it can be released, and audited, again.
+
+    Which option that was is public, like every hyper-parameter of a released model.
+    """
+    if model.best_estimator_ is None:
+        return {**recipe, "estimator": "a constant"}
+    text, params = name_of(model.best_estimator_)
+    return {**recipe, "estimator": text, "params": params}
 
 
 def schema_of(recipe: dict[str, Any]) -> Schema | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -41,7 +41,16 @@ __all__ = ["release"]
 def release(
     data: Data,
     *,
-    estimator: EstimatorName,
+    estimator: EstimatorName | None = None,
+    auto: Annotated[
+        bool, typer.Option("--auto", help="Choose the model from a short list; no --estimator.")
+    ] = False,
+    regression: Annotated[
+        bool, typer.Option("--regression", help="With --auto: the target is a number.")
+    ] = False,
+    constant: Annotated[
+        float | None, typer.Option(help="With --regression: public answer if nothing beats it.")
+    ] = None,
     output: Annotated[Path, typer.Option(help="Where the model goes (joblib).")],
     target: Target = None,
     groups: Groups = None,
@@ -72,11 +81,17 @@ def release(
     as_json: Json = False,
 ) -> None:
     """Release a private model: fit on a secret half of the rows, add noise, write it down."""
-    from pacsklearn.cli.recipe import model_of, table_of
+    from pacsklearn.cli.recipe import auto_model, chosen_recipe, model_of, table_of
     from pacsklearn.display.privacy_report import privacy_report
     from pacsklearn.schema.schema import Schema
 
-    recipe = {
+    if (estimator is None) != auto:
+        raise ValueError("Give either --estimator, or --auto to have the model chosen.")
+    if (regression or constant is not None) and not (auto and regression):
+        raise ValueError("--regression goes with --auto, and --constant with both.")
+    if auto and (params is not None or noise != "auto" or allow_exact):
+        raise ValueError("--auto chooses the model: leave --params, --noise and --allow-exact out.")
+    recipe: dict[str, Any] = {
         "estimator": estimator,
         "params": params,
         "budget": number(budget, "budget"),
@@ -96,14 +111,18 @@ def release(
     account = charged_ledger(
         ledger, dataset, user, project, unit="nats" if criterion is None else None
     )
-    model = model_of(recipe, ledger=account, n_jobs=jobs, verbose=0 if as_json else 1)
+    options = {"ledger": account, "n_jobs": jobs, "verbose": 0 if as_json else 1}
+    if auto:
+        model: Any = auto_model(recipe, regression=regression, constant=constant, **options)
+    else:
+        model = model_of(recipe, **options)
     table = table_of(recipe, data)
     given = {} if table.groups is None else {"groups": table.groups}
     with publication(output, statement, force=force) as place:
         model.fit(table.X, table.y, **given)
         document = {
             **privacy_report(model).statement,
-            "recipe": recipe,
+            "recipe": chosen_recipe(recipe, model) if auto else recipe,
             "model": place.model.name,
         }
         place.write(model.released_estimator_, document)

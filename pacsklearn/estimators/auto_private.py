@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -121,13 +121,15 @@ class _AutoPrivate(BaseEstimator):
             model.fit(X, y, groups=groups)
             released, guarantee = model.released_estimator_, model.guarantee_
             leaderboard = getattr(model, "leaderboard_", ())
+            best = getattr(model, "best_params_", {}).get("estimator", model.estimator)
         except _NothingBeatsAConstant as stop:
             released, guarantee = self._constant(stop, y)
-            leaderboard = stop.choice.leaderboard
+            leaderboard, best = stop.choice.leaderboard, None
             leaderboard = (ExpectedScore("a constant", (stop.constant,)), *leaderboard)
         for name in ("classes_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         self.released_estimator_, self.guarantee_ = released, guarantee
+        self.best_estimator_ = None if best is None else clone(best)
         self.leaderboard_ = leaderboard
         self.n_features_in_ = np.shape(X)[1]
         if is_classifier(self):
@@ -280,6 +282,8 @@ class AutoPrivateClassifier(ClassifierMixin, _AutoPrivate):
     released_estimator_ : estimator
         Publish it.
     guarantee_ : Guarantee
+    best_estimator_ : estimator or None
+        What was chosen, unfitted; None for a constant. Public.
     leaderboard_ : tuple of ExpectedScore
         Simulated score of every option, best first. For the curator: it is in no pickle.
     classes_ : ndarray of shape (n_classes,)
@@ -340,7 +344,7 @@ class AutoPrivateRegressor(RegressorMixin, _AutoPrivate):
 
     Attributes
     ----------
-    released_estimator_, guarantee_, leaderboard_, n_features_in_, feature_names_in_
+    released_estimator_, guarantee_, best_estimator_, leaderboard_
         As for :class:`AutoPrivateClassifier`.
     """
 

@@ -132,3 +132,40 @@ def test_a_release_is_charged_to_who_asked_for_it(call, folder):
     call(*base, "two.joblib", *ours, "--user", "bob")
     assert SQLiteLedger("sqlite:///l.db", dataset="ward").spent == pytest.approx(0.25)
     assert "name the ledger" in call(*base, "three.joblib", "--user", "ann", code=2).stderr
+
+
+def test_a_model_is_chosen_and_can_be_audited(call, folder, table):
+    call(
+        "release", "rows.csv", "--target", "kind", "--auto", "--subsets", 16, "--budget", 1,
+        "--subset-seed", 0, "--output", "m.joblib",
+    )  # fmt: skip
+    statement = json.loads((folder / "m.statement.json").read_text())
+    assert any("listed options" in text for _, text in statement["guarantee"]["details"])
+    assert statement["recipe"]["estimator"].startswith("StandardScaler + ")
+    model = joblib.load(folder / "m.joblib")
+    assert np.mean(model.predict(table[["a", "b", "c", "d"]]) == table["kind"]) > 0.6
+    call("audit", "rows.csv", "m.statement.json", "--trials", 50, "--json")
+
+
+def test_a_chosen_constant_and_a_number(call, folder, table):
+    call(
+        "release", "rows.csv", "--target", "d", "--drop", "kind", "--auto", "--regression",
+        "--constant", 1.5, "--budget", 1e-9, "--subsets", 16, "--output", "m.joblib",
+    )  # fmt: skip
+    statement = json.loads((folder / "m.statement.json").read_text())
+    assert statement["recipe"]["estimator"] == "a constant"
+    assert set(joblib.load(folder / "m.joblib").predict(table[["a", "b", "c"]])) == {1.5}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "either --estimator, or --auto"),
+        (("--auto", "--estimator", "Ridge"), "either --estimator, or --auto"),
+        (("--estimator", "Ridge", "--regression"), "goes with --auto"),
+        (("--auto", "--params", "{}"), "chooses the model"),
+    ],
+)
+def test_auto_and_an_estimator_exclude_each_other(call, words, message):
+    result = call(*BASE, "--target", "kind", *words, code=2)
+    assert message in " ".join(result.output.split())
