@@ -24,14 +24,6 @@ __all__ = [
     "stated_guarantee",
     "table_of",
 ]
-    "auto_model",
-    "chosen_recipe",
-    "model_of",
-    "read_statement",
-    "schema_of",
-    "stated_guarantee",
-    "table_of",
-]
 
 
 def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
