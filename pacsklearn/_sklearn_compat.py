@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
+from sklearn._loss.link import LogLink
 from sklearn.cluster._bisect_k_means import _BisectingTree
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import RidgeClassifier, RidgeClassifierCV
@@ -20,6 +21,7 @@ __all__ = [
     "check_features",
     "check_width",
     "constant_predictor",
+    "has_log_link",
     "html_diagram",
     "is_multilabel",
     "kernel_width",
@@ -87,6 +89,11 @@ def prepare_for_predict(estimator: Any, n_outputs: int = 1) -> None:
     if hasattr(estimator, "_check_mkl_vcomp"):  # the K-Means family
         estimator._n_threads = 1
         estimator._n_features_out = n_outputs
+
+
+def has_log_link(estimator: Any) -> bool:
+    """Whether an unfitted generalised linear model predicts an exponential."""
+    return hasattr(estimator, "_get_loss") and isinstance(estimator._get_loss().link, LogLink)
 
 
 def kernel_width(machine: Any) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
@@ -24,6 +24,7 @@ from pacsklearn.candidates.subset_fitting import (
     joint_models,
     over_subsets,
     seeded_clone,
+    unfitted_copy,
     unwrap,
     warn_of_one_model,
 )
@@ -32,6 +33,7 @@ from pacsklearn.core.fit_report import stage
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric, as_metric
 from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.public_prior import Constant, PublicPrior
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
 from pacsklearn.exceptions import NonDeterministicError, StructureMismatchError
@@ -66,6 +68,8 @@ class CandidateOutputs:
     canonicalizer : Canonicalizer
     X : array
         The universe, for the metric.
+    prior : PublicPrior, optional
+        What released regressors are drawn toward.
     """
 
     vectors: Floats
@@ -74,6 +78,26 @@ class CandidateOutputs:
     template: Any
     canonicalizer: Canonicalizer
     X: Any
+    prior: PublicPrior | None = None
+
+    def read(self, law: NoiseLaw, observed: NDArray[np.int64]) -> Floats:
+        """Released vector, drawn toward the public prior where there is one."""
+        vector = law.decode(observed)
+        if self.prior is None or self.constant is None:
+            return vector
+        return self.prior.draw(vector, law, self._own_metric, self.constant)
+
+    @cached_property
+    def constant(self) -> Constant | None:
+        """What the prior draws released vectors toward; None without one."""
+        if self.prior is None:
+            return None
+        template = unfitted_copy(self.template)
+        return self.canonicalizer.constant(self.layout, self.prior.mean, template)
+
+    @cached_property
+    def _own_metric(self) -> Metric:
+        return self.metric()
 
     def metric(self, choice: Any = "auto") -> Metric:
         """Metric from a user's argument; ``"auto"`` asks the canonicalizer."""

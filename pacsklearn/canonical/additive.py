@@ -13,6 +13,7 @@ from pacsklearn.canonical.schema_encoder import schema_facts
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["AdditiveCanonicalizer"]
@@ -79,6 +80,14 @@ class AdditiveCanonicalizer(Canonicalizer):
         if self.classifies:
             blocks.append((1, DiagonalMetric(np.array([_SCALE_WEIGHT * n_scores]))))
         return BlockMetric(tuple(blocks))
+
+    def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
+        if self.classifies:
+            return None
+        ((_, shape),) = layout.blocks
+        weights = np.zeros(shape)
+        weights[:, -1] = value
+        return Constant(weights.ravel())
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         return estimator.predict_proba(X) if self.classifies else estimator.predict(X)

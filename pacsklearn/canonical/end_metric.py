@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.canonical.affine import can_fold
 from pacsklearn.canonical.gaps import rows_with_gaps
 from pacsklearn.canonical.linear_classifier import SCALE_WEIGHT
 from pacsklearn.canonical.power_transformer import PowerTransformerCanonicalizer
@@ -55,10 +56,11 @@ def end_metric(walked: Sequence[Any], layout: Layout, X: Any, vectors: Floats) -
     stands for a missing value counts as if it were missing in one row of a hundred, so that rows
     to come are safe.
     """
-    *before, _ = walked
+    *before, (_, last, _, _) = walked
     child, spread = layout.children[-1][1], vectors.std(axis=0)
     n_tried = layout.size - child.size
-    linear = _Linear.of(child, vectors[0, n_tried:])
+    # Only these are linear in what the step before hands on.
+    linear = _Linear.of(child, vectors[0, n_tried:]) if can_fold(last) else None
     if any(isinstance(canonicalizer, _UNBOUNDED) for _, canonicalizer, *_ in before):
         return None
     if linear is None or not 0 < n_tried <= _MOST_TRIED or layout.size > _MOST_NUMBERS:

@@ -7,12 +7,13 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn._sklearn_compat import prepare_for_predict
+from pacsklearn._sklearn_compat import has_log_link, prepare_for_predict
 from pacsklearn.canonical.affine import AffineMap, LinearCanonicalizer
 from pacsklearn.canonical.features import feature_facts, second_moment, set_features
 from pacsklearn.core.canonicalizer import Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, Metric
+from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["LinearRegressorCanonicalizer"]
@@ -49,6 +50,19 @@ class LinearRegressorCanonicalizer(LinearCanonicalizer):
         """Expected squared change of the linear predictor on the universe's rows."""
         ((_, (n_outputs, length)),) = layout.blocks
         return BlockMetric(((length, second_moment(X)),) * n_outputs)
+
+    def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
+        ((_, (n_outputs, length)),) = layout.blocks
+        weights, slope = np.zeros((n_outputs, length)), 1.0
+        if has_log_link(template):
+            if value <= 0:
+                raise ValueError(
+                    f"{type(template).__name__} predicts numbers above zero, and the public "
+                    f"prior says {value!r}; give prior_mean a number above zero."
+                )
+            value, slope = float(np.log(value)), value
+        weights[:, -1] = value
+        return Constant(weights.ravel(), slope)
 
     def weights(self, estimator: Any) -> tuple[Floats, Floats]:
         coef = np.atleast_2d(np.asarray(estimator.coef_, dtype=np.float64))

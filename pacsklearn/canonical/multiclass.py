@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.preprocessing import LabelBinarizer
 
@@ -25,6 +26,7 @@ from pacsklearn.canonical.stateless import zero_rows
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric
+from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["MulticlassCanonicalizer"]
@@ -94,6 +96,19 @@ class MulticlassCanonicalizer(FoldingCanonicalizer):
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
         """Each part's own."""
         return metric_of_parts(self._parts(estimator, X), layout, vectors)
+
+    def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
+        """Every part predicts it."""
+        found = [
+            self.part.constant(child, value, clone(template.estimator))
+            for name, child in layout.children
+        ]
+        if None in found or len({each.slope for each in found if each is not None}) != 1:
+            return None
+        return Constant(
+            np.concatenate([each.vector for each in found if each is not None]),
+            found[0].slope if found[0] is not None else 1.0,
+        )
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         scored = hasattr(estimator, "decision_function")

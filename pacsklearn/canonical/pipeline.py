@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, final
 
+import numpy as np
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
@@ -14,6 +16,7 @@ from pacsklearn.canonical.search import SearchCanonicalizer
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, Metric
+from pacsklearn.core.public_prior import Constant
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
@@ -158,6 +161,15 @@ class PipelineCanonicalizer(Canonicalizer):
             metric = part.metric(layouts[name], fitted, rows, vectors[:, where[name]])
             blocks.append((layouts[name].size, metric))
         return BlockMetric(tuple(blocks))
+
+    def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
+        name, part = self.steps[-1]
+        child = dict(layout.children)[name]
+        found = part.constant(child, value, clone(dict(_flat(template))[name]))
+        if found is None:
+            return None
+        before = np.full(layout.size - child.size, np.nan)
+        return Constant(np.concatenate([before, found.vector]), found.slope)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         last, part = self.steps[-1]

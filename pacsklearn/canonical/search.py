@@ -8,6 +8,7 @@ from typing import Any, final
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric
+from pacsklearn.core.public_prior import Constant
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
 
@@ -57,6 +58,9 @@ class SearchCanonicalizer(Canonicalizer):
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
         return self.part.metric(layout, estimator.best_estimator_, X, vectors)
+
+    def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
+        return self.part.constant(layout, value, template.estimator)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         return self.part.behaviour(getattr(estimator, "best_estimator_", estimator), X)

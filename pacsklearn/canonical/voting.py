@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import Bunch
 
@@ -23,6 +23,7 @@ from pacsklearn.canonical.parts import (
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric
+from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["VotingCanonicalizer"]
@@ -88,6 +89,22 @@ class VotingCanonicalizer(FoldingCanonicalizer):
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
         """Each voter's own."""
         return metric_of_parts(self._parts(estimator, X), layout, vectors)
+
+    def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
+        """Every part predicts it."""
+        if is_classifier(template):
+            return None
+        voters, blanks = dict(self.voters), dict(template.estimators)
+        found = [
+            voters[name].constant(child, value, clone(blanks[name]))
+            for name, child in layout.children
+        ]
+        if None in found or len({each.slope for each in found if each is not None}) != 1:
+            return None
+        return Constant(
+            np.concatenate([each.vector for each in found if each is not None]),
+            found[0].slope if found[0] is not None else 1.0,
+        )
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         if is_classifier(estimator) and not _is_hard(estimator):

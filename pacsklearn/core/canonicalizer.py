@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import IdentityMetric, Metric
+from pacsklearn.core.public_prior import Constant
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.arrays import Floats
 
@@ -112,6 +113,14 @@ class Canonicalizer(ABC):
         which the threat model gives to the adversary.
         """
         return IdentityMetric()
+
+    def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
+        """Vector of the regressor that predicts ``value`` for every row.
+
+        Where there is one, released models can be drawn toward a public prior; None, the default,
+        says there is none.
+        """
+        return None
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         """What must stay the same through encode, align and decode: predictions by default."""

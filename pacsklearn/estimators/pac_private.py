@@ -90,7 +90,13 @@ class PACPrivate(PlannedFit):
         With responses: labels of classifiers, on request class probabilities; values of
         regressors.
     value_range : (float, float), optional
-        With responses of a regressor: public range that answers are clipped to.
+        For regressors: public range of the targets, stated without looking at them. Answers are
+        clipped to it, and need it. Released models and answers are drawn toward its middle, or
+        toward ``prior_mean``, as far as their noise asks for; without either a regressor under
+        much noise is worse than any constant.
+    prior_mean : float, optional
+        For regressors: what is publicly expected of the targets. Without ``value_range`` they are
+        taken to lie between zero and twice as much.
     stabilize : None, bool or int, default=None
         With responses: answer with the average of so many models on random subspaces of the
         features (True: 20), fitted inside each subset. Candidates then agree on more rows, and
@@ -221,6 +227,7 @@ SubsetFitError, NonDeterministicError
     queries: Any = None
     alpha: float | None = None
     value_range: tuple[float, float] | None = None
+    prior_mean: float | None = None
     stabilize: bool | int | None = None
     tune: Any = None
     scoring: Any = None
@@ -304,6 +311,8 @@ SubsetFitError, NonDeterministicError
                     "noise": self.noise,
                     "metric": self.metric,
                     "canonicalizer": self.canonicalizer,
+                    "prior_mean": self.prior_mean,
+                    "value_range": self.value_range,
                     "fit_params": routed,
                 }
                 choice, methods = None, canonicalizer.methods
@@ -432,5 +441,6 @@ SubsetFitError, NonDeterministicError
             max_answers=MOST_ANSWERS if unstated else self.max_answers,
             answers=self.answers,
             value_range=self.value_range,
+            prior_mean=self.prior_mean,
             fit_params=fit_params,
         )

@@ -42,7 +42,7 @@ from pacsklearn.estimators.tuning import (
 )
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugin import registry
-from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices, public_prior
 from pacsklearn.release.secret import opening_belief
 from pacsklearn.release.session_criterion import as_criterion, check_cap
 from pacsklearn.responses.answer_kind import answer_kind
@@ -83,6 +83,7 @@ class PlannedFit(PrivateEstimator):
     stabilize: Any
     answers: str
     value_range: Any
+    prior_mean: Any
     max_answers: int | None
     query_budget: float | None
     subset_seed: Any
@@ -152,7 +153,8 @@ class PlannedFit(PrivateEstimator):
                 return self._plan_of_student(rows, report, title, n_releases, scoring)
             if rows.canonicalizer is None:
                 return self._plan_of_answers(rows, report, title, n_releases, scoring)
-            choices = ReleaseChoices(self.noise, self.metric, self.canonicalizer)
+            prior = public_prior(self.estimator, self.prior_mean, self.value_range)
+            choices = ReleaseChoices(self.noise, self.metric, self.canonicalizer, prior)
             target = Target(budget, criterion)
             prepare = partial(_planned, candidates=candidates, target=target, choices=choices)
             choice = self._choice(rows, prepare)
@@ -172,7 +174,8 @@ class PlannedFit(PrivateEstimator):
             n_releases=n_releases,
             leaderboard=() if choice is None else choice.leaderboard,
             alternatives={
-                name: partial(_planned, other, candidates, target) for name, other in others.items()
+                name: partial(_planned, other, candidates, target, ReleaseChoices(prior=prior))
+                for name, other in others.items()
             },
         )
 
@@ -253,7 +256,9 @@ class PlannedFit(PrivateEstimator):
             student_of(self.estimator, self.student),
             StudentQueries.of(self.queries),
             replace(rows.candidates, estimator=teacher),
-            answer_kind(teacher, rows.candidates.y, self.answers, self.value_range),
+            answer_kind(
+                teacher, rows.candidates.y, self.answers, self.value_range, self.prior_mean
+            ),
             report,
             title=f"student of {title}",
             budget=float(self.budget),
@@ -277,7 +282,9 @@ class PlannedFit(PrivateEstimator):
         return plan_answers(
             estimator,
             replace(rows.candidates, estimator=estimator),
-            answer_kind(estimator, rows.candidates.y, self.answers, self.value_range),
+            answer_kind(
+                estimator, rows.candidates.y, self.answers, self.value_range, self.prior_mean
+            ),
             report,
             title=title,
             why=(

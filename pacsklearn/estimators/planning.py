@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from pacsklearn._sklearn_compat import safe_indexing
@@ -218,13 +218,29 @@ def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator:
     mean = float(simulated.at(plan.calibrate(opening_belief(plan.space.weights))).mean())
     constant = constant_score(estimator, score, held_out, simulated.candidates)
     if mean <= constant:
+        advice = "More regularisation, fewer features or another criterion may help: "
+        if is_regressor(estimator) and can_have_prior(plan):
+            # A warning: scikit-learn's checks fit tables on which noise always dominates.
+            advice = (
+                "State what is publicly expected of the targets, without looking at them: "
+                "prior_mean=..., or value_range=(low, high); what is released is then drawn toward "
+                "it. More regularisation may help as well: "
+            )
         warnings.warn(
             f"{type(estimator).__name__} released under this budget is expected to be no better "
-            "than a constant answer. More regularisation, fewer features or another criterion may "
-            "help: PACPrivate.plan shows the figures (for the curator's eyes), and tune= chooses.",
+            f"than a constant answer. {advice}PACPrivate.plan shows the figures (for the curator's "
+            "eyes), and tune= chooses.",
             UtilityWarning,
             stacklevel=3,
         )
+
+
+def can_have_prior(plan: ParameterPlan) -> bool:
+    """Whether a public prior was not stated and could be."""
+    outputs = plan.outputs
+    if outputs.prior is not None:
+        return False
+    return outputs.canonicalizer.constant(outputs.layout, 1.0, clone(outputs.template)) is not None
 
 
 def constant_score(

@@ -122,7 +122,7 @@ class SimulatedReleases(Simulation):
 
     def at(self, law: NoiseLaw) -> Floats:
         def release(index: int, sampler: SeededSampler) -> float:
-            return self.score(law.decode(observe(law, index, sampler)), index)
+            return self.score(self._outputs.read(law, observe(law, index, sampler)), index)
 
         return self._scored(release)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs, observe
@@ -17,6 +18,7 @@ from pacsklearn.core.metric import Metric
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.public_prior import PublicPrior
 from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
@@ -26,7 +28,7 @@ from pacsklearn.release.individual import information_about_units, with_individu
 from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
 from pacsklearn.release.statement import public_facts
 
-__all__ = ["ParameterPlan", "ReleaseChoices", "take_parameters"]
+__all__ = ["ParameterPlan", "ReleaseChoices", "public_prior", "take_parameters"]
 
 
 @final
@@ -39,11 +41,25 @@ class ReleaseChoices:
     noise : str or NoiseBackend, default="auto"
     metric : "auto", None, array-like or Metric, default="auto"
     canonicalizer : "auto", str or Canonicalizer, default="auto"
+    prior : PublicPrior, optional
+        What released regressors are drawn toward.
     """
 
     noise: Any = "auto"
     metric: Any = "auto"
     canonicalizer: Any = "auto"
+    prior: PublicPrior | None = None
+
+
+def public_prior(estimator: Any, prior_mean: Any, value_range: Any) -> PublicPrior | None:
+    """Prior of a user's arguments, for a regressor."""
+    prior = PublicPrior.of(prior_mean, value_range)
+    if prior is not None and not is_regressor(estimator):
+        raise ValueError(
+            "prior_mean and value_range are for regressors, whose predictions are numbers; "
+            f"{type(estimator).__name__} is none. Leave them out."
+        )
+    return prior
 
 
 @final
@@ -94,7 +110,13 @@ class ParameterPlan:
             plugins.provenance("canonicalizer", chosen if automatic else canonicalizer),
         )
         candidates = prepare()
-        outputs = candidate_outputs(candidates, chosen)
+        outputs = replace(candidate_outputs(candidates, chosen), prior=choices.prior)
+        if choices.prior is not None and outputs.constant is None:
+            raise ValueError(
+                f"prior_mean and value_range say nothing about the numbers of "
+                f"{type(estimator).__name__}, which are released as they come out of the noise; "
+                "leave them out, use a linear or additive regressor, or release='responses'."
+            )
         with stage("calibration"):
             cost = outputs.metric(choices.metric)
         return cls(outputs, candidates.space, backend, cost, target, provenance)
@@ -173,5 +195,5 @@ def take_parameters(
     individual_figures = information_about_units(law, plan.space, before) if individual else None
     if individual_figures is not None:
         guarantee = with_individual(guarantee, individual_figures)
-    value = mark_released(plan.value(law.decode(observed)), guarantee)
+    value = mark_released(plan.value(plan.outputs.read(law, observed)), guarantee)
     return Release(value, guarantee, event, law.noise_power, law.released_power, individual_figures)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 
 from pacsklearn.candidates.models import AnsweringModels
+from pacsklearn.core.public_prior import PublicPrior, checked_range
 from pacsklearn.information.arrays import Floats
 from pacsklearn.responses import label_engine, value_engine
 from pacsklearn.responses.answers import LabelAnswers, ValueAnswers
@@ -40,6 +41,7 @@ class AnswerKind(ABC):
     methods: ClassVar[tuple[str, ...]] = ("predict",)
     classes: NDArray[Any] | None
     value_range: tuple[float, float] | None
+    prior: PublicPrior | None = None
     width: int
 
     @abstractmethod
@@ -140,18 +142,32 @@ class ProbabilityKind(_NumberKind):
 class ValueKind(_NumberKind):
     """Numbers of regressors, clipped to a public range before and after the noise.
 
+    In between they are drawn toward a public prior, as far as the noise of each asks for.
+
     Parameters
     ----------
     value_range : (float, float)
     width : int
         Targets.
+    prior_mean : float, optional
+        The middle of the range when not given.
     """
 
     answers: ClassVar[str] = "values"
     value_range: tuple[float, float]
 
-    def __init__(self, value_range: tuple[float, float], width: int) -> None:
+    def __init__(
+        self, value_range: tuple[float, float], width: int, prior_mean: float | None = None
+    ) -> None:
         self.classes, self.value_range, self.width = None, value_range, width
+        self.prior = PublicPrior.of(prior_mean, value_range)
+
+    def answer(self, predictions: NDArray[Any], *step: Any) -> ValueAnswers:
+        noisy = super().answer(predictions, *step)
+        prior = self.prior or PublicPrior.of(None, self.value_range)
+        if prior is None:
+            raise AssertionError("a range makes a prior")
+        return replace(noisy, answers=prior.drawn(noisy.answers, noisy.variances))
 
     def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
         return np.clip(models.values(X, "predict", self.width), *self.value_range)
@@ -167,7 +183,9 @@ class ValueKind(_NumberKind):
 _KINDS = (LabelKind, ProbabilityKind, ValueKind)
 
 
-def answer_kind(estimator: Any, y: Any, answers: str, value_range: Any) -> AnswerKind:
+def answer_kind(
+    estimator: Any, y: Any, answers: str, value_range: Any, prior_mean: Any = None
+) -> AnswerKind:
     """Check what is asked of ``estimator`` against what it can say."""
     name = type(estimator).__name__
     if answers != "auto" and answers not in {kind.answers for kind in _KINDS}:
@@ -183,7 +201,7 @@ def answer_kind(estimator: Any, y: Any, answers: str, value_range: Any) -> Answe
         if answers not in ("auto", "values"):
             raise ValueError(f"answers={answers!r} needs a classifier; {name} answers values.")
         width = 1 if np.ndim(y) == 1 else int(np.shape(y)[1])
-        return ValueKind(_range(value_range, name), width)
+        return ValueKind(_range(value_range, name), width, prior_mean)
     if answers == "values":
         raise ValueError(f"answers='values' needs a regressor; {name} is a classifier.")
     if np.ndim(y) != 1:
@@ -204,12 +222,4 @@ def _range(value_range: Any, name: str) -> tuple[float, float]:
     )
     if value_range is None:
         raise ValueError(f"value_range is missing: {advice}.")
-    try:
-        low, high = (float(bound) for bound in value_range)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            f"value_range must be two numbers, got {value_range!r}: {advice}."
-        ) from None
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ValueError(f"value_range must be finite and increasing, got {value_range!r}.")
-    return low, high
+    return checked_range(value_range, f": {advice}")

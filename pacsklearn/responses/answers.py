@@ -81,6 +81,8 @@ class ValueAnswers:
     ----------
     answers : ndarray of shape (k, d)
         Noisy values; not clipped.
+    variances : ndarray of shape (k, d)
+        Of the noise of each value; zero where all candidates agree.
     charges : ndarray of shape (k,)
         Nats each row costs.
     log_belief, noise_used, stop
@@ -88,6 +90,7 @@ class ValueAnswers:
     """
 
     answers: Floats = field(repr=False)
+    variances: Floats = field(repr=False)
     charges: Floats = field(repr=False)
     log_belief: Floats = field(repr=False)
     noise_used: int

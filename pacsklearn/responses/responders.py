@@ -64,7 +64,8 @@ class Responders:
         self._account.home.check()
         with self._lock:
             fitted = joblib.hash((candidates.estimator, dict(candidates.options.fit_params)))
-            name = joblib.hash((fitted, query_budget, max_answers, kind.answers, kind.value_range))
+            asked = (kind.answers, kind.value_range, kind.prior)
+            name = joblib.hash((fitted, query_budget, max_answers, *asked))
             if name not in self._responders:
                 step = self._step_budget(query_budget, max_answers)
                 if fitted not in self._models:

@@ -73,7 +73,7 @@ def answer_values(
     table = _as_values(values)
     n, m, width = table.shape
     step = Step.checked(m, secret, log_belief, step_budget, noise, scale)
-    answers, charges = np.empty((n, width)), np.empty(n)
+    answers, variances, charges = np.empty((n, width)), np.zeros((n, width)), np.empty(n)
     # numba is imported, and its cache read, by the first session that answers.
     from pacsklearn.responses import value_kernel
 
@@ -85,10 +85,12 @@ def answer_values(
         step.noise,
         scale,
         answers,
+        variances,
         charges,
     )
     return ValueAnswers(
         answers=answers[:rows],
+        variances=variances[:rows],
         charges=charges[:rows],
         log_belief=step.log_belief,
         noise_used=used,

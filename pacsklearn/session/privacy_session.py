@@ -229,6 +229,7 @@ class PrivacySession(SessionReleases, StoredSession):
         max_answers: int | None = None,
         answers: str = "auto",
         value_range: tuple[float, float] | None = None,
+        prior_mean: float | None = None,
         fit_params: Mapping[str, Any] | None = None,
     ) -> Responder:
         """Fit the candidates of a black box and return what answers queries with it.
@@ -246,7 +247,10 @@ class PrivacySession(SessionReleases, StoredSession):
             Labels of classifiers, their class probabilities clipped to [0, 1], or values of
             regressors.
         value_range : (float, float), optional
-            Public range that values are clipped to; required for regressors.
+            Public range that values are clipped to; required for regressors. Noisy values are
+            drawn toward its middle as far as their noise asks for.
+        prior_mean : float, optional
+            For regressors: what is publicly expected of the targets, instead of that middle.
         fit_params : mapping, optional
             Passed to every candidate's ``fit``.
 
@@ -266,7 +270,7 @@ class PrivacySession(SessionReleases, StoredSession):
             candidates,
             query_budget=query_budget,
             max_answers=max_answers,
-            kind=answer_kind(estimator, candidates.y, answers, value_range),
+            kind=answer_kind(estimator, candidates.y, answers, value_range, prior_mean),
         )
 
     def respond(self, estimator: Any, X: Any, **responder_params: Any) -> Any:

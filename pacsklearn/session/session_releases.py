@@ -9,7 +9,12 @@ from typing import Any
 from pacsklearn.core.curator_figure import CuratorFigure
 from pacsklearn.core.release import Release
 from pacsklearn.release.function import FunctionPlan, release_value
-from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices, take_parameters
+from pacsklearn.release.parameters import (
+    ParameterPlan,
+    ReleaseChoices,
+    public_prior,
+    take_parameters,
+)
 from pacsklearn.release.planned import (
     ReleasePlan,
     not_releasable,
@@ -34,6 +39,8 @@ class SessionReleases(OpenSession):
         noise: Any = "auto",
         metric: Any = "auto",
         canonicalizer: Any = "auto",
+        prior_mean: float | None = None,
+        value_range: tuple[float, float] | None = None,
         fit_params: Mapping[str, Any] | None = None,
         individual: bool = False,
         certify: bool = True,
@@ -50,6 +57,11 @@ class SessionReleases(OpenSession):
         metric : "auto", None, array-like or Metric
             What noise costs in each direction; "auto" asks the canonicalizer.
         canonicalizer : "auto", str or Canonicalizer
+        prior_mean : float, optional
+            For regressors: what is publicly expected of the targets. The released model is drawn
+            toward it as far as its noise asks for.
+        value_range : (float, float), optional
+            For regressors: public range of the targets; its middle stands for ``prior_mean``.
         fit_params : mapping, optional
             Passed to every subset's ``fit``.
         individual : bool, default=False
@@ -75,6 +87,11 @@ class SessionReleases(OpenSession):
         if self._drawn is not None:
             if individual:
                 self._row_space()  # says why there are no figures of single rows
+            if prior_mean is not None or value_range is not None:
+                raise ValueError(
+                    "prior_mean and value_range must be None with secret_space='sampled': released "
+                    "models are not drawn toward a public prior there. Use secret_space='listed'."
+                )
             return self._drawn.release(
                 [estimator],
                 self._X,
@@ -91,6 +108,8 @@ class SessionReleases(OpenSession):
             noise=noise,
             metric=metric,
             canonicalizer=canonicalizer,
+            prior_mean=prior_mean,
+            value_range=value_range,
             fit_params=fit_params,
         )
         return self.take(plan, individual=individual, certify=certify)
@@ -103,13 +122,15 @@ class SessionReleases(OpenSession):
         noise: Any = "auto",
         metric: Any = "auto",
         canonicalizer: Any = "auto",
+        prior_mean: float | None = None,
+        value_range: tuple[float, float] | None = None,
         fit_params: Mapping[str, Any] | None = None,
     ) -> ParameterPlan:
         """Fit every candidate's model, and nothing more: nothing is charged, drawn or released.
 
         Parameters
         ----------
-        estimator, budget, noise, metric, canonicalizer, fit_params
+        estimator, budget, noise, metric, canonicalizer, prior_mean, value_range, fit_params
             As for :meth:`release`.
 
         Returns
@@ -128,7 +149,9 @@ class SessionReleases(OpenSession):
             estimator,
             lambda: self._candidates(estimator, fit_params),
             self._procedure.check(budget),
-            ReleaseChoices(noise, metric, canonicalizer),
+            ReleaseChoices(
+                noise, metric, canonicalizer, public_prior(estimator, prior_mean, value_range)
+            ),
         )
 
     def take(

@@ -1,0 +1,130 @@
+"""What is publicly expected of a regressor's targets, and released numbers drawn toward it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+import numpy as np
+
+from pacsklearn.core.metric import Metric
+from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.information.arrays import Floats
+
+__all__ = ["Constant", "PublicPrior", "checked_range"]
+
+# Predictions are taken to lie within three standard deviations of their mean.
+_SPREADS_IN_A_RANGE = 6.0
+
+
+@final
+@dataclass(frozen=True)
+class Constant:
+    """A model that predicts one number for every row.
+
+    Parameters
+    ----------
+    vector : ndarray of shape (d,)
+        Its canonical vector; nan where a number changes no such prediction, and is left alone.
+    slope : float, default=1.0
+        Change of the prediction with what the metric measures; the number itself under a log link.
+    """
+
+    vector: Floats
+    slope: float = 1.0
+
+
+@final
+@dataclass(frozen=True)
+class PublicPrior:
+    """Normal expectation of a regressor's predictions, stated without looking at the targets.
+
+    Parameters
+    ----------
+    mean : float
+    spread : float
+        Standard deviation of predictions around it.
+    """
+
+    mean: float
+    spread: float
+
+    @classmethod
+    def of(cls, prior_mean: Any, value_range: Any) -> Self | None:
+        """From a user's arguments; None where neither is given.
+
+        A range spans six standard deviations around its middle; a mean without a range stands in
+        the middle of zero and twice itself.
+        """
+        if value_range is not None:
+            low, high = checked_range(value_range)
+            middle = (low + high) / 2
+            return cls(
+                middle if prior_mean is None else _mean(prior_mean),
+                (high - low) / _SPREADS_IN_A_RANGE,
+            )
+        if prior_mean is None:
+            return None
+        mean = _mean(prior_mean)
+        if mean == 0:
+            raise ValueError(
+                "prior_mean=0 says nothing about how far targets lie from it; give "
+                "value_range=(low, high) as well, chosen without looking at y."
+            )
+        return cls(mean, 2 * abs(mean) / _SPREADS_IN_A_RANGE)
+
+    def drawn(self, values: Floats, variances: Floats) -> Floats:
+        """Posterior mean of numbers with normal noise of known variances."""
+        kept = self.spread**2 / (self.spread**2 + variances)
+        return np.asarray(self.mean + kept * (values - self.mean))
+
+    def draw(self, vector: Floats, law: NoiseLaw, metric: Metric, constant: Constant) -> Floats:
+        """Posterior mean of a released vector, a public function of it.
+
+        The prior spreads the mean squared deviation of predictions from the constant evenly over
+        the law's coordinates, which are orthogonal in the metric; noise is known in each.
+
+        Parameters
+        ----------
+        vector : ndarray of shape (d,)
+            As the law decodes it.
+        law : NoiseLaw
+        metric : Metric
+            Expected squared change of the predictions.
+        constant : Constant
+        """
+        if law.is_noiseless or law.dimension == 0:
+            return vector
+        axes = metric.root(law.axes)
+        sizes = np.sum(axes**2, axis=1)
+        held = np.isnan(constant.vector)
+        deviation = np.where(held, 0.0, vector - constant.vector)
+        along = (metric.root(deviation[None]) @ axes.T)[0] / np.where(sizes > 0, sizes, 1.0)
+        noise = (law.step * law.scale) ** 2 * sizes
+        prior = (self.spread / constant.slope) ** 2 / law.dimension
+        lost = np.where(sizes > 0, noise / (prior + noise), 0.0)
+        return np.asarray(vector - np.where(held, 0.0, (lost * along) @ law.axes))
+
+
+def checked_range(value_range: Any, advice: str = "") -> tuple[float, float]:
+    """Two finite numbers in their order."""
+    try:
+        low, high = (float(bound) for bound in value_range)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"value_range must be two numbers, got {value_range!r}{advice}.") from None
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(f"value_range must be finite and increasing, got {value_range!r}.")
+    return low, high
+
+
+def _mean(prior_mean: Any) -> float:
+    try:
+        mean = float(prior_mean)
+    except (TypeError, ValueError, OverflowError):
+        mean = math.nan
+    if not math.isfinite(mean):
+        raise ValueError(
+            f"prior_mean must be a finite number, chosen without looking at y, got {prior_mean!r}."
+        )
+    return mean
