@@ -11,7 +11,7 @@ PLUGINS := plugins/pacsklearn-template plugins/pacsklearn-xgboost
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 # The folder the tests read, where it exists; the loaders ignore an empty name.
-demo bench: export PACSKLEARN_DATA := $(or $(PACSKLEARN_DATA),$(abspath $(wildcard ../shared/data)))
+demo bench docs: export PACSKLEARN_DATA := $(or $(PACSKLEARN_DATA),$(abspath $(wildcard ../shared/data)))
 
 TORCH ?= torch
 SOAK ?= full

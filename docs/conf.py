@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -48,9 +49,10 @@ def one_style(*event: Any) -> None:
 
 # A figure is what these pages are for, and an example that fails is an error.
 sphinx_gallery_conf = {
-    "examples_dirs": "../examples/gallery",
-    "gallery_dirs": "auto_examples",
-    "filename_pattern": "plot_",
+    "examples_dirs": ["../examples/gallery", "../examples/studies"],
+    "gallery_dirs": ["auto_examples", "auto_studies"],
+    # The studies run where the folder with their tables is named; elsewhere they are shown only.
+    "filename_pattern": "plot_" if os.environ.get("PACSKLEARN_DATA") else "gallery/plot_",
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "backreferences_dir": "generated/examples",

@@ -45,3 +45,28 @@ def test_an_example_has_a_title_and_runs_on_bundled_data(example):
 def test_an_example_runs(example, pyplot):
     runpy.run_path(str(example))
     assert pyplot.get_fignums()
+
+
+STUDIES = sorted((FOLDER.parent / "studies").glob("plot_*.py"))
+# All of them take a minute and a half; two stand for them in the ordinary run.
+ORDINARY = ("plot_1_credit", "plot_5_text")
+
+
+def test_there_are_eight_studies_that_say_what_goes_wrong_without_care():
+    assert len(STUDIES) == 8
+    for study in STUDIES:
+        assert "# **Without care.** " in study.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        pytest.param(study, marks=() if study.stem in ORDINARY else pytest.mark.soak)
+        for study in STUDIES
+    ],
+    ids=[study.stem for study in STUDIES],
+)
+def test_a_study_runs(study, pyplot, shared_data, monkeypatch):
+    monkeypatch.setenv("PACSKLEARN_DATA", str(shared_data))
+    runpy.run_path(str(study))
+    assert pyplot.get_fignums()
