@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,20 @@ from sklearn.multiclass import _ConstantPredictor
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import LabelBinarizer, OneHotEncoder
 from sklearn.utils import _safe_indexing, estimator_html_repr
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    Options,
+    StrOptions,
+    make_constraint,
+)
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 __all__ = [
+    "Interval",
+    "StrOptions",
     "check_features",
+    "check_parameters",
     "check_width",
     "constant_predictor",
     "has_log_link",
@@ -37,6 +48,44 @@ __all__ = [
     "set_classes",
     "set_output_config",
 ]
+
+
+def check_parameters(estimator: Any) -> None:
+    """Hold an estimator's parameters against the ``_parameter_constraints`` of its class.
+
+    They are written as in scikit-learn; a boolean is no number here.
+
+    Raises
+    ------
+    InvalidParameterError
+        A ValueError and a TypeError: names the parameter, what it must be, and what it is.
+    """
+    for name, allowed in estimator._parameter_constraints.items():
+        value = getattr(estimator, name)
+        if not any(_satisfies(constraint, value) for constraint in allowed):
+            expected = " or ".join(map(_expected, allowed))
+            raise InvalidParameterError(f"{name} must be {expected}, got {value!r}.")
+
+
+def _satisfies(constraint: Any, value: Any) -> bool:
+    if isinstance(constraint, Interval) and isinstance(value, bool | np.bool_):
+        return False
+    return bool(make_constraint(constraint).is_satisfied_by(value))
+
+
+def _expected(constraint: Any) -> str:
+    if constraint is None:
+        return "None"
+    if isinstance(constraint, Options):
+        return f"one of {', '.join(map(repr, sorted(constraint.options)))}"
+    if not isinstance(constraint, Interval):
+        return str(make_constraint(constraint))
+    if constraint.type is Integral:
+        return f"an integer of at least {constraint.left}"
+    low, high = ("-inf" if constraint.left is None else f"{constraint.left:g}"), constraint.right
+    first = "[" if constraint.closed in ("left", "both") else "("
+    last = "]" if constraint.closed in ("right", "both") else ")"
+    return f"a number in {first}{low}, {'inf' if high is None else f'{high:g}'}{last}"
 
 
 def safe_indexing(X: Any, indices: Any, axis: int = 0) -> Any:

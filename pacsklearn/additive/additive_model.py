@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from numbers import Real
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from pacsklearn._sklearn_compat import Interval, check_parameters
 from pacsklearn._validation import check_integer
 from pacsklearn.additive.losses import Loss
 from pacsklearn.additive.monotone import minimise_monotone, monotone_ranges
@@ -43,6 +44,14 @@ class AdditiveModel(BaseEstimator):
     smoothness: float = 1000.0
     pair_ridge: float = 60.0
     monotone: Mapping[str, int] | None = None
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_bins": [Interval(Integral, 2, None, closed="left")],
+        "n_pair_bins": [Interval(Integral, 2, None, closed="left")],
+        "ridge": [Interval(Real, 1e-9, None, closed="left")],
+        "smoothness": [Interval(Real, 0, None, closed="left")],
+        "pair_ridge": [Interval(Real, 1e-9, None, closed="left")],
+    }
 
     @property
     def terms_(self) -> tuple[Term, ...]:
@@ -81,19 +90,11 @@ class AdditiveModel(BaseEstimator):
 
     def prepare(self, X: Any) -> Floats:
         """Check parameters and table, learn names; the penalty of the weights."""
+        check_parameters(self)
         self.schema_ = self._schema(X)
         set_table_features(self, checked_table(X, self.schema_))
         terms = self.terms_
         monotone_ranges(terms, self.monotone)
-        for name in ("ridge", "smoothness", "pair_ridge"):
-            value = getattr(self, name)
-            least = 0.0 if name == "smoothness" else 1e-9
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, Real)
-                or not least <= float(value) < np.inf
-            ):
-                raise ValueError(f"{name} must be a number of at least {least:g}, got {value!r}.")
         return penalty_matrix(terms, self.ridge, self.smoothness, self.pair_ridge)
 
     def solve(self, design: Any, loss: Loss, weights: Floats, penalty: Floats) -> Floats:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils.validation import validate_data
 
+from pacsklearn._sklearn_compat import StrOptions, check_parameters
 from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.design import Design, subset_seed
@@ -74,6 +75,9 @@ class PreparedRows(NamedTuple):
 class PlannedFit(PrivateEstimator):
     """How a fit of :class:`PACPrivate` begins, and plans of it."""
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "release": [StrOptions({"auto", "parameters", "responses"})],
+    }
     budget: float
     criterion: Any
     noise: Any
@@ -234,12 +238,7 @@ class PlannedFit(PrivateEstimator):
                     "it out, or list options."
                 )
             return []
-        if self.release not in ("auto", "parameters"):
-            raise ValueError(
-                f"tune chooses among released parameters, got release={self.release!r}: answers "
-                "and students hold what all candidates agree on, so choosing by their score would "
-                "choose by the whole table without noise. plan() shows their figures."
-            )
+        check_parameters(self)
         return listed_options(self, self.tune)
 
     def _choice(self, rows: PreparedRows, prepare: Callable[[Any], ParameterPlan]) -> Choice | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import partial
-from numbers import Real
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, Final
 
 import numpy as np
 from sklearn.base import is_classifier
 
-from pacsklearn._validation import check_integer
+from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
 from pacsklearn.candidates.candidates import checked_rows
 from pacsklearn.core.scenario import Scenario, SecretColumn
 from pacsklearn.core.slice_profile import SliceProfile
@@ -21,9 +21,27 @@ from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import CONFIDENCE, SlicedOptions
 from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery, Query
 
-__all__ = ["checked_epsilon", "is_function", "secret_column", "sliced_options", "sliced_query"]
+__all__ = [
+    "CONSTRAINTS",
+    "checked_epsilon",
+    "is_function",
+    "secret_column",
+    "sliced_options",
+    "sliced_query",
+]
 
-_NOISES = ("isotropic", "anisotropic", "worst-case")
+_INSIDE = Interval(Real, 0, 1, closed="neither")
+
+CONSTRAINTS: Final[dict[str, list[Any]]] = {
+    "aggregation": [StrOptions(set(AGGREGATIONS))],
+    "noise": [StrOptions({"isotropic", "anisotropic", "worst-case"})],
+    "order": [Interval(Real, 1, None, closed="neither")],
+    "delta": [_INSIDE],
+    "confidence": [None, _INSIDE],
+    "n_slices": [Interval(Integral, 1, None, closed="left")],
+    "slice_seed": [Interval(Integral, 0, None, closed="left")],
+}
+"""Of SRPPPrivate's plain parameters."""
 
 
 def is_function(estimator: Any) -> bool:
@@ -42,28 +60,12 @@ def sliced_options(model: Any) -> SlicedOptions:
             f"{'the class' if isinstance(model.estimator, type) else 'an object of type'} "
             f"{kind.__name__}."
         )
-    if model.aggregation not in AGGREGATIONS:
-        raise ValueError(
-            f"aggregation must be one of {', '.join(map(repr, AGGREGATIONS))}, got "
-            f"{model.aggregation!r}."
-        )
-    if model.noise not in _NOISES:
-        raise ValueError(
-            f"noise must be one of {', '.join(map(repr, _NOISES))}, got {model.noise!r}."
-        )
+    check_parameters(model)
     if model.noise == "anisotropic" and model.aggregation == "full":
         raise ValueError(
             "noise='anisotropic' is calibrated along slices; use aggregation='average' or "
             "'joint', or noise='isotropic'."
         )
-    delta = _real("delta", model.delta)
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must lie strictly between 0 and 1, got {model.delta!r}.")
-    order = _real("order", model.order)
-    if not 1 < order < math.inf:
-        raise ValueError(f"order must be above 1 and finite, got {model.order!r}.")
-    check_integer(name="n_slices", value=model.n_slices, minimum=1)
-    check_integer(name="slice_seed", value=model.slice_seed, minimum=0)
     named = isinstance(model.slices, str) and model.slices in ("uniform", "orthogonal")
     if not named and not isinstance(model.slices, SliceProfile):
         raise ValueError(
@@ -74,13 +76,13 @@ def sliced_options(model: Any) -> SlicedOptions:
         )
     return SlicedOptions(
         epsilon=checked_epsilon(model.epsilon),
-        order=order,
+        order=float(model.order),
         aggregation=model.aggregation,
         noise=model.noise,
         profile=partial(_profile, model),
-        delta=delta,
+        delta=float(model.delta),
         metric=model.metric,
-        confidence=_confidence(model),
+        confidence=CONFIDENCE if model.confidence is None else float(model.confidence),
     )
 
 
@@ -130,12 +132,6 @@ def secret_column(
     return SecretColumn(np.asarray(secret))
 
 
-def _real(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise ValueError(f"{name} must be a number, got {value!r} of type {type(value).__name__}.")
-    return float(value)
-
-
 def checked_epsilon(epsilon: Any) -> float:
     """Positive, finite epsilon that the lattice can bear."""
     if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
@@ -149,15 +145,6 @@ def checked_epsilon(epsilon: Any) -> float:
             "for instance epsilon=1.0."
         )
     return value
-
-
-def _confidence(model: Any) -> float:
-    if model.confidence is None:
-        return CONFIDENCE
-    confidence = _real("confidence", model.confidence)
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie strictly between 0 and 1, got {model.confidence!r}.")
-    return confidence
 
 
 def _profile(model: Any, dimension: int) -> SliceProfile:

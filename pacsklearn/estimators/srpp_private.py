@@ -17,6 +17,7 @@ from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.renyi_unit import check_secret_name, renyi_unit
 from pacsklearn.estimators.private_estimator import PrivateEstimator
 from pacsklearn.estimators.srpp_parameters import (
+    CONSTRAINTS,
     is_function,
     secret_column,
     sliced_options,
@@ -157,6 +158,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     random_state: Any = None
     n_jobs: int | None = None
 
+    _parameter_constraints = CONSTRAINTS
     _learned = (
         "classes_",
         "feature_names_in_",

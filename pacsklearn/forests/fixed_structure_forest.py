@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +12,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
 from pacsklearn.forests.feature_scale import feature_scale
 from pacsklearn.forests.growth import Impurity, ThresholdRule, grow_thresholds, node_sums
 from pacsklearn.forests.structure import descend, forest_structure
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["FixedStructureForest", "checked_weights"]
+
+_NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 
 @dataclass(eq=False, repr=False)
@@ -35,6 +39,15 @@ class FixedStructureForest(BaseEstimator):
     prior_count: float = 5.0
     feature_order: Any = None
     random_state: int = 0
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "thresholds": [StrOptions({"learned", "random"})],
+        "step": [Interval(Real, 1e-4, 1, closed="both")],
+        "smoothing": [Interval(Real, 0, 1, closed="both")],
+        "penalty": [_NOT_NEGATIVE],
+        "temperature": [_NOT_NEGATIVE],
+        "prior_count": [_NOT_NEGATIVE],
+    }
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Leaf that each row reaches in each tree, from 0 on; shape (n_rows, n_estimators)."""
@@ -59,13 +72,7 @@ class FixedStructureForest(BaseEstimator):
         return node_sums(leaves, statistics, 2**structure.depth)
 
     def _rule(self) -> ThresholdRule:
-        if self.thresholds not in ("learned", "random"):
-            raise ValueError(f"thresholds must be 'learned' or 'random', got {self.thresholds!r}.")
-        _check_number("step", self.step, 1e-4, 1.0)
-        _check_number("smoothing", self.smoothing, 0.0, 1.0)
-        _check_number("penalty", self.penalty, 0.0, np.inf)
-        _check_number("temperature", self.temperature, 0.0, np.inf)
-        _check_number("prior_count", self.prior_count, 0.0, np.inf)
+        check_parameters(self)
         return ThresholdRule(self.step, self.smoothing, self.penalty, self.temperature)
 
     def average(self, X: Any) -> Floats:
@@ -91,15 +98,3 @@ def checked_weights(sample_weight: Any, n_rows: int) -> Floats:
             f"weights may be zero; got an array of shape {weights.shape}."
         )
     return weights
-
-
-def _check_number(name: str, value: Any, low: float, high: float) -> None:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, float, np.number))
-        or not low <= value <= high
-    ):
-        most = f"from {low:g} to {high:g}" if np.isfinite(high) else f">= {low:g}"
-        raise ValueError(f"{name} must be a number {most}, got {value!r}.")
-    if not np.isfinite(value):
-        raise ValueError(f"{name} must be finite, got {value!r}.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from pacsklearn._validation import check_integer
+from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
 from pacsklearn.schema.column import Column
 from pacsklearn.schema.encodings import Encoding, encoding_of
 from pacsklearn.schema.schema import Schema
@@ -105,6 +106,13 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
     encodings: Mapping[str, str] | None = None
     sparse_output: bool = False
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "missing": [StrOptions({"indicator", "ignore"})],
+        "outside": [StrOptions({"nearest", "error"})],
+        "n_bins": [Interval(Integral, 2, None, closed="left")],
+        "text_features": [Interval(Integral, 1, None, closed="left")],
+    }
+
     def fit(self, X: Any, y: Any = None) -> SchemaEncoder:
         """Check the schema and the names of the columns; the rows are not looked at.
 
@@ -171,16 +179,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
     def _encodings(self) -> list[tuple[str, Encoding]]:
         """Encoding of each used column; checks all parameters."""
         check_schema(self.schema)
-        for name, known in (
-            ("missing", ("indicator", "ignore")),
-            ("outside", ("nearest", "error")),
-        ):
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name} must be {known[0]!r} or {known[1]!r}, got {getattr(self, name)!r}."
-                )
-        n_bins = check_integer(name="n_bins", value=self.n_bins, minimum=2)
-        hashed = check_integer(name="text_features", value=self.text_features, minimum=1)
+        check_parameters(self)
         single = dict(self.encodings or {})
         unknown = sorted(single.keys() - set(self.schema.names))
         if unknown:
@@ -191,8 +190,8 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
                 encoding_of(
                     column,
                     single.get(column.name, self._default(column)),
-                    n_bins=n_bins,
-                    text_features=hashed,
+                    n_bins=self.n_bins,
+                    text_features=self.text_features,
                 ),
             )
             for column in self.schema

@@ -91,11 +91,11 @@ def test_large_targets_keep_their_digits() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"thresholds": "best"}, "thresholds must be 'learned' or 'random'"),
-        ({"step": 0}, "step must be a number from 0.0001 to 1"),
-        ({"smoothing": 1.5}, "smoothing must be a number from 0 to 1"),
-        ({"penalty": -1}, "penalty must be a number >= 0"),
-        ({"penalty": np.inf}, "penalty must be finite"),
+        ({"thresholds": "best"}, "thresholds must be one of 'learned', 'random'"),
+        ({"step": 0}, r"step must be a number in \[0.0001, 1\]"),
+        ({"smoothing": 1.5}, r"smoothing must be a number in \[0, 1\]"),
+        ({"penalty": -1}, r"penalty must be a number in \[0, inf\)"),
+        ({"penalty": np.inf}, r"penalty must be a number in \[0, inf\), got inf"),
         ({"temperature": "hot"}, "temperature must be a number"),
         ({"prior_count": None}, "prior_count must be a number"),
         ({"feature_range": (1, 1)}, "feature_range must be None or a pair"),

@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.scenario import SecretColumn
-from pacsklearn.estimators.srpp_sgd.checked import check_parameters
+from pacsklearn.estimators.srpp_sgd.checked import check_run
 from pacsklearn.estimators.srpp_sgd.clipped_gradient import clipped_sum
 from pacsklearn.estimators.srpp_sgd.descent import Descent
 from pacsklearn.estimators.srpp_sgd.losses import LinearLoss, loss_named
@@ -47,7 +47,7 @@ class Problem:
 class LinearSGD(BaseEstimator):
     """Parameters and training loop of the private linear models."""
 
-    _losses: ClassVar[tuple[str, ...]]
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
     _eta0: ClassVar[str]
 
     loss: str = "squared_error"
@@ -122,7 +122,7 @@ class LinearSGD(BaseEstimator):
         estimator
             Fitted.
         """
-        check_parameters(self, self._losses)
+        check_run(self)
         self._forget()
         return self._train(
             X,

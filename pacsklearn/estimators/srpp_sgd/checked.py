@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Real
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, Final
 
-from pacsklearn._validation import check_integer
+from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.renyi_unit import check_secret_name
 from pacsklearn.core.scenario import Scenario
@@ -15,47 +14,55 @@ from pacsklearn.estimators.srpp_sgd.penalty import PENALTIES
 from pacsklearn.estimators.srpp_sgd.step_size import SCHEDULES
 from pacsklearn.information.discrepancy import SAMPLINGS
 
-__all__ = ["check_parameters", "check_run", "checked_class_weight"]
+__all__ = ["LINEAR_CONSTRAINTS", "RUN_CONSTRAINTS", "check_run", "checked_class_weight"]
 
 
-def check_parameters(model: Any, losses: tuple[str, ...]) -> None:
-    """Refuse parameters of a linear model that make no sense, naming the first."""
-    _one_of("loss", model.loss, losses)
-    _one_of("penalty", model.penalty, PENALTIES)
-    _real("alpha", model.alpha, 0, math.inf, "[)")
-    _real("l1_ratio", model.l1_ratio, 0, 1, "[]")
-    _real("huber_width", model.huber_width, 0, math.inf, "()")
-    _real("tol", model.tol, 0, math.inf, "[)")
-    check_integer(name="n_iter_no_change", value=model.n_iter_no_change, minimum=1)
-    if not isinstance(model.average, bool):
-        check_integer(name="average", value=model.average, minimum=1)
-    check_run(model)
+_POSITIVE = Interval(Real, 0, None, closed="neither")
+_NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+_SHARE = Interval(Real, 0, 1, closed="left")
+_COUNT = Interval(Integral, 1, None, closed="left")
+
+RUN_CONSTRAINTS: Final[dict[str, list[Any]]] = {
+    "learning_rate": [StrOptions(set(SCHEDULES))],
+    "sampling": [StrOptions(set(SAMPLINGS))],
+    "accounting": [StrOptions(set(ACCOUNTINGS))],
+    "eta0": [_POSITIVE],
+    "power_t": [_NOT_NEGATIVE],
+    "warmup": [_SHARE],
+    "momentum": [_SHARE],
+    "clip_norm": [_POSITIVE],
+    "order": [Interval(Real, 1, None, closed="neither")],
+    "delta": [Interval(Real, 0, 1, closed="neither")],
+    "epsilon": [_POSITIVE],
+    "noise_multiplier": [None, _NOT_NEGATIVE],
+    "batch_size": [_COUNT],
+    "max_iter": [_COUNT],
+    "steps_per_charge": [_COUNT],
+}
+"""Of every private run, whatever is trained."""
+
+LINEAR_CONSTRAINTS: Final[dict[str, list[Any]]] = {
+    **RUN_CONSTRAINTS,
+    "penalty": [StrOptions({each for each in PENALTIES if each is not None}), None],
+    "alpha": [_NOT_NEGATIVE],
+    "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+    "huber_width": [_POSITIVE],
+    "tol": [_NOT_NEGATIVE],
+    "n_iter_no_change": [_COUNT],
+    "average": [_COUNT, bool],
+}
+"""Of linear models."""
 
 
 def check_run(model: Any) -> None:
     """Refuse parameters of a private run that make no sense: also those of other estimators."""
     check_secret_name(model.secret_name, model.ledger)
-    _one_of("learning_rate", model.learning_rate, SCHEDULES)
-    _one_of("sampling", model.sampling, SAMPLINGS)
-    _one_of("accounting", model.accounting, ACCOUNTINGS)
-    _real("eta0", model.eta0, 0, math.inf, "()")
-    _real("power_t", model.power_t, 0, math.inf, "[)")
-    _real("warmup", model.warmup, 0, 1, "[)")
-    _real("momentum", model.momentum, 0, 1, "[)")
-    _real("clip_norm", model.clip_norm, 0, math.inf, "()")
-    _real("order", model.order, 1, math.inf, "()")
-    _real("delta", model.delta, 0, 1, "()")
-    if model.noise_multiplier is None:
-        _real("epsilon", model.epsilon, 0, math.inf, "()")
-    else:
-        _real("noise_multiplier", model.noise_multiplier, 0, math.inf, "[)")
-        if model.noise_multiplier == 0 and model.ledger is not None:
-            raise ValueError(
-                "noise_multiplier=0 gives no guarantee, so there is nothing a ledger could count; "
-                "leave the ledger out, or give a positive noise_multiplier."
-            )
-    for name in ("batch_size", "max_iter", "steps_per_charge"):
-        check_integer(name=name, value=getattr(model, name), minimum=1)
+    check_parameters(model)
+    if model.noise_multiplier == 0 and model.ledger is not None:
+        raise ValueError(
+            "noise_multiplier=0 gives no guarantee, so there is nothing a ledger could count; "
+            "leave the ledger out, or give a positive noise_multiplier."
+        )
     if model.discrepancy is not None and not isinstance(model.discrepancy, DiscrepancyCap):
         raise TypeError(
             "discrepancy must be a DiscrepancyCap, got an object of type "
@@ -85,23 +92,8 @@ def checked_class_weight(class_weight: Any, classes: Any) -> dict[Any, float] | 
         )
     weights = dict.fromkeys(classes, 1.0)
     for label, weight in class_weight.items():
-        _real("class_weight", weight, 0, math.inf, "[)")
+        if isinstance(weight, bool) or not _NOT_NEGATIVE.is_satisfied_by(weight):
+            raise ValueError(f"class_weight must hold numbers in [0, inf), got {weight!r}.")
         if label in weights:
             weights[label] = float(weight)
     return weights
-
-
-def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    # Unhashable values must not fail in a comparison with strings.
-    if not any(value is each or (isinstance(value, str) and value == each) for each in allowed):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}.")
-
-
-def _real(name: str, value: Any, low: float, high: float, ends: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}.")
-    number = float(value)
-    above = number >= low if ends[0] == "[" else number > low
-    below = number <= high if ends[1] == "]" else number < high
-    if not (above and below):
-        raise ValueError(f"{name} must lie in {ends[0]}{low:g}, {high:g}{ends[1]}, got {value!r}.")

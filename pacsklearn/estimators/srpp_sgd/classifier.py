@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
+from pacsklearn._sklearn_compat import StrOptions
 from pacsklearn.estimators.srpp_sgd.base import LinearSGD
-from pacsklearn.estimators.srpp_sgd.checked import check_parameters, checked_class_weight
+from pacsklearn.estimators.srpp_sgd.checked import (
+    LINEAR_CONSTRAINTS,
+    check_run,
+    checked_class_weight,
+)
 from pacsklearn.estimators.srpp_sgd.losses import LOSSES
 from pacsklearn.estimators.srpp_sgd.words import documented
 from pacsklearn.exceptions import PrivacyLeakWarning
@@ -69,7 +74,11 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
     True
     """
 
-    _losses, _eta0 = LOSSES, "0.5"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "loss": [StrOptions(set(LOSSES))],
+        **LINEAR_CONSTRAINTS,
+    }
+    _eta0 = "0.5"
 
     loss: str = "log_loss"
     _: KW_ONLY
@@ -105,7 +114,7 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
         BudgetExhaustedError
             When another step does not fit; steps taken before stay charged and are kept.
         """
-        check_parameters(self, self._losses)
+        check_run(self)
         trained: SRPPSGDClassifier = self._train(
             X, y, sample_weight, secret, realized, epochs=1, goes_on=True, classes=classes
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from pacsklearn._sklearn_compat import StrOptions
 from pacsklearn.estimators.srpp_sgd.base import LinearSGD
-from pacsklearn.estimators.srpp_sgd.checked import check_parameters
+from pacsklearn.estimators.srpp_sgd.checked import LINEAR_CONSTRAINTS, check_run
 from pacsklearn.estimators.srpp_sgd.words import documented
 from pacsklearn.information.arrays import Floats
 
@@ -46,7 +47,11 @@ class SRPPSGDRegressor(RegressorMixin, LinearSGD):
     True
     """
 
-    _losses, _eta0 = ("squared_error", "huber"), "0.1"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "loss": [StrOptions({"squared_error", "huber"})],
+        **LINEAR_CONSTRAINTS,
+    }
+    _eta0 = "0.1"
 
     def partial_fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, secret: Any = None, realized: Any = None
@@ -67,7 +72,7 @@ class SRPPSGDRegressor(RegressorMixin, LinearSGD):
         BudgetExhaustedError
             When another step does not fit; steps taken before stay charged and are kept.
         """
-        check_parameters(self, self._losses)
+        check_run(self)
         trained: SRPPSGDRegressor = self._train(
             X, y, sample_weight, secret, realized, epochs=1, goes_on=True
         )

@@ -163,7 +163,7 @@ def test_bad_arguments(digits):
         SRPPTorchClassifier(3).fit(X, y)
     with pytest.raises(ValueError, match="at least two classes"):
         classifier().fit(X, np.zeros(64))
-    with pytest.raises(ValueError, match="clip_norm must lie in"):
+    with pytest.raises(ValueError, match="clip_norm must be a number in"):
         classifier(clip_norm=0).fit(X, y)
     if not torch.cuda.is_available():
         with pytest.raises(ValueError, match="finds none here"):

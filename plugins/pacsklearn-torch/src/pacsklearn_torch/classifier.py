@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.scenario import SecretColumn
-from pacsklearn.estimators.srpp_sgd.checked import check_run
+from pacsklearn.estimators.srpp_sgd.checked import RUN_CONSTRAINTS, check_run
 from pacsklearn.estimators.srpp_sgd.step_size import StepSize
 from pacsklearn.pufferfish.open_run import opened_run, planned_unit
 from pacsklearn.pufferfish.training_rows import training_rows
@@ -91,6 +91,8 @@ steps_per_charge, random_state
     ledger: Any = None
     steps_per_charge: int = 1
     random_state: Any = None
+
+    _parameter_constraints = RUN_CONSTRAINTS
 
     def fit(self, X: Any, y: Any, *, secret: Any = None, realized: Any = None) -> Any:
         """Train a new module; a run of its own.
