@@ -8,28 +8,15 @@ from collections.abc import Iterable
 from typing import Any, Final, final
 
 import sqlalchemy as sa
-from argon2 import PasswordHasher
 
 from pacsklearn.service.caller import SCOPES
+from pacsklearn.service.key_format import HASHER, PREFIX
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.tables import KEYS
 
-__all__ = ["HASHER", "ApiKeys", "parse_key"]
+__all__ = ["ApiKeys"]
 
-HASHER: Final = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
-"""argon2id with the parameters that OWASP recommends."""
-
-_PREFIX: Final = "pac"
 _DAY: Final = 86400.0
-
-
-def parse_key(key: str) -> tuple[str, str]:
-    """Public name and secret part of ``pac_<name>_<secret>``; empty texts when it is none."""
-    prefix, _, rest = key.partition("_")
-    name, _, secret = rest.partition("_")
-    if prefix != _PREFIX or not name or not secret or not key.isascii() or len(key) > 200:
-        return "", ""
-    return name, secret
 
 
 @final
@@ -70,7 +57,7 @@ class ApiKeys:
                 expires=now + days * _DAY,
             )
         )
-        return name, f"{_PREFIX}_{name}_{secret}"
+        return name, f"{PREFIX}_{name}_{secret}"
 
     def rotate(self, name: str, days: float, grace: float) -> tuple[str, str]:
         """Make a key for the same caller; the old one ends after ``grace`` seconds."""

@@ -11,8 +11,8 @@ from typing import Any, Final, final
 from argon2.exceptions import Argon2Error, InvalidHashError
 from fastapi import Request
 
-from pacsklearn.service.api_keys import HASHER, parse_key
 from pacsklearn.service.caller import Caller
+from pacsklearn.service.key_format import HASHER, parse_key
 from pacsklearn.service.link import Link
 from pacsklearn.service.oidc import OidcVerifier
 from pacsklearn.service.problem import Problem

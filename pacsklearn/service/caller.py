@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.core.ledger import Reservation
 from pacsklearn.service.problem import Problem
+
+if TYPE_CHECKING:  # web workers need no ledger
+    from pacsklearn.core.ledger import Reservation
 
 __all__ = ["SCOPES", "Ask", "Caller"]
 

@@ -85,6 +85,8 @@ class Coordinator:
         """Take the lease, or stand by for it."""
         self._home.check()
         self._keep()
+        if not self.database.is_held:
+            _LOG.warning("standing by: another process holds the lease")
         self._keeper = threading.Thread(target=self._keep_on, name="lease", daemon=True)
         self._keeper.start()
 

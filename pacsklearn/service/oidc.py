@@ -19,7 +19,7 @@ from pacsklearn.service.settings import Oidc
 
 __all__ = ["OidcVerifier", "fetch_keys"]
 
-_ALGORITHMS: Final = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"]
+_ALGORITHMS: Final = ["RS256", "PS256", "ES256", "Ed25519"]
 _KEPT: Final = 300.0
 _LEAST_WAIT: Final = 10.0
 _LEEWAY: Final = 30

@@ -14,6 +14,7 @@ from pacsklearn.service.coordinator import Coordinator
 from pacsklearn.service.jobs import Jobs
 from pacsklearn.service.link import Operation
 from pacsklearn.service.members import Members
+from pacsklearn.service.model_card import model_card
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.quotas import Quotas
 from pacsklearn.service.signature import Signature
@@ -70,6 +71,10 @@ class Operations:
 
     def do_statement(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
         return self._coordinator.statement(_known(caller), facts["model"])
+
+    def do_card(self, caller: Caller | None, facts: Facts, content: bytes) -> str:
+        statement = self._coordinator.statement(_known(caller), facts["model"])["statement"]
+        return model_card(self._coordinator.model(facts["model"]), statement)
 
     def do_answer_job(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
         asked = self._ask(_known(caller), facts, content)

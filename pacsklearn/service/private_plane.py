@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from pacsklearn.service.caller import Caller
 from pacsklearn.service.data_plane import infer
 from pacsklearn.service.json_body import number_or_none
-from pacsklearn.service.model_card import model_card
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.schemas import ROWS_BODY
 from pacsklearn.service.signature import Signature
@@ -74,9 +73,8 @@ async def statement(request: Request, model: str) -> dict[str, Any]:
 async def card(request: Request, model: str) -> Response:
     """The model card, in Markdown."""
     caller = await _caller(request)
-    facts = await request.app.state.link.ask("model", caller, model=model)
-    signed = await request.app.state.link.ask("statement", caller, model=model)
-    return PlainTextResponse(model_card(facts, signed["statement"]), media_type="text/markdown")
+    text = await request.app.state.link.ask("card", caller, model=model)
+    return PlainTextResponse(text, media_type="text/markdown")
 
 
 @router.get("/models/{model}/reservations")

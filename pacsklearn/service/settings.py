@@ -69,7 +69,7 @@ class Settings:
     most_rows: int = 10_000
     seconds: float = 60.0
     slot: float | None = None
-    lease: float = 5.0
+    lease: float = 3.0
     requests_per_minute: float = 6000.0
     previews_per_minute: float = 60.0
     failures_per_minute: float = 30.0

@@ -1,0 +1,72 @@
+"""Every operation of both OpenAPI documents under generated requests: no 5xx, no traceback."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import pytest
+
+pytest.importorskip("schemathesis", reason="needs schemathesis")
+
+with warnings.catch_warnings():  # it asks hypothesis and jsonschema for names they have renamed
+    warnings.simplefilter("ignore")
+    import schemathesis
+
+from hypothesis import HealthCheck, Phase, given, settings
+
+from pacsklearn.service.apps import caller_app, curator_app
+from pacsklearn.service.link import LocalLink
+from tests.service.house import House
+
+
+def run(house: House, plane: str, cases: int) -> int:
+    """Send generated requests to every operation; how many were sent."""
+    make = curator_app if plane == "curator" else caller_app
+    app = make(LocalLink(house.operations), house.settings)
+    user = "curator" if plane == "curator" else "fuzz"
+    key = house.key(user, "curate" if plane == "curator" else "ask")
+    sent = 0
+    statuses: dict[int, int] = {}
+    schema: Any = schemathesis.openapi.from_asgi("/openapi.json", app)
+    operations = [result.ok() for result in schema.get_all_operations()]
+    for operation in operations:
+
+        @settings(
+            max_examples=max(1, cases // len(operations)),
+            deadline=None,
+            database=None,
+            derandomize=True,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(operation.as_strategy())
+        def sends(case: Any) -> None:
+            nonlocal sent
+            response = case.call(headers={"Authorization": f"Bearer {key}"})
+            sent += 1
+            statuses[response.status_code] = statuses.get(response.status_code, 0) + 1
+            assert response.status_code < 500, (case.path, response.status_code, response.text)
+            if response.status_code >= 400:
+                kind = response.headers["content-type"][0]
+                assert kind == "application/problem+json", (case.path, response.text)
+
+        sends()
+    print(plane, statuses)
+    assert statuses.get(200, 0) + statuses.get(201, 0) + statuses.get(202, 0) > sent // 20
+    assert statuses.get(401, 0) < sent // 20  # the key was shown, and the work was done
+    return sent
+
+
+@pytest.mark.parametrize("plane", ["caller", "curator"])
+def test_generated_requests(house: House, plane: str) -> None:
+    assert run(house, plane, 60) > 0
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_twenty_thousand_generated_requests(house: House) -> None:
+    cases = 1_000 if os.environ.get("PACSKLEARN_SOAK") == "sample" else 10_500
+    sent = run(house, "caller", cases) + run(house, "curator", cases)
+    assert sent >= 1.9 * cases

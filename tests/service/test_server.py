@@ -1,0 +1,150 @@
+"""The processes themselves: clients that nobody here wrote, kills, and an orderly end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra service")
+
+from sklearn.datasets import load_breast_cancer
+
+from tests.service.live import Live
+
+KSERVE = os.environ.get("PACSKLEARN_KSERVE_PYTHON", "")
+
+
+@pytest.fixture(scope="module")
+def rows() -> Any:
+    return load_breast_cancer().data
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    found = Live(tmp_path_factory.mktemp("live"), "--demo")
+    try:
+        found.key = found.demo_key()  # type: ignore[attr-defined]
+        found.wait()
+        yield found
+    finally:
+        found.close()
+
+
+def headers(live: Any) -> dict[str, str]:
+    return {"Authorization": f"Bearer {live.key}"}
+
+
+def test_a_triton_client(live: Live, rows: Any) -> None:
+    triton = pytest.importorskip("tritonclient.http", reason="needs tritonclient[http]")
+    with triton.InferenceServerClient(f"127.0.0.1:{live.port}") as client:
+        assert client.is_server_live(headers(live))
+        assert client.is_server_ready(headers(live))
+        assert client.is_model_ready("demo", headers=headers(live))
+        metadata = client.get_model_metadata("demo", headers=headers(live))
+        assert metadata["outputs"][0]["datatype"] == "INT64"
+        answers = []
+        for binary in (True, False):
+            tensor = triton.InferInput("X", [8, 30], "FP64")
+            tensor.set_data_from_numpy(rows[:8], binary_data=binary)
+            output = triton.InferRequestedOutput("predict", binary_data=binary)
+            reply = client.infer("demo", [tensor], outputs=[output], headers=headers(live),
+                                 parameters={"max_charge": 1.0})  # fmt: skip
+            answers.append(reply.as_numpy("predict"))
+            assert reply.get_response()["parameters"]["remaining"] <= 1.0
+        assert np.array_equal(*answers)
+        assert answers[0].dtype == np.int64
+
+
+def test_a_kserve_client(live: Live, rows: Any, tmp_path: Path) -> None:
+    if not KSERVE:
+        pytest.skip(
+            "PACSKLEARN_KSERVE_PYTHON names no interpreter that has kserve, which needs other "
+            "versions of packages than the tests and cannot be installed beside them"
+        )
+    program = tmp_path / "ask.py"
+    program.write_text(
+        "import asyncio, sys, numpy as np\n"
+        "from kserve import InferInput, InferRequest, InferenceRESTClient, RESTConfig\n"
+        "url, key = sys.argv[1:]\n"
+        "async def main():\n"
+        "    client = InferenceRESTClient(RESTConfig(protocol='v2'))\n"
+        "    headers = {'Authorization': 'Bearer ' + key, 'Content-Type': 'application/json'}\n"
+        "    assert await client.is_server_live(url, headers)\n"
+        "    assert await client.is_server_ready(url, headers)\n"
+        "    assert await client.is_model_ready(url, 'demo', headers)\n"
+        "    tensor = InferInput('X', [2, 30], 'FP64')\n"
+        "    tensor.set_data_from_numpy(np.ones((2, 30)), binary_data=False)\n"
+        "    request = InferRequest(model_name='demo', infer_inputs=[tensor])\n"
+        "    reply = await client.infer(url, request, model_name='demo', headers=headers)\n"
+        "    print(reply.outputs[0].as_numpy().tolist())\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run(  # noqa: S603 - named by whoever runs the tests
+        [KSERVE, str(program), live.url, live.key],  # type: ignore[attr-defined]
+        capture_output=True, text=True, timeout=120, check=False,
+        env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() in ("[0, 0]", "[1, 1]")
+
+
+def test_workers_hold_no_secret_and_are_begun_again(live: Live) -> None:
+    before = live.workers()
+    assert len(before) == 2
+    key = next(Path("/tmp").glob("pacsklearn-demo-*/service.key"), None) or Path("/none")  # noqa: S108
+    for worker in before:
+        words = Path(f"/proc/{worker}/cmdline").read_bytes()
+        assert b"service.worker" in words
+        assert b"key" not in words.replace(b"private_key", b"")
+        opened = [
+            str(link.readlink()) for link in Path(f"/proc/{worker}/fd").iterdir() if link.exists()
+        ]
+        assert not [name for name in opened if name.endswith((".db", key.name))]
+    for worker in before:
+        os.kill(worker, signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline and set(live.workers()) & set(before):
+        time.sleep(0.05)
+    live.wait(30)
+    told = httpx.get(f"{live.url}/v1/models", headers=headers(live), timeout=10)
+    assert told.json() == {"models": ["demo"]}
+
+
+def test_a_standby_takes_over_within_ten_seconds_and_an_end_is_orderly(tmp_path: Path) -> None:
+    first = Live(tmp_path)
+    standby = None
+    try:
+        first.wait()
+        ports = first.port, first.curator_port
+        standby = Live(tmp_path, ports=ports)
+        standby.wait_for("standing by")
+        workers = first.workers()
+        first.kill()
+        # Ten seconds on a machine that has nothing else to do.
+        assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]
+        assert standby.stop() == 0
+        assert "Traceback" not in standby.text()
+    finally:
+        first.close()
+        if standby is not None:
+            standby.close()
+
+
+@pytest.mark.parametrize("words", [["--host", "0.0.0.0"], ["--curator-host", "192.0.2.1"]])  # noqa: S104
+def test_an_open_address_needs_tls_or_a_proxy(tmp_path: Path, words: list[str]) -> None:
+    refused = Live(tmp_path, *words)
+    try:
+        assert refused.process.wait(60) == 2
+        assert "loopback" in refused.text()
+        assert not (tmp_path / "service.db").exists()
+    finally:
+        refused.close()
