@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final, final
 
-from pacsklearn.exceptions import BudgetExhaustedError, ForeignProcessError, LedgerError
+from pacsklearn.exceptions import (
+    BudgetError,
+    BudgetExhaustedError,
+    ForeignProcessError,
+    LedgerError,
+)
 
 __all__ = ["KINDS", "Problem", "problem_of"]
 
@@ -79,6 +84,8 @@ def problem_of(error: BaseException) -> Problem:
             "What remains of the data set's budget does not cover this request; nothing was "
             "charged. Ask fewer rows, or rows that you have asked before: those are free.",
         )
+    if isinstance(error, BudgetError):
+        return Problem("invalid", str(error))
     if isinstance(error, LedgerError | ForeignProcessError):
         return Problem(
             "unavailable",

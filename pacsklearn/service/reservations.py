@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import sqlalchemy as sa
 
 from pacsklearn.core.ledger import Reservation
+from pacsklearn.exceptions import BudgetError, LedgerMismatchError
 from pacsklearn.service.caller import Caller
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.tables import RESERVATIONS
@@ -50,7 +51,10 @@ class Reservations:
             )
         ledger = self._coordinator.catalog.ledger(budget["dataset"])
         id_ = secrets.token_hex(16)
-        made = ledger.reserve(amount, note=note, seconds=seconds)
+        try:
+            made = ledger.reserve(amount, note=note, seconds=seconds)
+        except (BudgetError, LedgerMismatchError) as error:  # a number or a text it cannot hold
+            raise Problem("invalid", str(error)) from None
         sealed = self._coordinator.vault.seal(pickle.dumps(made), f"reservation/{id_}")
         with self._database.writing() as connection:
             connection.execute(
