@@ -31,6 +31,7 @@ from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import ResponderState
 from pacsklearn.responses.responders import Responders
 from pacsklearn.session.session_key import SALT, check_owner, digest_with
+from pacsklearn.session.session_models import models_from, models_without_code
 
 __all__ = [
     "SessionState",
@@ -43,6 +44,7 @@ __all__ = [
 
 _MAGIC: Final = b"pacsklearn session 4\n"
 _KEYED, _UNKEYED = b"K", b"U"
+_MODEL_FILE: Final = "model_file"
 _DIGEST: Final = hashlib.sha256().digest_size
 
 
@@ -201,9 +203,15 @@ def write_session(path: str | os.PathLike[str], state: SessionState, key: Any = 
         When the session holds what only a keyed file may hold.
     """
     facts, objects = _split(state)
+    if key is None and "models" in objects:
+        without_code = models_without_code(state.models)
+        if without_code is not None:
+            del objects["models"]
+            facts[_MODEL_FILE] = without_code
     if objects and key is None:
         raise SessionFileError(
-            f"This session holds objects ({', '.join(sorted(objects))}) whose loading runs code, "
+            f"This session holds objects ({', '.join(sorted(objects))}) whose loading runs code "
+            "(models are written without where skops is installed and can), "
             "so its file needs a key that tells that nobody else has written it: "
             "save(path, key='a long passphrase'), or key=Path('session.key')."
         )
@@ -259,7 +267,11 @@ def read_session(
         try:
             facts = _Facts(file).load()
             objects = pickle.load(file) if is_keyed else {}  # noqa: S301 - by whoever has the key
+            if _MODEL_FILE in facts:
+                objects["models"] = models_from(facts.pop(_MODEL_FILE))
             state = SessionState(**{**facts, **objects})
+        except SessionFileError:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever is in there is no session
             kind = type(error).__name__
         else:

@@ -37,7 +37,8 @@ class StoredSession(OpenSession):
         key : str, bytes or path-like, optional
             A passphrase, or the path (a ``pathlib.Path``) of a key file: whoever loads the file
             needs it, and nobody without it can have altered the file. Required where the session
-            holds fitted models or anything else whose loading runs code.
+            holds anything whose loading runs code: also fitted models, unless skops is installed
+            and writes them without (linear models and support vector machines, say; not trees).
 
         Raises
         ------
@@ -85,8 +86,8 @@ class StoredSession(OpenSession):
     ) -> Self:
         """Go on with a saved session; whoever saved it, or loaded it before, cannot any more.
 
-        A file without a key holds numbers, texts and arrays, and loading it runs no code. A file
-        with one is verified before any of it is read.
+        A file without a key holds numbers, texts, arrays and models as skops writes them, of
+        classes on a list of ours; loading it runs no code. A file with one is verified before any of it is read.
 
         Parameters
         ----------

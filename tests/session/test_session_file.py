@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import skops.io
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler, scale
+from sklearn.svm import SVC
 
 from pacsklearn import AdditiveRegressor, PrivacySession
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
@@ -344,6 +346,40 @@ def test_a_file_without_a_key_holds_no_code(
         PrivacySession.load(tmp_path / "plain")
     resumed = PrivacySession.load(tmp_path / "plain", trusted=True)
     assert resumed.ledger.spent == plain.ledger.spent > 0.2
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(C=0.1), SVC(kernel="rbf")])
+def test_models_without_code_need_no_key(
+    rows: Any, ledger: SQLiteLedger, tmp_path: Path, model: Any
+) -> None:
+    X, y = rows
+    session = PrivacySession(X[:200], y[:200], budget=2.0, n_subsets=8, ledger=ledger)
+    answers = session.respond(model, X[200:240], **STEP)
+    session.save(tmp_path / "session")
+    with pytest.raises(SessionFileError, match="without a key"):
+        PrivacySession.load(tmp_path / "session")
+    resumed = PrivacySession.load(tmp_path / "session", trusted=True)
+    spent = resumed.ledger.spent
+    responder = resumed.responder(model, **STEP)
+    np.testing.assert_array_equal(responder.predict(X[200:240]), answers)
+    assert resumed.ledger.spent == spent
+    before = session.responder(model, **STEP)._models
+    codes = before.labels(X, np.unique(y))
+    np.testing.assert_array_equal(responder._models.labels(X, np.unique(y)), codes)
+    assert (responder._models.stacked is None) == (before.stacked is None)
+
+
+def test_classes_in_a_file_are_not_trusted_because_it_says_so(
+    rows: Any, ledger: SQLiteLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = rows
+    session = PrivacySession(X[:200], y[:200], budget=2.0, n_subsets=8, ledger=ledger)
+    session.respond(LogisticRegression(), X[200:240], **STEP)
+    planted = skops.io.dumps({"m": {"models": [os.system], "n_jobs": None}})
+    monkeypatch.setattr(session_file, "models_without_code", lambda _: planted)
+    session.save(tmp_path / "session")
+    with pytest.raises(SessionFileError, match=r"does not hold a session \(BundleError\)"):
+        PrivacySession.load(tmp_path / "session", trusted=True)
 
 
 @pytest.mark.parametrize(
