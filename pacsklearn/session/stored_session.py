@@ -87,7 +87,8 @@ class StoredSession(OpenSession):
         """Go on with a saved session; whoever saved it, or loaded it before, cannot any more.
 
         A file without a key holds numbers, texts, arrays and models as skops writes them, of
-        classes on a list of ours; loading it runs no code. A file with one is verified before any of it is read.
+        classes on a list of ours; loading it runs no code. A file with one is verified before any
+        of it is read.
 
         Parameters
         ----------
