@@ -85,7 +85,7 @@ class CandidateOutputs:
         vector = law.decode(observed)
         if self.prior is None or self.constant is None:
             return vector
-        return self.prior.draw(vector, law, self._own_metric, self.constant)
+        return self.prior.draw(vector, law, self._metric_of_predictions, self.constant)
 
     @cached_property
     def constant(self) -> Constant | None:
@@ -96,7 +96,7 @@ class CandidateOutputs:
         return self.canonicalizer.constant(self.layout, self.prior.mean, template)
 
     @cached_property
-    def _own_metric(self) -> Metric:
+    def _metric_of_predictions(self) -> Metric:
         return self.metric()
 
     def metric(self, choice: Any = "auto") -> Metric:
