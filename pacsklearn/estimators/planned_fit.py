@@ -76,7 +76,7 @@ class PlannedFit(PrivateEstimator):
     """How a fit of :class:`PACPrivate` begins, and plans of it."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "release": [StrOptions({"auto", "parameters", "responses"})],
+        "release": [StrOptions({"auto", "parameters", "responses", "student"})],
     }
     budget: float
     criterion: Any
@@ -238,7 +238,12 @@ class PlannedFit(PrivateEstimator):
                     "it out, or list options."
                 )
             return []
-        check_parameters(self)
+        if self.release not in ("auto", "parameters"):
+            raise ValueError(
+                f"tune chooses among released parameters, got release={self.release!r}: answers "
+                "and students hold what all candidates agree on, so choosing by their score would "
+                "choose by the whole table without noise. plan() shows their figures."
+            )
         return listed_options(self, self.tune)
 
     def _choice(self, rows: PreparedRows, prepare: Callable[[Any], ParameterPlan]) -> Choice | None:
@@ -358,11 +363,7 @@ class PlannedFit(PrivateEstimator):
                 f"estimator must be a scikit-learn estimator, with fit and get_params, got {given}."
             )
         check_reader(self.estimator)
-        if self.release not in ("auto", "parameters", "responses", "student"):
-            raise ValueError(
-                "release must be 'auto', 'parameters', 'responses' or 'student', got "
-                f"{self.release!r}."
-            )
+        check_parameters(self)
         self._check_student()
 
     def _canonicalizer(self) -> Canonicalizer | None:
