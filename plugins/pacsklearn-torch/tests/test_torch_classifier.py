@@ -146,9 +146,12 @@ def test_layers_cost_what_their_number_says(digits):
 
 def test_prevalence(digits):
     X, y = (part[:300] for part in digits)
-    scenario = PrevalenceScenario(shift=0.01, value=3, n_draws=1, edit="overwrite")
+    scenario = PrevalenceScenario(shares=(0.06, 0.08, 0.1), value=3, n_draws=1, size=200)
     model = classifier(epsilon=5.0, scenario=scenario, max_iter=1).fit(X, y)
-    assert "at most 6 of 300 rows differ" in " ".join(str(model.guarantee_).split())
+    text = " ".join(str(model.guarantee_).split())
+    # Shares of .06 and .1 of 200 rows: eight rows in the places of eight others.
+    assert "at most 8 of 200 rows differ" in text
+    assert "the table's own share is not hidden" in text
 
 
 def test_bad_arguments(digits):
