@@ -41,6 +41,7 @@ class DrawnRows(RowsSecret):
     rate: float
     known: tuple[tuple[float, float], ...] = ()
 
+    known_errors = ()
     kind = "drawn-rows"
     n_candidates = None
     threats = (

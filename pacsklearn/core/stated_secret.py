@@ -50,12 +50,15 @@ class KnownRows(NamedTuple):
         Before any release: known units drawn uniformly, and those that tell most.
     bound, chosen_bound : float
         At most, after the release.
+    error : float
+        Standard error of ``blind``, which ``bound`` allows three of; 0 where it is exact.
     """
 
     blind: float
     chosen_blind: float
     bound: float
     chosen_bound: float
+    error: float = 0.0
 
 
 @final
@@ -138,12 +141,15 @@ class RowsSecret(PACSecret):
         Entry k: blind success, before any release, at the membership of other units for an
         adversary who knows how subsets are chosen and the membership of k units; on average over
         units drawn uniformly, and for the k units that tell most.
+    known_errors : tuple of float
+        Standard errors of the averages over units drawn uniformly; nothing where they are exact.
     """
 
     noun = "subset"
     even = "same membership bound"
     n_rows: int
     known: tuple[tuple[float, float], ...]
+    known_errors: tuple[float, ...]
 
     def promise(self, seen: str, bounds: Bounds) -> str:
         return (
@@ -157,8 +163,17 @@ class RowsSecret(PACSecret):
         """Blind and bounded success for who knows ``k`` memberships."""
         if not 0 <= k < len(self.known):
             raise ValueError(f"k must be from 0 to {len(self.known) - 1}, got {k!r}.")
-        blind = self.known[k]
-        return KnownRows(*blind, *(posterior_success(information, each) for each in blind))
+        uniform, chosen = self.known[k]
+        # A bound from an estimate allows for three of its standard errors.
+        error = self.known_errors[k] if self.known_errors else 0.0
+        highest = min(uniform + 3 * error, 1.0)
+        return KnownRows(
+            uniform,
+            chosen,
+            posterior_success(information, highest),
+            posterior_success(information, chosen),
+            error,
+        )
 
     def _knowledge(self, information: float) -> Rows:
         """Rows of the text on adversaries who know some memberships."""
@@ -171,6 +186,13 @@ class RowsSecret(PACSecret):
             )
             if shown:
                 found.append((name, f"others' membership, guessed blindly and at most: {shown}"))
+        worst = max(self.known_errors, default=0.0)
+        if found and worst:
+            name, shown = found[0]
+            estimated = (
+                f"(standard errors of at most {percent_up(worst)} %; the bounds allow three)"
+            )
+            found[0] = (name, f"{shown} {estimated}")
         return found
 
     @property
@@ -203,6 +225,8 @@ class SecretRows(RowsSecret):
         Entry k: blind success, before any release, at the membership of other units for an
         adversary who knows the subsets and the membership of k units; on average over units drawn
         uniformly, and for the k units that tell most.
+    known_errors : tuple of float
+        Standard errors of the first of these, where they are estimates.
     is_listed : bool
         Whether the list of subsets is public. No figure depends on it.
     """
@@ -216,6 +240,7 @@ class SecretRows(RowsSecret):
     prior_membership: float
     n_unprotected: int = 0
     known: tuple[tuple[float, float], ...] = ()
+    known_errors: tuple[float, ...] = ()
     is_listed: bool = True
 
     kind = "rows"

@@ -109,6 +109,7 @@ def _secret(space: SecretSpace | CandidateSpace) -> SecretRows | SecretCandidate
             n_candidates=space.n_candidates, entropy=space.entropy, prior_identification=blind
         )
     prior, n_unprotected = membership_prior(space)
+    known, errors = _known_rows(space)
     return SecretRows(
         n_candidates=space.n_candidates,
         entropy=space.entropy,
@@ -118,7 +119,8 @@ def _secret(space: SecretSpace | CandidateSpace) -> SecretRows | SecretCandidate
         n_units=space.n_units,
         prior_membership=prior,
         n_unprotected=n_unprotected,
-        known=_known_rows(space),
+        known=known,
+        known_errors=errors,
         is_listed=space.is_listed,
     )
 
@@ -131,19 +133,24 @@ def membership_prior(space: SecretSpace) -> tuple[float, int]:
     return prior, int(inclusion.size - protected.size)
 
 
+_Known = tuple[tuple[tuple[float, float], ...], tuple[float, ...]]
+
 # A session states its guarantee after every answer; its space stays the same.
-_KNOWN: WeakKeyDictionary[SecretSpace, tuple[tuple[float, float], ...]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[SecretSpace, _Known] = WeakKeyDictionary()
 
 
-def _known_rows(space: SecretSpace) -> tuple[tuple[float, float], ...]:
-    """Blind success of those who know memberships of units that have a secret."""
+def _known_rows(space: SecretSpace) -> _Known:
+    """Blind success of those who know memberships of units that have a secret, and its errors."""
     if space not in _KNOWN:
         inclusion = space.inclusion()
         hidden = np.flatnonzero((inclusion > 0) & (inclusion < 1))
         if hidden.size < 2:
-            return ()
-        curves = known_rows_success(space.membership(_sampled(hidden)), space.weights)
-        _KNOWN[space] = tuple((float(u), float(g)) for u, g in zip(*curves, strict=True))
+            return (), ()
+        uniform, greedy, errors = known_rows_success(
+            space.membership(_sampled(hidden)), space.weights
+        )
+        known = tuple((float(u), float(g)) for u, g in zip(uniform, greedy, strict=True))
+        _KNOWN[space] = known, tuple(errors.tolist())
     return _KNOWN[space]
 
 

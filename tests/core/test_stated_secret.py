@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pacsklearn import Guarantee, PrivacySession
-from pacsklearn.core.stated_secret import SampledSecret
+from pacsklearn.core.stated_secret import Bounds, SampledSecret, SecretRows
 from pacsklearn.information import posterior_success
 
 
@@ -41,3 +41,23 @@ def test_round_trip(guarantee):
     sampled = replace(guarantee, secret=SampledSecret())
     assert Guarantee.from_json(sampled.to_json()) == sampled
     assert "question about it" in sampled._repr_html_()
+
+
+def test_bounds_from_estimates_allow_for_their_standard_errors() -> None:
+    secret = SecretRows(
+        n_candidates=128,
+        entropy=4.85,
+        prior_identification=1 / 128,
+        unit="row",
+        n_rows=500,
+        n_units=500,
+        prior_membership=0.5,
+        known=((0.5, 0.5), (0.54, 0.55)),
+        known_errors=(0.0, 0.002),
+    )
+    known = secret.knowing(1, 0.25)
+    assert known.error == 0.002
+    assert known.bound == posterior_success(0.25, 0.546)
+    assert known.chosen_bound == posterior_success(0.25, 0.55)
+    text = dict(secret.rows(Bounds(0.25, 0.84, 0.13)))["knowing k of them"]
+    assert "standard errors of at most 0.20 %; the bounds allow three" in text
