@@ -18,7 +18,7 @@ SOAK ?= full
 SAMPLE ?= 40
 DIST_PYTHONS ?= $(PYTHON)
 
-.PHONY: help demo test soak mutants test-torch test-range docs bench dist lint clean
+.PHONY: help demo test soak mutants test-torch test-hubs test-range docs bench dist lint clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
@@ -28,6 +28,7 @@ help:
 	@echo "make soak        kills, interrupts, load and fuzz at full length"
 	@echo "make mutants     the share of small faults that the tests notice"
 	@echo "make test-torch  the tests of plugins/pacsklearn-torch, with TORCH=torch==2.13.0"
+	@echo "make test-hubs   the tests of plugins/pacsklearn-mlflow and pacsklearn-huggingface"
 	@echo "make test-range  all tests on the oldest and the newest supported scikit-learn"
 	@echo "make docs        docs/_build/html"
 	@echo "make bench       the tables of benchmarks/"
@@ -64,6 +65,12 @@ mutants: $(VENV)/.test
 test-torch: $(VENV)/.test
 	$(PIP) "$(TORCH)" && $(PIP) -e "plugins/pacsklearn-torch[test]"
 	$(ONE_THREAD) $(PY) -m pytest plugins/pacsklearn-torch/tests
+
+# Neither is this: MLflow brings a web server along.
+test-hubs: $(VENV)/.test
+	$(PIP) -e "plugins/pacsklearn-mlflow[test]" -e "plugins/pacsklearn-huggingface[test]"
+	$(ONE_THREAD) $(PY) -m pytest plugins/pacsklearn-mlflow/tests
+	$(ONE_THREAD) $(PY) -m pytest plugins/pacsklearn-huggingface/tests
 
 test-range:
 	scripts/test_sklearn_range.sh
