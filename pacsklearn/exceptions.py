@@ -132,6 +132,10 @@ class DesignError(PacsklearnError, ValueError):
     """The secret space cannot be built as asked."""
 
 
+class TableError(PacsklearnError, ValueError):
+    """A table that is read in passes is not what was said of it, or cannot be used that way."""
+
+
 class ScenarioError(PacsklearnError, ValueError):
     """The rows do not allow the Pufferfish scenario that was asked for."""
 

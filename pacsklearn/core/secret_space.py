@@ -20,7 +20,7 @@ from pacsklearn.information.balanced_design import (
     unpack_subset,
 )
 
-__all__ = ["SecretSpace", "strata_of", "units_of"]
+__all__ = ["SecretSpace", "included_subsets", "strata_of", "units_of"]
 
 _CHUNK = 16384
 # Share of the entropy asked for below which a design is worth a warning.
@@ -120,7 +120,7 @@ class SecretSpace:
         """
         check_integer(name="n_rows", value=n_rows, minimum=1)
         check_integer(name="n_subsets", value=n_subsets, minimum=2, maximum=2**20)
-        included = _included(check_rate(rate=rate), n_subsets)
+        included = included_subsets(check_rate(rate=rate), n_subsets)
         unit_of_row, n_units = units_of(groups, n_rows)
         needed = -(-n_subsets // included)
         if n_units < needed:
@@ -261,7 +261,8 @@ class SecretSpace:
         return np.concatenate(parts)
 
 
-def _included(rate: float, n_subsets: int) -> int:
+def included_subsets(rate: float, n_subsets: int) -> int:
+    """How many of the subsets every unit is in."""
     included = round(rate * n_subsets)
     if abs(included - rate * n_subsets) > 1e-9 or not 0 < included < n_subsets:
         raise DesignError(

@@ -6,7 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.table_view import TableView
 
 __all__ = ["SubsetFitter"]
 
@@ -19,7 +21,14 @@ class SubsetFitter(ABC):
     (rows outside enter with weight zero, never through a mean, a scale or a starting point), and
     it is what ``fit`` on those rows gives, to solver tolerance and with the same attributes. The
     session compares candidate 0 with its ordinary fit and raises where they differ.
+
+    Attributes
+    ----------
+    wants_classes : bool
+        Whether ``y`` holds class labels.
     """
+
+    wants_classes: bool = False
 
     @classmethod
     @abstractmethod
@@ -42,6 +51,31 @@ class SubsetFitter(ABC):
             None where the numbers of a subset are too badly conditioned for the fast way: that
             subset is fitted the ordinary way. Which one it is may depend on its own rows only.
         """
+
+    def table_sums(
+        self, rows: Any, targets: Any, members: Memberships, n_classes: int
+    ) -> list[Any] | None:
+        """Sums over a batch of a table that :meth:`fit_table` begins with; they add up.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, p)
+        targets : ndarray of shape (n,) or None
+            Class codes where the fitter ``wants_classes``, numbers otherwise.
+        members : Memberships
+        n_classes : int
+            Zero where there are none.
+
+        Returns
+        -------
+        list of ndarray or None
+            None, the default, where a table in memory is needed.
+        """
+        return None
+
+    def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
+        """As :meth:`fit_all`, from sums over all batches, with more passes where they are needed."""
+        raise TypeError(f"{type(estimator).__name__} cannot be fitted in passes over a table")
 
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool | None:
         """Whether two fits on the rows ``X``, ``y``, the joint and the ordinary one, are one model.

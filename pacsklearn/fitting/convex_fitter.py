@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -12,9 +14,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import validate_data
 
+from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.fitting.joint_minimiser import Penalty, Problem, minimise
+from pacsklearn.core.table_view import TableView
+from pacsklearn.fitting.joint_minimiser import Penalty, Problem, TableProblem, minimise
 from pacsklearn.fitting.losses import Loss
 from pacsklearn.fitting.member_sums import member_sums
 from pacsklearn.information.arrays import Floats
@@ -113,9 +117,65 @@ class ConvexFitter(SubsetFitter):
             rows = np.where(usable[:, None], rows, 0.0)
         scaling = scaling or Scaling.none(m, rows.shape[1])
         penalty = self.penalty(estimator, counted[:, 1], scaling)
+        problems = [
+            Problem(rows, loss, space, penalty, bool(estimator.fit_intercept)) for loss in losses
+        ]
+        features = BaseEstimator()
+        validate_data(features, X, skip_check_array=True)
+        return self._filled(estimator, problems, fit, scaling, features, classes)
+
+    def table_sums(
+        self, rows: Any, targets: Any, members: Memberships, n_classes: int
+    ) -> list[Any] | None:
+        """How many rows each candidate has, and of each class."""
+        columns = [np.ones(len(rows))]
+        columns += [(targets == code).astype(np.float64) for code in range(n_classes)]
+        return [member_sums(np.column_stack(columns), members)]
+
+    def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
+        return self.fit_table_scaled(estimator, sums[0], view, None)
+
+    def fit_table_scaled(
+        self, estimator: Any, counted: Floats, view: TableView, scaling: Scaling | None
+    ) -> list[Any]:
+        """As :meth:`fit_scaled`, in passes over a table."""
+        m, p = view.members.n_subsets, view.rows.shape[1]
+        losses = self.losses(estimator, view.targets) or []
+        if not losses or losses[0].n_outputs * (p + 1) > _MOST_CURVATURE:
+            return [None] * m
+        scaling = scaling or Scaling.none(m, p)
+        penalty = self.penalty(estimator, counted[:, 0], scaling)
+        problems = [
+            TableProblem(
+                Problem(view.rows, loss, view.members, penalty, bool(estimator.fit_intercept)),
+                view.n_rows,
+                partial(self._loss, estimator, which),
+                view.total,
+            )
+            for which, loss in enumerate(losses)
+        ]
+        fit = np.all(counted > 0, axis=1)
+        return self._filled(estimator, problems, fit, scaling, view.features, view.classes)
+
+    def _loss(self, estimator: Any, which: int, targets: Any) -> Loss:
+        losses = self.losses(estimator, targets)
+        if not losses:
+            raise ValueError("the target holds numbers that this model cannot be fitted to")
+        return losses[which]
+
+    def _filled(
+        self,
+        estimator: Any,
+        problems: Sequence[Problem | TableProblem],
+        fit: Any,
+        scaling: Scaling,
+        features: Any,
+        classes: Any,
+    ) -> list[Any]:
+        """Fitted clones from the minimisers; None where ``fit`` is False or none was found."""
+        m = len(fit)
         parts, sweeps = [], 0
-        for loss in losses:
-            problem = Problem(rows, loss, space, penalty, bool(estimator.fit_intercept))
+        for problem in problems:
             solved = minimise(problem)
             if solved is None:
                 return [None] * m
@@ -123,8 +183,6 @@ class ConvexFitter(SubsetFitter):
             sweeps = max(sweeps, solved.sweeps)
             parts.append(solved.parameters)
         parameters = np.concatenate(parts, axis=2)
-        features = BaseEstimator()
-        validate_data(features, X, skip_check_array=True)
         models: list[Any] = []
         blank = clone(estimator)
         for i in range(m):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.memberships import Memberships
+from pacsklearn.core.table_view import BatchWork
 from pacsklearn.fitting.losses import Loss
 from pacsklearn.fitting.member_sums import block_members
 from pacsklearn.information.arrays import Floats
@@ -76,16 +78,25 @@ class Problem:
     ----------
     rows : ndarray of shape (n_rows, p)
     loss : Loss
-    space : SecretSpace
+    space : Memberships
     penalty : Penalty
     fit_intercept : bool
     """
 
     rows: Floats
     loss: Loss
-    space: SecretSpace
+    space: Memberships
     penalty: Penalty
     fit_intercept: bool
+
+    @property
+    def sample(self) -> Problem:
+        """What a start is looked for on: itself."""
+        return self
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.rows)
 
     def gradient(
         self, parameters: Floats, chosen: NDArray[np.int64], *, single: bool = False
@@ -143,6 +154,58 @@ class Problem:
 
 @final
 @dataclass(frozen=True, eq=False)
+class TableProblem:
+    """As :class:`Problem`, for rows that are read in passes.
+
+    Parameters
+    ----------
+    sample : Problem
+        The same with some of the rows, for a start: nothing of it stays in the minimiser.
+    n_rows : int
+        Of the whole table.
+    loss : callable
+        Loss of a batch's targets.
+    total : callable
+        Sums what some work gives for every batch.
+    """
+
+    sample: Problem
+    n_rows: int
+    loss: Callable[[Any], Loss]
+    total: Callable[[BatchWork], list[Any]]
+
+    def gradient(
+        self,
+        parameters: Floats,
+        chosen: NDArray[np.int64],
+        *,
+        single: bool = False,
+    ) -> Floats:
+        """Gradients at the parameters (candidates, p + 1, outputs) of the chosen candidates."""
+        work = partial(_batch_gradient, self.loss, parameters, chosen)
+        gradient: Floats = self.total(work)[0]
+        if not self.sample.fit_intercept:
+            gradient[:, 0] = 0.0
+        gradient += self.sample.penalty.gradient(parameters, chosen)
+        return gradient
+
+
+def _batch_gradient(
+    loss: Callable[[Any], Loss],
+    parameters: Floats,
+    chosen: NDArray[np.int64],
+    rows: Floats,
+    targets: Any,
+    members: Memberships,
+) -> list[Floats]:
+    m, p = members.n_subsets, rows.shape[1]
+    none = Penalty(np.zeros((m, p)), np.zeros(m), np.zeros((m, p)))
+    problem = Problem(rows, loss(targets), members, none, fit_intercept=True)
+    return [problem.gradient(parameters, chosen)]
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Solution:
     """Parameters of shape (m, p + 1, outputs), intercepts first; and how they were found.
 
@@ -159,12 +222,12 @@ class Solution:
     sweeps: int
 
 
-def minimise(problem: Problem, start: Floats | None = None) -> Solution | None:
+def minimise(problem: Problem | TableProblem, start: Floats | None = None) -> Solution | None:
     """Minimiser for each candidate, to a relative error of the decisions below 1e-9.
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or TableProblem
         Strictly convex.
     start : ndarray of shape (p + 1, outputs), optional
         Common to all candidates; the minimiser on all rows when not given. The result does not
@@ -182,11 +245,11 @@ def minimise(problem: Problem, start: Floats | None = None) -> Solution | None:
     candidate's own is then close to one, and few steps are needed. A gradient of all candidates is
     two matrix products; the first ones are taken in single precision.
     """
-    common = _common(problem, start)
+    common = _common(problem.sample, start, problem.n_rows / problem.sample.n_rows)
     if common is None:
         return None
     parameters, factor = common
-    m = problem.space.n_subsets
+    m = problem.sample.space.n_subsets
     q, outputs = parameters.shape
     state = _Steps(
         problem, factor, np.broadcast_to(parameters, (m, q, outputs)).reshape(m, -1) @ factor
@@ -197,15 +260,15 @@ def minimise(problem: Problem, start: Floats | None = None) -> Solution | None:
 class _Steps:
     """Points of all candidates in the coordinates ``parameters @ factor``."""
 
-    def __init__(self, problem: Problem, factor: Floats, points: Floats) -> None:
+    def __init__(self, problem: Problem | TableProblem, factor: Floats, points: Floats) -> None:
         self.problem, self.factor, self.points = problem, factor, points
         self.m = len(points)
         self.active = np.arange(self.m)
         self.converged = np.zeros(self.m, dtype=bool)
 
     def run(self, shape: tuple[int, int, int]) -> Solution:
-        sweeps, single = 0.0, True
-        gradient = self._gradient(self.points, single=True)
+        sweeps, single = 0.0, isinstance(self.problem, Problem)
+        gradient = self._gradient(self.points, single=single)
         pairs: list[tuple[Floats, Floats]] = []
         length, halvings = np.ones(self.m), np.zeros(self.m, dtype=int)
         step = -gradient
@@ -249,7 +312,7 @@ class _Steps:
         return Solution(back.reshape(shape), self.converged, int(np.ceil(sweeps)))
 
     def _gradient(self, points: Floats, *, single: bool) -> Floats:
-        outputs = self.problem.loss.n_outputs
+        outputs = self.problem.sample.loss.n_outputs
         back = solve_triangular(self.factor, points.T, lower=True, trans="T").T
         parameters = back.reshape(len(points), -1, outputs)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -261,7 +324,7 @@ class _Steps:
 
     def _size(self, points: Floats) -> Floats:
         """Size of the decisions around their mean: intercepts come first in the coordinates."""
-        inner = points[:, self.problem.loss.n_outputs :]
+        inner = points[:, self.problem.sample.loss.n_outputs :]
         return np.maximum(np.linalg.norm(inner, axis=1), np.finfo(np.float64).tiny)
 
 
@@ -288,10 +351,11 @@ def _shorter(before: Floats, after: Floats) -> Floats:
     return np.clip(np.where(np.isfinite(after), secant, 0.1), 0.1, 0.5)
 
 
-def _common(problem: Problem, start: Floats | None) -> tuple[Floats, Floats] | None:
+def _common(problem: Problem, start: Floats | None, times: float) -> tuple[Floats, Floats] | None:
     """Minimiser on all rows, each weighed by the average inclusion, and a root of its curvature.
 
-    The root is lower triangular, intercepts first, for parameters of shape (p + 1) * outputs.
+    The root is lower triangular, intercepts first, for parameters of shape (p + 1) * outputs. Every
+    row counts for so many ``times``.
     """
     n, p = problem.rows.shape
     outputs, space = problem.loss.n_outputs, problem.space
@@ -305,7 +369,7 @@ def _common(problem: Problem, start: Floats | None) -> tuple[Floats, Floats] | N
     for step in range(30):
         stride = spread if step < 3 and not given else 1
         gradient, curvature = _common_terms(problem, one, slice(0, n, stride))
-        weight = inclusion * n / len(range(0, n, stride))
+        weight = times * inclusion * n / len(range(0, n, stride))
         matrix = weight * curvature + penalty
         slope = weight * gradient.ravel() + penalty @ one.ravel()
         if not problem.fit_intercept:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.memberships import Memberships
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["block_members", "member_products", "member_sums"]
@@ -22,7 +22,7 @@ _MOST_CELLS = 2**23
 
 
 def member_sums(
-    table: Floats, space: SecretSpace, codes: NDArray[Any] | None = None, n_codes: int = 1
+    table: Floats, space: Memberships, codes: NDArray[Any] | None = None, n_codes: int = 1
 ) -> Floats:
     """Sum of the members' rows, for each class of them.
 
@@ -30,7 +30,7 @@ def member_sums(
     ----------
     table : ndarray of shape (n_rows, q)
         Finite, so that a bucket of weight zero leaves a sum as it is.
-    space : SecretSpace
+    space : Memberships
     codes : ndarray of int, shape (n_rows,), optional
         Class of each row, from 0 to ``n_codes - 1``.
 
@@ -60,13 +60,13 @@ def member_sums(
     return totals[:, 0] if codes is None else totals
 
 
-def member_products(table: Floats, space: SecretSpace) -> Floats:
+def member_products(table: Floats, space: Memberships) -> Floats:
     """Sum of the outer products of the members' rows, ``table[S].T @ table[S]``.
 
     Parameters
     ----------
     table : ndarray of shape (n_rows, q)
-    space : SecretSpace
+    space : Memberships
 
     Returns
     -------
@@ -104,6 +104,6 @@ def member_products(table: Floats, space: SecretSpace) -> Floats:
     return products[: space.n_subsets, :width, :width]
 
 
-def block_members(space: SecretSpace, rows: Any) -> NDArray[np.bool_]:
+def block_members(space: Memberships, rows: Any) -> NDArray[np.bool_]:
     """Whether each of the rows is in each of the candidates; shape (n, m)."""
     return space.membership(rows if space.unit_of_row is None else space.unit_of_row[rows])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from copy import copy
 from typing import Any
 
@@ -12,9 +13,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import validate_data
 
+from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.fitting.moments import Moments, class_moments, subset_moments
+from pacsklearn.core.table_view import TableView
+from pacsklearn.fitting.moments import Moments, MomentSums, class_moments, subset_moments
 
 __all__ = ["MomentFitter", "well_scaled"]
 
@@ -53,12 +56,36 @@ class MomentFitter(SubsetFitter):
             return [None] * space.n_subsets
         features = BaseEstimator()
         validate_data(features, X, skip_check_array=True)
-        fitted: list[Any] = []
         moments_of_subsets = (
             subset_moments(rows, targets, space, scatter=self.wants_scatter)
             if codes is None
             else class_moments(rows, codes, space, scatter=self.wants_scatter)
         )
+        return self._fit_each(estimator, moments_of_subsets, features, classes)
+
+    def table_sums(
+        self, rows: Any, targets: Any, members: Memberships, n_classes: int
+    ) -> list[Any] | None:
+        scatter = self.wants_scatter
+        if self.wants_classes:
+            sums = MomentSums.of_classes(rows, targets, n_classes, members, scatter=scatter)
+        else:
+            numbers = targets.reshape(len(rows), -1) if self.wants_targets else None
+            sums = MomentSums.of(rows, numbers, members, scatter=scatter)
+        return list(sums.arrays)
+
+    def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
+        moments = MomentSums(view.rows.shape[1], (sums[0], sums[1], sums[2])).moments()
+        return self._fit_each(estimator, moments, view.features, view.classes)
+
+    def _fit_each(
+        self,
+        estimator: Any,
+        moments_of_subsets: Iterable[Moments | None],
+        features: Any,
+        classes: NDArray[Any] | None,
+    ) -> list[Any]:
+        fitted: list[Any] = []
         blank = clone(estimator)
         for moments in moments_of_subsets:
             # The parameters of one estimator are plain values; a pipeline has parts of its own.

@@ -9,11 +9,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.memberships import Memberships
 from pacsklearn.fitting.member_sums import member_products, member_sums
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["Moments", "class_moments", "is_doubtful", "subset_moments"]
+__all__ = ["MomentSums", "Moments", "class_moments", "is_doubtful", "subset_moments"]
 
 _LARGEST = 1e100
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -60,8 +60,97 @@ def is_doubtful(*factors: float) -> bool:
     return not float(np.prod(factors)) * _EPSILON <= _DOUBT
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class MomentSums:
+    """Sums over the members' rows that moments follow from; those of parts of a table add up.
+
+    Rows outside a subset enter its sums with weight zero or not at all, so they leave them as they
+    are, bit for bit; sums are taken around zero, the only origin that is public.
+
+    Parameters
+    ----------
+    n_features : int
+    arrays : tuple of ndarray
+        Rows of each candidate that cannot be squared, shape (m,); sums of ones, columns and
+        squares, shape (m, 1 + 2 q), or (m, K, 1 + 2 q) with classes, and (m, 0) where the products
+        hold them; products of all these columns, shape (m, q + 1, q + 1), or (m, 0).
+    """
+
+    n_features: int
+    arrays: tuple[Floats, Floats, Floats]
+
+    @classmethod
+    def of(
+        cls, X: Floats, targets: Floats | None, space: Memberships, *, scatter: bool
+    ) -> MomentSums:
+        """Sums of some rows."""
+        table, usable = _usable(X if targets is None else np.column_stack([X, targets]))
+        with_ones = np.column_stack([np.ones(len(table)), table])
+        none = np.zeros((space.n_subsets, 0))
+        if scatter:
+            arrays = (none, member_products(with_ones, space))
+        else:
+            arrays = (member_sums(np.column_stack([with_ones, table**2]), space), none)
+        return cls(X.shape[1], (_spoilt(usable, space), *arrays))
+
+    @classmethod
+    def of_classes(
+        cls,
+        X: Floats,
+        codes: NDArray[np.intp],
+        n_classes: int,
+        space: Memberships,
+        *,
+        scatter: bool,
+    ) -> MomentSums:
+        """Sums of some rows, those of each class apart."""
+        table, usable = _usable(X)
+        ones = np.ones(len(table))
+        products = np.zeros((space.n_subsets, 0))
+        if scatter:
+            products = member_products(np.column_stack([ones, table]), space)
+        summed = member_sums(np.column_stack([ones, table, table**2]), space, codes, n_classes)
+        return cls(X.shape[1], (_spoilt(usable, space), summed, products))
+
+    def moments(self) -> Iterator[Moments | None]:
+        """Moments of each candidate; None for one with a row that cannot be squared, or no class.
+
+        Yields
+        ------
+        Moments or None
+        """
+        spoilt, summed, products = self.arrays
+        for i, bad in enumerate(spoilt):
+            products_of = products[i, 1:, 1:] if products[i].size else None
+            if summed.ndim == 3:
+                yield None if bad else self._of_classes(summed[i], products_of)
+                continue
+            if summed[i].size:
+                n, (sums, squares) = summed[i, 0], np.split(summed[i, 1:], 2)
+            else:
+                n, sums, squares = products[i, 0, 0], products[i, 0, 1:], np.diag(products[i])[1:]
+            yield None if bad else _moments(n, sums, squares, self.n_features, products_of)
+
+    def _of_classes(self, summed: Floats, products: Floats | None) -> Moments | None:
+        count, (sums, squares) = summed[:, 0], np.split(summed[:, 1:], 2, axis=1)
+        if not count.all():
+            return None
+        moments = _moments(
+            count.sum(), sums.sum(axis=0), squares.sum(axis=0), self.n_features, products
+        )
+        mean, square = sums / count[:, None], squares / count[:, None]
+        return replace(
+            moments,
+            class_count=count,
+            class_mean=mean,
+            class_square=square,
+            class_variance=square - mean**2,
+        )
+
+
 def subset_moments(
-    X: Floats, targets: Floats | None, space: SecretSpace, *, scatter: bool
+    X: Floats, targets: Floats | None, space: Memberships, *, scatter: bool
 ) -> Iterator[Moments | None]:
     """Moments of each candidate, in their order.
 
@@ -69,38 +158,20 @@ def subset_moments(
     ----------
     X : ndarray of shape (n_rows, p)
     targets : ndarray of shape (n_rows, t), optional
-    space : SecretSpace
+    space : Memberships
     scatter : bool
         Whether products of features are wanted.
 
-    Yields
-    ------
-    Moments or None
+    Returns
+    -------
+    iterator over Moments or None
         None for a subset with a row that is not finite or too large to be squared.
-
-    Notes
-    -----
-    Rows outside a subset enter its sums with weight zero or not at all, so they leave them as they
-    are, bit for bit; sums are taken around zero, the only origin that is public.
     """
-    table, usable = _usable(X if targets is None else np.column_stack([X, targets]))
-    spoilt = _spoilt(usable, space)
-    with_ones = np.column_stack([np.ones(len(table)), table])
-    products = None
-    if scatter:
-        products = member_products(with_ones, space)
-        n_rows, sums = products[:, 0, 0], products[:, 0, 1:]
-        squares = np.diagonal(products, axis1=1, axis2=2)[:, 1:]
-    else:
-        summed = member_sums(np.column_stack([with_ones, table**2]), space)
-        n_rows, (sums, squares) = summed[:, 0], np.split(summed[:, 1:], 2, axis=1)
-    for i, n in enumerate(n_rows):
-        products_of = None if products is None else products[i, 1:, 1:]
-        yield None if spoilt[i] else _moments(n, sums[i], squares[i], X.shape[1], products_of)
+    return MomentSums.of(X, targets, space, scatter=scatter).moments()
 
 
 def class_moments(
-    X: Floats, codes: NDArray[np.intp], space: SecretSpace, *, scatter: bool
+    X: Floats, codes: NDArray[np.intp], space: Memberships, *, scatter: bool
 ) -> Iterator[Moments | None]:
     """As :func:`subset_moments`, with those of each class.
 
@@ -109,32 +180,12 @@ def class_moments(
     X : ndarray of shape (n_rows, p)
     codes : ndarray of shape (n_rows,)
         Class of each row, from 0 to K - 1. A subset without some class gives None.
-    space : SecretSpace
+    space : Memberships
     scatter : bool
         Whether products of features are wanted, of all classes together.
     """
-    table, usable = _usable(X)
-    spoilt = _spoilt(usable, space)
-    columns = np.column_stack([np.ones(len(table)), table, table**2])
-    summed = member_sums(columns, space, codes, int(codes.max()) + 1)
-    counts, (sums, squares) = summed[:, :, 0], np.split(summed[:, :, 1:], 2, axis=2)
-    products = member_products(table, space) if scatter else None
-    for i, count in enumerate(counts):
-        if spoilt[i] or not count.all():
-            yield None
-            continue
-        products_of = None if products is None else products[i]
-        moments = _moments(
-            count.sum(), sums[i].sum(axis=0), squares[i].sum(axis=0), X.shape[1], products_of
-        )
-        mean, square = sums[i] / count[:, None], squares[i] / count[:, None]
-        yield replace(
-            moments,
-            class_count=count,
-            class_mean=mean,
-            class_square=square,
-            class_variance=square - mean**2,
-        )
+    n_classes = int(codes.max()) + 1
+    return MomentSums.of_classes(X, codes, n_classes, space, scatter=scatter).moments()
 
 
 def _moments(
@@ -153,7 +204,7 @@ def _moments(
     )
 
 
-def _spoilt(usable: NDArray[np.bool_], space: SecretSpace) -> Floats:
+def _spoilt(usable: NDArray[np.bool_], space: Memberships) -> Floats:
     """How many rows of each candidate cannot be squared."""
     if usable.all():
         return np.zeros(space.n_subsets)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
 from pacsklearn._sklearn_compat import output_config
+from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
+from pacsklearn.core.table_view import TableView
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling, double_rows
 from pacsklearn.fitting.moment_fitter import MomentFitter
-from pacsklearn.fitting.moments import Moments, subset_moments
+from pacsklearn.fitting.moments import Moments, MomentSums, subset_moments
 from pacsklearn.fitting.pca import PCAFitter
 from pacsklearn.fitting.standard_scaler import StandardScalerFitter
 
@@ -36,6 +40,7 @@ class ScaledConvexFitter(SubsetFitter):
 
     def __init__(self, scalers: tuple[MomentFitter | None, ...], model: ConvexFitter) -> None:
         self.scalers, self.model = scalers, model
+        self.wants_classes = model.wants_classes
 
     @classmethod
     def behind(
@@ -59,10 +64,36 @@ class ScaledConvexFitter(SubsetFitter):
             return [None] * m
         features = BaseEstimator()
         validate_data(features, X, skip_check_array=True)
+        moments = subset_moments(rows, None, space, scatter=False)
+        pipes, scaling, doubtful = self._scaled(estimator, moments, m, features)
+        models = self.model.fit_scaled(estimator.steps[-1][1], rows, y, space, scaling)
+        return _joined(pipes, models, doubtful)
+
+    def table_sums(
+        self, rows: Any, targets: Any, members: Memberships, n_classes: int
+    ) -> list[Any] | None:
+        counts = self.model.table_sums(rows, targets, members, n_classes) or []
+        return [*counts, *MomentSums.of(rows, None, members, scatter=False).arrays]
+
+    def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
+        counted, *arrays = sums
+        moments = MomentSums(view.rows.shape[1], (arrays[0], arrays[1], arrays[2])).moments()
+        m = view.members.n_subsets
+        pipes, scaling, doubtful = self._scaled(estimator, moments, m, view.features)
+        inner = BaseEstimator()
+        inner.n_features_in_ = view.rows.shape[1]  # scalers hand on arrays, which have no names
+        last = estimator.steps[-1][1]
+        models = self.model.fit_table_scaled(last, counted, replace(view, features=inner), scaling)
+        return _joined(pipes, models, doubtful)
+
+    def _scaled(
+        self, estimator: Any, moments_of: Iterable[Moments | None], m: int, features: Any
+    ) -> tuple[list[Any], Scaling, NDArray[np.bool_]]:
+        """Pipelines with fitted scalers, what they do together, and which are doubtful."""
+        p = features.n_features_in_
         pipes = [clone(estimator) for _ in range(m)]
-        mean, scale = np.zeros((m, rows.shape[1])), np.ones((m, rows.shape[1]))
-        doubtful = np.zeros(m, dtype=bool)
-        for i, each in enumerate(subset_moments(rows, None, space, scatter=False)):
+        mean, scale, doubtful = np.zeros((m, p)), np.ones((m, p)), np.zeros(m, dtype=bool)
+        for i, each in enumerate(moments_of):
             moments = each
             for step, (_, part) in zip(self.scalers, pipes[i].steps, strict=False):
                 if step is None or moments is None:
@@ -71,21 +102,14 @@ class ScaledConvexFitter(SubsetFitter):
                     moments = None
                     continue
                 moments = step.transform_moments(part, moments)
-                part.n_features_in_ = rows.shape[1]
+                part.n_features_in_ = p
                 if part.mean_ is not None and part.with_mean:
                     mean[i] += scale[i] * part.mean_
                 if part.scale_ is not None:
                     scale[i] *= part.scale_
             doubtful[i] = moments is None
             vars(pipes[i].steps[0][1]).update(vars(features))
-        last = estimator.steps[-1][1]
-        scaling = Scaling(mean, scale)
-        models = self.model.fit_scaled(last, rows, y, space, scaling)
-        for i, model in enumerate(models):
-            if model is not None:
-                pipes[i].steps[-1] = (pipes[i].steps[-1][0], model)
-        usable = [model is not None and not doubtful[i] for i, model in enumerate(models)]
-        return [pipe if good else None for pipe, good in zip(pipes, usable, strict=True)]
+        return pipes, Scaling(mean, scale), doubtful
 
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool:
         for step, (_, one), (_, other) in zip(
@@ -102,6 +126,14 @@ class ScaledConvexFitter(SubsetFitter):
 
     def is_unfinished(self, ordinary: Any) -> bool:
         return self.model.is_unfinished(ordinary.steps[-1][1])
+
+
+def _joined(pipes: list[Any], models: list[Any], doubtful: NDArray[np.bool_]) -> list[Any]:
+    """Pipelines that end in these models; None where there is none, or a scale is doubtful."""
+    for pipe, model in zip(pipes, models, strict=True):
+        pipe.steps[-1] = (pipe.steps[-1][0], model)
+    usable = [model is not None and not bad for model, bad in zip(models, doubtful, strict=True)]
+    return [pipe if good else None for pipe, good in zip(pipes, usable, strict=True)]
 
 
 @final

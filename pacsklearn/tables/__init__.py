@@ -1,0 +1,1 @@
+"""Tables larger than memory, and the candidate subsets of their rows."""
