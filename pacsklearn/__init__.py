@@ -76,6 +76,7 @@ if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below
     from pacsklearn.schema.queries import SchemaQueries
     from pacsklearn.schema.schema import Schema
     from pacsklearn.session.privacy_session import PrivacySession
+    from pacsklearn.tables.table import Table
 
 __version__ = "0.1.0.dev0"
 
@@ -169,6 +170,7 @@ _NAMES = {
     "pacsklearn.schema.queries": ("SchemaQueries",),
     "pacsklearn.schema.schema": ("Schema",),
     "pacsklearn.session.privacy_session": ("PrivacySession",),
+    "pacsklearn.tables.table": ("Table",),
     "pacsklearn.release.sampled": ("release_sampled",),
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
@@ -261,6 +263,7 @@ __all__ = [
     "StabilizedRegressor",
     "SubsetFitterRecord",
     "SubsetSeed",
+    "Table",
     "distill",
     "hookimpl",
     "k_of_n",

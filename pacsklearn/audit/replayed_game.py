@@ -15,6 +15,7 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.procedure import ReleaseProcedure
+from pacsklearn.tables.hashed_space import row_space
 
 __all__ = ["ReplayedGame"]
 
@@ -56,7 +57,7 @@ class ReplayedGame(CandidateGame):
         canaries: tuple[int, ...] = (),
     ) -> None:
         self._releases, self._budget = tuple(releases), budget
-        self.space = self._releases[0].space
+        self.space = row_space(self._releases[0].space)
         super().__init__(self.space, information)
         self._X, self._y = X, y
         self.canaries = tuple(canaries)

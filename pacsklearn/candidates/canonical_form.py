@@ -14,9 +14,10 @@ from pacsklearn.candidates.subset_fitting import (
 )
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
+from pacsklearn.exceptions import StructureMismatchError
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["CHECKED_ROWS", "CanonicalForm", "equal_but_for_rounding"]
+__all__ = ["CHECKED_ROWS", "CanonicalForm", "check_structure", "equal_but_for_rounding"]
 
 CHECKED_ROWS = 32
 """Enough rows to see a decode that predicts something else, few enough to cost nothing."""
@@ -65,6 +66,22 @@ class CanonicalForm:
                 model = self.decode(before, layout)
                 self.check_behaviour(Encoding(after, layout), model, rows)
         return aligned
+
+
+def check_structure(estimator: Any, index: int, first: Layout, layout: Layout) -> None:
+    """Refuse a candidate whose model has another structure than the first one's.
+
+    Raises
+    ------
+    StructureMismatchError
+    """
+    differences = first.differences(layout)
+    if differences:
+        raise StructureMismatchError(
+            f"{type(estimator).__name__} fitted on subset {index} has another structure than "
+            f"on subset 0: {'; '.join(differences)}. Structure cannot be noised, so it must "
+            "be the same for every subset: fix it by a parameter, or collect more rows."
+        )
 
 
 def equal_but_for_rounding(left: Floats, right: Floats) -> bool:

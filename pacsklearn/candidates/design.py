@@ -13,6 +13,10 @@ from sklearn.utils.multiclass import type_of_target
 from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.core.secret_space import SecretSpace, units_of
 from pacsklearn.core.subset_seed import SubsetSeed
+from pacsklearn.exceptions import DesignError
+from pacsklearn.tables.hashed_design import HashedDesign
+from pacsklearn.tables.hashed_space import HashedSpace
+from pacsklearn.tables.table import Table
 
 __all__ = ["Design", "subset_seed"]
 
@@ -98,6 +102,25 @@ class Design:
             seed=self.seed.reveal() if isinstance(self.seed, SubsetSeed) else self.seed,
         )
         return replace(space, is_listed=not hidden)
+
+    def table_space(self, table: Table) -> HashedSpace:
+        """Candidate subsets of a table, each unit's picked by a keyed function of its name.
+
+        Raises
+        ------
+        DesignError
+            When groups are given, or classes are to be dealt evenly.
+        """
+        if self.groups is not None:
+            raise DesignError(
+                "groups must be None for a Table; name the column: Table(..., unit=<column>)."
+            )
+        if self.stratify is True:
+            raise DesignError(
+                "stratify must be 'auto' or False for a Table, whose rows pass one by one."
+            )
+        design = HashedDesign.of(self.seed, self.n_subsets, self.rate)
+        return HashedSpace(design, table, not isinstance(self.seed, SubsetSeed))
 
     def strata(self, n_rows: int, y: Any, *, classifies: bool) -> NDArray[Any] | None:
         """Stratum of each row; None when all rows are one."""

@@ -15,6 +15,7 @@ from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.canonical_form import (
     CHECKED_ROWS,
     CanonicalForm,
+    check_structure,
     equal_but_for_rounding,
 )
 from pacsklearn.candidates.run import Outcome, Stage, attempt
@@ -36,12 +37,13 @@ from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.public_prior import Constant, PublicPrior
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
-from pacsklearn.exceptions import NonDeterministicError, StructureMismatchError
+from pacsklearn.exceptions import NonDeterministicError
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.sampler import Sampler
 
 __all__ = [
     "CandidateOutputs",
+    "aligned_vectors",
     "candidate_outputs",
     "encode_jointly",
     "fit_and_encode",
@@ -166,13 +168,7 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
             ],
         )
     for index, encoding in enumerate(encodings):
-        differences = first.layout.differences(encoding.layout)
-        if differences:
-            raise StructureMismatchError(
-                f"{type(estimator).__name__} fitted on subset {index} has another structure than "
-                f"on subset 0: {'; '.join(differences)}. Structure cannot be noised, so it must "
-                "be the same for every subset: fix it by a parameter, or collect more rows."
-            )
+        check_structure(estimator, index, first.layout, encoding.layout)
         vectors.append(encoding.vector)
     if not joint.is_judged and not equal_but_for_rounding(vectors[0], first.vector):
         if models[0] is not None:
@@ -184,7 +180,7 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
         )
     rows = safe_indexing(X, np.arange(min(CHECKED_ROWS, X.shape[0])))
     form = CanonicalForm(template, canonicalizer)
-    align = partial(_align, form, np.stack(vectors), first.layout, rows)
+    align = partial(aligned_vectors, form, np.stack(vectors), first.layout, rows)
     with stage("canonical form"):
         aligned = unwrap(attempt(align, fits=True), 0, estimator)
     if aligned.size and not np.ptp(aligned, axis=0).any():
@@ -252,7 +248,10 @@ def fit_and_encode(
     return attempt(work, fits=True)
 
 
-def _align(form: CanonicalForm, vectors: Floats, layout: Layout, rows: Any, stage: Stage) -> Floats:
+def aligned_vectors(
+    form: CanonicalForm, vectors: Floats, layout: Layout, rows: Any, stage: Stage
+) -> Floats:
+    """Aligned vectors; a failure is one of the alignment."""
     stage.name = "align"
     return form.align(vectors, layout, rows)
 

@@ -283,7 +283,7 @@ def joint_models(
     X: Any,
     y: Any,
     params: Mapping[str, Any],
-    space: SecretSpace,
+    space: Any,
     ordinary: Any,
     *,
     fast_fit: bool,

@@ -74,7 +74,7 @@ class SubsetFitter(ABC):
         return None
 
     def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
-        """As :meth:`fit_all`, from sums over all batches, with more passes where they are needed."""
+        """As :meth:`fit_all`, from sums over all batches and further passes where needed."""
         raise TypeError(f"{type(estimator).__name__} cannot be fitted in passes over a table")
 
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool | None:

@@ -21,11 +21,14 @@ from pacsklearn.estimators.planning import warn_of_poor_release
 from pacsklearn.estimators.response_model import ResponseModel
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.student import STUDENT_METHODS, student_of
+from pacsklearn.estimators.table_fit import table_release
 from pacsklearn.estimators.tuning import unfitted
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.responses.responder import CostPreview, Responder
 from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.tables.engines import workers
+from pacsklearn.tables.table import Table
 
 __all__ = ["PACPrivate"]
 
@@ -150,6 +153,9 @@ class PACPrivate(PlannedFit):
         subsets: somebody who knows some rows' memberships learns nothing about the others'. It
         costs more fits and more noise, holds at a stated confidence, and is for released
         parameters; ``n_subsets`` is not used. See :class:`SampledSubsets`.
+    engine : {None, "dask"}, default=None
+        "dask" fits the candidates, or sums the batches of a :class:`~pacsklearn.Table`, on the
+        workers of the active ``dask.distributed`` client. Secret, noise and ledger stay here.
 
     Attributes
     ----------
@@ -244,6 +250,7 @@ SubsetFitError, NonDeterministicError
     certify: bool = True
     debug: bool = False
     secret_space: str | SampledSubsets = LISTED
+    engine: str | None = None
 
     _learned = (
         "_answering",
@@ -263,8 +270,9 @@ SubsetFitError, NonDeterministicError
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            The universe.
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features), or Table
+            The universe. A :class:`~pacsklearn.Table` is read in passes, and names its target and
+            groups itself.
         y : array-like of shape (n_rows,) or (n_rows, n_outputs), optional
             Targets.
         groups : array-like of shape (n_rows,), optional
@@ -279,73 +287,12 @@ SubsetFitError, NonDeterministicError
             Fitted.
         """
         with recorded() as report, explained(debug=self.debug) as watched:
-            budget = check_budget(budget=self.budget)
-            rows = self._prepared(X, y, groups, fit_params)
-            candidates, canonicalizer, features, seed, routed, _, drawn = rows
-            watched.append(candidates)
-            session = PrivacySession(
-                candidates.X,
-                candidates.y,
-                space=drawn or candidates.space,
-                secret_space=self.secret_space,
-                budget=budget,
-                ledger=self.ledger,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-                criterion=self.criterion,
-                fast_fit=self.fast_fit,
-                allow_exact=self.allow_exact,
-            )
-            learned: dict[str, Any] = {**features, "_subset_seed": seed}
-            if self.release == "student":
-                learned |= self._student(session, candidates.X, budget, routed)
-                classes = getattr(learned["released_estimator_"], "classes_", None)
-                session.close()
-            elif canonicalizer is None:
-                answering = ResponseModel(self._responder(session, routed), self)
-                learned |= {"_answering": answering, "released_methods_": answering.methods}
-                classes = answering.kind.classes
+            if isinstance(X, Table):
+                self._check_parameters()
+                learned = table_release(self, X, y, groups, fit_params)
             else:
-                chosen: dict[str, Any] = {
-                    "noise": self.noise,
-                    "metric": self.metric,
-                    "canonicalizer": self.canonicalizer,
-                    "prior_mean": self.prior_mean,
-                    "value_range": self.value_range,
-                    "fit_params": routed,
-                }
-                choice, methods = None, canonicalizer.methods
-                if drawn is not None:
-                    release = session.release(self.estimator, **chosen)
-                else:
-
-                    def prepare(estimator: Any) -> ParameterPlan:
-                        return session.prepare(estimator, **chosen)
-
-                    choice = self._choice(rows, prepare)
-                    plan = prepare(self.estimator) if choice is None else choice.plan
-                    warn_of_poor_release(plan, candidates, self.estimator)
-                    release = session.take(plan, certify=self.certify)
-                    methods = plan.outputs.canonicalizer.methods
-                self._pass_output_config(release.value)
-                learned |= {
-                    "released_estimator_": release.value,
-                    "released_methods_": methods,
-                    "_guarantee": release.guarantee,
-                }
-                if choice is not None:
-                    stated = choice.stated(learned["_guarantee"])
-                    mark_released(release.value, stated)
-                    learned |= {
-                        "_guarantee": stated,
-                        "best_params_": dict(choice.option.params),
-                        "leaderboard_": choice.leaderboard,
-                    }
-                classes = getattr(release.value, "classes_", None)
-                session.close()
-            if classes is not None:
-                learned["classes_"] = classes
+                with workers(self.engine):
+                    learned = self._of_rows(X, y, groups, fit_params, watched)
         self._learn(learned)
         self.fit_report_ = report
         if self.verbose > 1:
@@ -353,6 +300,79 @@ SubsetFitError, NonDeterministicError
 
             Console(stderr=True, highlight=False).print(str(report), markup=False)
         return self
+
+    def _of_rows(
+        self, X: Any, y: Any, groups: Any, fit_params: Mapping[str, Any], watched: list[Any]
+    ) -> dict[str, Any]:
+        """What a fit learns from rows in memory."""
+        budget = check_budget(budget=self.budget)
+        rows = self._prepared(X, y, groups, fit_params)
+        candidates, canonicalizer, features, seed, routed, _, drawn = rows
+        watched.append(candidates)
+        session = PrivacySession(
+            candidates.X,
+            candidates.y,
+            space=drawn or candidates.space,
+            secret_space=self.secret_space,
+            budget=budget,
+            ledger=self.ledger,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            criterion=self.criterion,
+            fast_fit=self.fast_fit,
+            allow_exact=self.allow_exact,
+        )
+        learned: dict[str, Any] = {**features, "_subset_seed": seed}
+        if self.release == "student":
+            learned |= self._student(session, candidates.X, budget, routed)
+            classes = getattr(learned["released_estimator_"], "classes_", None)
+            session.close()
+        elif canonicalizer is None:
+            answering = ResponseModel(self._responder(session, routed), self)
+            learned |= {"_answering": answering, "released_methods_": answering.methods}
+            classes = answering.kind.classes
+        else:
+            chosen: dict[str, Any] = {
+                "noise": self.noise,
+                "metric": self.metric,
+                "canonicalizer": self.canonicalizer,
+                "fit_params": routed,
+                "prior_mean": self.prior_mean,
+                "value_range": self.value_range,
+            }
+            choice, methods = None, canonicalizer.methods
+            if drawn is not None:
+                release = session.release(self.estimator, **chosen)
+            else:
+
+                def prepare(estimator: Any) -> ParameterPlan:
+                    return session.prepare(estimator, **chosen)
+
+                choice = self._choice(rows, prepare)
+                plan = prepare(self.estimator) if choice is None else choice.plan
+                warn_of_poor_release(plan, candidates, self.estimator)
+                release = session.take(plan, certify=self.certify)
+                methods = plan.outputs.canonicalizer.methods
+            self._pass_output_config(release.value)
+            learned |= {
+                "released_estimator_": release.value,
+                "released_methods_": methods,
+                "_guarantee": release.guarantee,
+            }
+            if choice is not None:
+                stated = choice.stated(learned["_guarantee"])
+                mark_released(release.value, stated)
+                learned |= {
+                    "_guarantee": stated,
+                    "best_params_": dict(choice.option.params),
+                    "leaderboard_": choice.leaderboard,
+                }
+            classes = getattr(release.value, "classes_", None)
+            session.close()
+        if classes is not None:
+            learned["classes_"] = classes
+        return learned
 
     def __getstate__(self) -> dict[str, Any]:
         # How long the universe took, and how options score, is for the curator.

@@ -37,6 +37,7 @@ from pacsklearn.release.secret import opening_belief
 from pacsklearn.release.statement import membership_prior, public_facts
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Answers
+from pacsklearn.tables.hashed_space import row_space
 
 __all__ = ["expected_score", "plan_answers", "plan_parameters", "warn_of_poor_release"]
 
@@ -74,7 +75,7 @@ def plan_parameters(
     alternatives : mapping of str to callable, optional
         Steadier models by name, each prepared when it is called.
     """
-    outputs, space = plan.outputs, plan.space
+    outputs, space = plan.outputs, row_space(plan.space)
     law = plan.calibrate(opening_belief(space.weights))
     score = released_scorer(scoring, outputs.template, outputs.canonicalizer, candidates.y)
     held_out = outside_rows(candidates, SEED)
@@ -213,7 +214,7 @@ def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator:
     score = released_scorer(None, plan.outputs.template, plan.outputs.canonicalizer, y)
     held_out = outside_rows(candidates, SEED, _QUICK_ROWS)
     simulated = SimulatedReleases(
-        plan.outputs, plan.space, score, held_out, n_releases=_QUICK_RELEASES, seed=SEED
+        plan.outputs, row_space(plan.space), score, held_out, n_releases=_QUICK_RELEASES, seed=SEED
     )
     mean = float(simulated.at(plan.calibrate(opening_belief(plan.space.weights))).mean())
     constant = constant_score(estimator, score, held_out, simulated.candidates)
@@ -278,7 +279,7 @@ def expected_score(
     score = released_scorer(scoring, outputs.template, outputs.canonicalizer, candidates.y)
     simulated = SimulatedReleases(
         outputs,
-        plan.space,
+        row_space(plan.space),
         score,
         outside_rows(candidates, SEED),
         n_releases=n_releases,

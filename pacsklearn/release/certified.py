@@ -8,7 +8,6 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.joint_law import JointLaw
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.noise_law import NoiseLaw
@@ -22,6 +21,7 @@ from pacsklearn.information.padding import RESOLUTION
 from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.noise.certified import GAMMA, generator_for, lattice_slack
 from pacsklearn.release.statement import membership_prior
+from pacsklearn.tables.hashed_space import Space
 
 __all__ = ["Certified", "Law", "certified_membership"]
 
@@ -41,15 +41,13 @@ class Certified(NamedTuple):
     confidence: float
 
 
-def certified_membership(
-    law: Law, space: SecretSpace | CandidateSpace, belief: NDArray[np.float64]
-) -> Certified | None:
+def certified_membership(law: Law, space: Space, belief: NDArray[np.float64]) -> Certified | None:
     """Bound on the success at the worst unit.
 
     Parameters
     ----------
     law : NoiseLaw, JointLaw or OneSidedLaw
-    space : SecretSpace or CandidateSpace
+    space : SecretSpace, CandidateSpace or HashedSpace
     belief : ndarray of shape (m,)
         That the law was calibrated for.
 

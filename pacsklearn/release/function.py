@@ -24,6 +24,7 @@ from pacsklearn.noise.one_sided import OneSidedBackend
 from pacsklearn.plugin import registry
 from pacsklearn.plugin.catalogue import unregistered_provenance
 from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
+from pacsklearn.tables.hashed_space import listed_space
 
 __all__ = ["FunctionPlan", "candidate_values", "release_value"]
 
@@ -116,7 +117,7 @@ def release_value(
         )
     if one_sided:
         return _padded(procedure, function, X, y, target, certify=certify)
-    plan = FunctionPlan.of(function, procedure.space, X, y, target, noise, metric)
+    plan = FunctionPlan.of(function, listed_space(procedure.space), X, y, target, noise, metric)
     procedure.warn_of_few(plan.n_outputs)
     law, event, observed = procedure.take(
         plan.calibrate,
@@ -158,7 +159,7 @@ def _padded(
         )
     backend = OneSidedBackend()
     provenance = (replace(unregistered_provenance(backend), name=ONE_SIDED),)
-    values = candidate_values(function, procedure.space, X, y)
+    values = candidate_values(function, listed_space(procedure.space), X, y)
     law, event, level = procedure.take(
         lambda belief: backend.calibrate(Support(values.vectors, belief), target),
         lambda law: procedure.event(

@@ -12,6 +12,7 @@ from sklearn.base import is_regressor
 
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs, observe
+from pacsklearn.candidates.table_candidates import TableCandidates
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.metric import Metric
@@ -27,6 +28,7 @@ from pacsklearn.plugin import registry
 from pacsklearn.release.individual import information_about_units, with_individual
 from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
 from pacsklearn.release.statement import public_facts
+from pacsklearn.tables.hashed_space import HashedSpace, row_space
 
 __all__ = ["ParameterPlan", "ReleaseChoices", "public_prior", "take_parameters"]
 
@@ -81,7 +83,7 @@ class ParameterPlan:
     """
 
     outputs: CandidateOutputs
-    space: SecretSpace
+    space: SecretSpace | HashedSpace
     backend: NoiseBackend
     cost: Metric
     target: Target
@@ -92,7 +94,7 @@ class ParameterPlan:
     def of(
         cls,
         estimator: Any,
-        prepare: Callable[[], Candidates],
+        prepare: Callable[[], Candidates | TableCandidates],
         target: Target,
         choices: ReleaseChoices,
     ) -> Self:
@@ -110,7 +112,11 @@ class ParameterPlan:
             plugins.provenance("canonicalizer", chosen if automatic else canonicalizer),
         )
         candidates = prepare()
-        outputs = replace(candidate_outputs(candidates, chosen), prior=choices.prior)
+        if isinstance(candidates, TableCandidates):
+            outputs = candidates.outputs(chosen)
+        else:
+            outputs = candidate_outputs(candidates, chosen)
+        outputs = replace(outputs, prior=choices.prior)
         if choices.prior is not None and outputs.constant is None:
             raise ValueError(
                 f"prior_mean and value_range say nothing about the numbers of "
@@ -182,6 +188,8 @@ def take_parameters(
     certify: bool = True,
 ) -> Release:
     """One step of a session: charge what was planned, draw it, and state what is promised."""
+    # What cannot be stated afterwards is refused before anything is charged.
+    listed = row_space(plan.space) if individual else None
     procedure.warn_of_few(plan.n_outputs)
     law, event, observed, before = plan.take(procedure, certify=certify)
     guarantee = procedure.guarantee_of(
@@ -192,7 +200,7 @@ def take_parameters(
         public=plan.public,
         provenance=plan.provenance,
     )
-    individual_figures = information_about_units(law, plan.space, before) if individual else None
+    individual_figures = None if listed is None else information_about_units(law, listed, before)
     if individual_figures is not None:
         guarantee = with_individual(guarantee, individual_figures)
     value = mark_released(plan.value(plan.outputs.read(law, observed)), guarantee)

@@ -26,6 +26,7 @@ from pacsklearn.release.secret import Secret
 from pacsklearn.release.session_certificate import LATER, SessionCertificate
 from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.release.statement import pac_guarantee
+from pacsklearn.tables.hashed_space import Space
 
 __all__ = ["ReleaseProcedure", "chosen_backend"]
 
@@ -45,7 +46,7 @@ class ReleaseProcedure:
 
     Parameters
     ----------
-    space : SecretSpace or CandidateSpace
+    space : SecretSpace, CandidateSpace or HashedSpace
     secret : Secret
     account : Account
     lock : lock
@@ -56,7 +57,7 @@ class ReleaseProcedure:
     certificate : SessionCertificate, optional
     """
 
-    space: SecretSpace | CandidateSpace
+    space: Space
     secret: Secret
     account: Account
     lock: AbstractContextManager[Any]
@@ -66,7 +67,7 @@ class ReleaseProcedure:
     @classmethod
     def rehearsing(
         cls,
-        space: SecretSpace | CandidateSpace,
+        space: Space,
         sampler: Sampler,
         ceiling: float,
         criterion: Criterion | None = None,
@@ -75,7 +76,7 @@ class ReleaseProcedure:
 
         Parameters
         ----------
-        space : SecretSpace or CandidateSpace
+        space : SecretSpace, CandidateSpace or HashedSpace
         sampler : Sampler
             Draws secret and noise.
         ceiling : float

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.curator_figure import CuratorFigure
 from pacsklearn.core.joint_law import JointLaw
 from pacsklearn.core.noise_law import NoiseLaw
@@ -14,6 +13,7 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.certified import GAMMA
 from pacsklearn.release.certified import Certified, Law, certified_membership
 from pacsklearn.release.statement import membership_prior
+from pacsklearn.tables.hashed_space import Space
 
 __all__ = ["LATER", "SessionCertificate", "curator_figure"]
 
@@ -41,9 +41,7 @@ class SessionCertificate:
         self._laws: list[Law] = []
         self.n_planned = 0
 
-    def fix(
-        self, law: Law, space: SecretSpace | CandidateSpace, belief: Floats
-    ) -> Certified | None:
+    def fix(self, law: Law, space: Space, belief: Floats) -> Certified | None:
         """Certify the law of what is released first, before it is drawn."""
         self.fixed = certified_membership(law, space, belief)
         return self.fixed

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.exceptions import BudgetError
+from pacsklearn.exceptions import BudgetError, TableError
 from pacsklearn.plugin import registry
+from pacsklearn.tables.hashed_space import HashedSpace, Space
 
 __all__ = ["as_criterion", "check_cap", "ledger_unit"]
 
 
-def as_criterion(value: Any, space: SecretSpace | CandidateSpace) -> Criterion | None:
+def as_criterion(value: Any, space: Space) -> Criterion | None:
     """Criterion from a user's argument.
 
     Parameters
@@ -21,9 +20,16 @@ def as_criterion(value: Any, space: SecretSpace | CandidateSpace) -> Criterion |
     value : None, str, Criterion or callable
         A registered name (``"membership"``, ``"identification"``, ``"35_of_n"``), an instance, or
         a callable that makes one for a secret space.
-    space : SecretSpace or CandidateSpace
+    space : SecretSpace, CandidateSpace or HashedSpace
     """
-    if value is None or isinstance(value, Criterion):
+    if value is None:
+        return None
+    if isinstance(space, HashedSpace):
+        raise TableError(
+            "criterion must be None for a Table: it is certified over all rows, which pass one by "
+            "one. State a budget in nats."
+        )
+    if isinstance(value, Criterion):
         return value
     if isinstance(value, str):
         return registry().criterion(value, space)
@@ -44,7 +50,7 @@ def as_criterion(value: Any, space: SecretSpace | CandidateSpace) -> Criterion |
 def check_cap(
     criterion: Criterion | None,
     cap: float,
-    space: SecretSpace | CandidateSpace,
+    space: Space,
     *,
     allow_exact: bool = False,
 ) -> None:

@@ -18,6 +18,7 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.stated_secret import SecretCandidate, SecretRows
 from pacsklearn.information.known_rows import known_rows_success
 from pacsklearn.release.session_criterion import ledger_unit
+from pacsklearn.tables.hashed_space import HashedSpace, Space
 
 __all__ = ["membership_prior", "pac_guarantee", "public_facts"]
 
@@ -34,7 +35,7 @@ _OTHER_AIMS = (
 
 
 def pac_guarantee(
-    space: SecretSpace | CandidateSpace,
+    space: Space,
     *,
     budget: float,
     spent: float,
@@ -102,7 +103,7 @@ def pac_guarantee(
     )
 
 
-def _secret(space: SecretSpace | CandidateSpace) -> SecretRows | SecretCandidate:
+def _secret(space: Space) -> SecretRows | SecretCandidate:
     blind = float(space.weights.max())
     if isinstance(space, CandidateSpace):
         return SecretCandidate(
@@ -125,7 +126,7 @@ def _secret(space: SecretSpace | CandidateSpace) -> SecretRows | SecretCandidate
     )
 
 
-def membership_prior(space: SecretSpace) -> tuple[float, int]:
+def membership_prior(space: SecretSpace | HashedSpace) -> tuple[float, int]:
     """Blind success at the membership of the least protected unit, and how many have no secret."""
     inclusion = space.inclusion()
     protected = inclusion[(inclusion > 0) & (inclusion < 1)]
@@ -136,10 +137,10 @@ def membership_prior(space: SecretSpace) -> tuple[float, int]:
 _Known = tuple[tuple[tuple[float, float], ...], tuple[float, ...]]
 
 # A session states its guarantee after every answer; its space stays the same.
-_KNOWN: WeakKeyDictionary[SecretSpace, _Known] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[SecretSpace | HashedSpace, _Known] = WeakKeyDictionary()
 
 
-def _known_rows(space: SecretSpace) -> _Known:
+def _known_rows(space: SecretSpace | HashedSpace) -> _Known:
     """Blind success of those who know memberships of units that have a secret, and its errors."""
     if space not in _KNOWN:
         inclusion = space.inclusion()

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, Self
 
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
+from pacsklearn.candidates.table_candidates import TableCandidates
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
@@ -20,6 +21,7 @@ from pacsklearn.release.drawn import DrawnProcedure
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.release.secret import Secret
 from pacsklearn.responses.responders import Responders
+from pacsklearn.tables.hashed_space import HashedSpace, Space, row_space
 
 __all__ = ["OpenSession"]
 
@@ -33,7 +35,7 @@ class OpenSession:
         self,
         X: Any,
         y: Any,
-        space: SecretSpace | CandidateSpace,
+        space: Space,
         account: Account,
         secret: Secret,
         *,
@@ -74,7 +76,7 @@ class OpenSession:
         return self._account.own
 
     @property
-    def space(self) -> SecretSpace | CandidateSpace | DrawnSubsets:
+    def space(self) -> Space | DrawnSubsets:
         """Candidates, or how the secret is drawn; public."""
         return self._space if self._drawn is None else self._drawn.drawn
 
@@ -95,8 +97,19 @@ class OpenSession:
             self._responders.close()
 
     def _candidates(self, estimator: Any, fit_params: Mapping[str, Any] | None) -> Candidates:
-        options = FitOptions(fit_params or {}, self._n_jobs, self._verbose, self._fast_fit)
-        return Candidates.prepare(estimator, self._X, self._y, self._row_space(), options)
+        space, options = self._row_space(), self._options(fit_params)
+        return Candidates.prepare(estimator, self._X, self._y, space, options)
+
+    def _table_candidates(
+        self, estimator: Any, fit_params: Mapping[str, Any] | None
+    ) -> TableCandidates | None:
+        if self._drawn is not None or not isinstance(self._space, HashedSpace):
+            return None
+        options = self._options(fit_params)
+        return TableCandidates.prepare(estimator, self._y, self._space, options)
+
+    def _options(self, fit_params: Mapping[str, Any] | None) -> FitOptions:
+        return FitOptions(fit_params or {}, self._n_jobs, self._verbose, self._fast_fit)
 
     def _row_space(self) -> SecretSpace:
         if self._drawn is not None:
@@ -105,12 +118,7 @@ class OpenSession:
                 "figures or go on from: release parameters or functions, all that is planned in "
                 "one call, or use secret_space='listed'."
             )
-        if not isinstance(self._space, SecretSpace):
-            raise TypeError(
-                "This session is over arbitrary candidates, not over subsets of rows; use "
-                "release_function, or begin a session with PrivacySession(X, y, ...)."
-            )
-        return self._space
+        return row_space(self._space)
 
     def __enter__(self) -> Self:
         return self

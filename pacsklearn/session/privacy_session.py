@@ -17,6 +17,7 @@ from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets, sampled_subsets
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_seed import SubsetSeed
+from pacsklearn.exceptions import TableError
 from pacsklearn.release.account import Account, open_shared
 from pacsklearn.release.secret import Secret, sampler_for
 from pacsklearn.release.session_criterion import as_criterion, check_cap, ledger_unit
@@ -24,6 +25,8 @@ from pacsklearn.responses.answer_kind import answer_kind
 from pacsklearn.responses.responder import Responder
 from pacsklearn.session.session_releases import SessionReleases
 from pacsklearn.session.stored_session import StoredSession
+from pacsklearn.tables.hashed_space import HashedSpace
+from pacsklearn.tables.table import Table
 
 __all__ = ["PrivacySession"]
 
@@ -138,11 +141,13 @@ class PrivacySession(SessionReleases, StoredSession):
         secret_space: str | SampledSubsets = LISTED,
     ) -> None:
         ceiling = check_budget(budget=budget)
-        X = X if hasattr(X, "shape") else np.asarray(X)
+        X = X if hasattr(X, "shape") or isinstance(X, Table) else np.asarray(X)
         y = y if y is None or hasattr(y, "shape") else np.asarray(y)
         design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed, random_state))
         sizes = sampled_subsets(secret_space)
         if sizes is not None:
+            if isinstance(X, Table):
+                raise TableError("secret_space must be 'listed' for a Table.")
             if criterion is not None:
                 raise ValueError(
                     "criterion must be None with secret_space='sampled': what an adversary "
@@ -154,7 +159,11 @@ class PrivacySession(SessionReleases, StoredSession):
             options = FitOptions({}, n_jobs, verbose, fast_fit)
             self._start_drawn(X, y, subsets, sizes, account, sampler_for(random_state), options)
             return
-        known = _given(space, SecretSpace) or design.space(X.shape[0], y)
+        known: SecretSpace | HashedSpace
+        if isinstance(X, Table):
+            known = design.table_space(X)
+        else:
+            known = _given(space, SecretSpace) or design.space(X.shape[0], y)
         capped = as_criterion(criterion, known)
         check_cap(capped, ceiling, known, allow_exact=allow_exact)
         own = MemoryLedger(ceiling, ledger_unit(capped))

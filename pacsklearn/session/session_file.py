@@ -32,6 +32,7 @@ from pacsklearn.responses.responder import ResponderState
 from pacsklearn.responses.responders import Responders
 from pacsklearn.session.session_key import SALT, check_owner, digest_with
 from pacsklearn.session.session_models import models_from, models_without_code
+from pacsklearn.tables.hashed_space import listed_space
 
 __all__ = [
     "SessionState",
@@ -178,7 +179,7 @@ def session_state(
     return SessionState(
         X=X,
         y=y,
-        space=procedure.space,
+        space=listed_space(procedure.space),
         generator=sampler.generator if isinstance(sampler, SeededSampler) else None,
         drawn=procedure.secret.export(),
         ceiling=account.own.ceiling,

@@ -24,6 +24,7 @@ from pacsklearn.release.planned import (
 )
 from pacsklearn.release.session_certificate import curator_figure
 from pacsklearn.session.open_session import OpenSession
+from pacsklearn.tables.hashed_space import HashedSpace, listed_space
 
 __all__ = ["SessionReleases"]
 
@@ -144,10 +145,14 @@ class SessionReleases(OpenSession):
         BudgetExhaustedError
             Before anything is fitted.
         """
-        self._row_space()
+        if self._drawn is not None or not isinstance(self._space, HashedSpace):
+            self._row_space()
         return ParameterPlan.of(
             estimator,
-            lambda: self._candidates(estimator, fit_params),
+            lambda: (
+                self._table_candidates(estimator, fit_params)
+                or self._candidates(estimator, fit_params)
+            ),
             self._procedure.check(budget),
             ReleaseChoices(
                 noise, metric, canonicalizer, public_prior(estimator, prior_mean, value_range)
@@ -299,7 +304,7 @@ class SessionReleases(OpenSession):
         stated = None if budgets is None else list(budgets)
         if self._drawn is not None:
             return self._drawn.release(planned, self._X, self._y, stated, noise, fit_params)
-        procedure = self._procedure
+        procedure, space = self._procedure, listed_space(self._space)
         targets = planned_targets(
             procedure.check_amount, procedure.account, len(planned), stated, procedure.criterion
         )
@@ -309,7 +314,7 @@ class SessionReleases(OpenSession):
                 prepare = partial(self._candidates, one, fit_params)
                 plans.append(ParameterPlan.of(one, prepare, target, ReleaseChoices(noise)))
             elif callable(one):
-                plans.append(FunctionPlan.of(one, self._space, self._X, self._y, target, noise))
+                plans.append(FunctionPlan.of(one, space, self._X, self._y, target, noise))
             else:
                 raise not_releasable(number, one)
         return release_planned(procedure, plans, certify=certify)

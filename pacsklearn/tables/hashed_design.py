@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Self, final
 
 import numpy as np
@@ -16,7 +15,7 @@ from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.exceptions import DesignError
 from pacsklearn.information.balanced_design import unpack_subset
 
-__all__ = ["BatchMembers", "HashedDesign", "HashedSpace", "unit_names"]
+__all__ = ["BatchMembers", "HashedDesign", "unit_names"]
 
 
 @final
@@ -109,57 +108,3 @@ def unit_names(values: ArrayLike) -> NDArray[np.uint64]:
             raise DesignError("unit must name a unit for every row, got a missing value.")
         words.append(hashlib.blake2b(str(value).encode(), digest_size=8).digest())
     return np.frombuffer(b"".join(words), dtype="<u8").astype(np.uint64)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class HashedSpace:
-    """The candidate subsets of a table, with the memberships of a sample of its rows.
-
-    Parameters
-    ----------
-    design : HashedDesign
-    n_rows, n_units : int
-        Of the whole table.
-    unit : str
-        ``"row"`` or ``"group"``.
-    is_listed : bool
-        Whether the key is public.
-    sample : BatchMembers
-        Of the rows that figures about known memberships are averaged over.
-    """
-
-    design: HashedDesign
-    n_rows: int
-    n_units: int
-    unit: str
-    is_listed: bool
-    sample: BatchMembers = field(repr=False)
-
-    @property
-    def n_subsets(self) -> int:
-        """Number m of candidates."""
-        return self.design.n_subsets
-
-    @property
-    def n_candidates(self) -> int:
-        """Number m of candidates."""
-        return self.design.n_subsets
-
-    @cached_property
-    def weights(self) -> NDArray[np.float64]:
-        """Prior probabilities: all the same."""
-        return np.full(self.n_subsets, 1.0 / self.n_subsets)
-
-    @property
-    def entropy(self) -> float:
-        """Entropy of the secret, in nats."""
-        return float(np.log(self.n_subsets))
-
-    def inclusion(self) -> NDArray[np.float64]:
-        """Prior probability that a sampled unit is in the secret subset: the same for all."""
-        return np.full(len(self.sample.packed), self.design.included / self.n_subsets)
-
-    def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
-        """Which candidates hold each of the sampled units."""
-        return self.sample.membership(units)

@@ -19,7 +19,7 @@ _WORDS = 16
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-@njit(cache=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, inline="always")
 def _quarter(x: Any, a: int, b: int, c: int, d: int) -> None:
     x[a] += x[b]
     x[d] ^= x[a]
@@ -35,7 +35,7 @@ def _quarter(x: Any, a: int, b: int, c: int, d: int) -> None:
     x[b] = (x[b] << np.uint32(7)) | (x[b] >> np.uint32(25))
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def chacha20_block(start: Any, state: Any, block: Any) -> None:
     """Write the 16 words of one block; ``start`` holds constants, key, counter and nonce."""
     for i in range(_WORDS):
@@ -53,8 +53,8 @@ def chacha20_block(start: Any, state: Any, block: Any) -> None:
         block[i] = state[i] + start[i]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def fill_memberships(
+@njit(cache=True, nogil=True)
+def fill_memberships(  # noqa: C901 - calls would keep the compiled loop from its registers
     key: NDArray[np.uint32],
     names: NDArray[np.uint64],
     m: int,

@@ -10,10 +10,7 @@ import numpy as np
 
 from pacsklearn.exceptions import TableError
 
-__all__ = ["ArraySource", "IterableSource", "ParquetSource", "Raw", "Source", "source_of"]
-
-Raw = dict[str, Any]
-"""Columns of one batch by name, each an array; ``None`` for all features of an unnamed array."""
+__all__ = ["ArraySource", "DaskSource", "IterableSource", "ParquetSource", "Source", "source_of"]
 
 
 class Source(Protocol):
@@ -46,14 +43,13 @@ class ParquetSource:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        dataset = self._open()
-        self._files = tuple(dataset.files)
-        self.names: tuple[str, ...] | None = tuple(dataset.schema.names)
+        self._files = sorted(map(str, path.rglob("*.parquet"))) if path.is_dir() else [str(path)]
         self.n_parts = len(self._files)
         if not self._files:
-            raise TableError(f"{path} holds no Parquet file.")
+            raise TableError(f"source: there is no file *.parquet in {path}.")
+        self.names: tuple[str, ...] | None = tuple(self._open(self._files).schema.names)
 
-    def _open(self, files: Any = None) -> Any:
+    def _open(self, files: list[str]) -> Any:
         try:
             from pyarrow import dataset
         except ImportError:
@@ -61,7 +57,7 @@ class ParquetSource:
                 "Reading Parquet needs pyarrow: pip install 'pacsklearn[tables]'."
             ) from None
         try:
-            return dataset.dataset(files or str(self.path), format="parquet")
+            return dataset.dataset(files, format="parquet")
         except (OSError, ValueError) as error:
             raise TableError(
                 f"{self.path} cannot be read as Parquet ({type(error).__name__})."
@@ -122,12 +118,44 @@ class IterableSource:
         yield from self.make()
 
 
+@final
+class DaskSource:
+    """A dask data frame, or a two-dimensional array whose chunks are blocks of rows.
+
+    Parameters
+    ----------
+    collection : dask.dataframe.DataFrame or dask.array.Array
+    """
+
+    def __init__(self, collection: Any) -> None:
+        names = getattr(collection, "columns", None)
+        self.names: tuple[str, ...] | None = None if names is None else tuple(map(str, names))
+        if names is None:
+            if collection.ndim != 2:
+                raise TableError(
+                    f"source: a dask array must have two dimensions, got {collection.ndim}."
+                )
+            collection = collection.rechunk({1: -1})
+        self._parts = list(np.ravel(collection.to_delayed()))
+        self.n_parts = len(self._parts)
+
+    def read(self, part: int, rows: int) -> Iterator[Any]:
+        """Slices of one partition, made by whoever reads it."""
+        # Its own graph alone, so that nothing but this partition is computed.
+        block = self._parts[part].compute(scheduler="synchronous")
+        cut = getattr(block, "iloc", block)
+        for start in range(0, len(block), rows):
+            yield cut[start : start + rows]
+
+
 def source_of(given: Any) -> Source:
     """Source of a user's argument."""
     if isinstance(given, (str, Path)):
         if not Path(given).exists():
             raise TableError(f"source: there is no file or folder {given}.")
         return ParquetSource(Path(given))
+    if hasattr(given, "dask"):
+        return DaskSource(given)
     if getattr(given, "ndim", None) == 2:
         return ArraySource(given)
     if callable(given):

@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, final
+from functools import partial
+from typing import Any, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import TableError
-from pacsklearn.information.arrays import Floats
-from pacsklearn.tables.hashed_design import unit_names
-from pacsklearn.tables.sources import Source, source_of
+from pacsklearn.tables.engines import Engine, engine_of
+from pacsklearn.tables.sources import source_of
+from pacsklearn.tables.table_profile import ProfilePiece, TableProfile
+from pacsklearn.tables.table_reader import Batch, TableReader
 
-__all__ = ["Batch", "Table"]
+__all__ = ["Table", "Work"]
 
-_PART = 40
-"""Bits of a row's name that number it within its piece."""
-
-
-@final
-class Batch(NamedTuple):
-    """Rows of a table; secret material.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n, p)
-        Doubles, finite.
-    target : ndarray of shape (n,) or None
-    names : ndarray of uint64, shape (n,)
-        Of the units that the rows belong to.
-    """
-
-    rows: Floats
-    target: NDArray[Any] | None
-    names: NDArray[np.uint64]
+Work = Callable[[Batch], Sequence[Any]]
+"""From a batch to arrays, which are added up over all batches."""
 
 
 @final
-@dataclass(eq=False, repr=False)
 class Table:
     """Rows that are read in passes: a Parquet folder, a mapped array, batches from anywhere.
 
@@ -48,10 +30,11 @@ class Table:
 
     Parameters
     ----------
-    source : path, array, data frame or callable
-        A Parquet file or folder; an array or ``numpy.memmap`` of shape (n_rows, n_columns); or a
-        function that returns, at each call, a new iterator over ``pyarrow.RecordBatch``, data
-        frames or arrays, the same rows in the same order.
+    source : path, array, data frame, dask collection or callable
+        A Parquet file or folder; an array or ``numpy.memmap`` of shape (n_rows, n_columns); a
+        ``dask.dataframe`` or two-dimensional ``dask.array``; or a function that returns, at each
+        call, a new iterator over ``pyarrow.RecordBatch``, data frames or arrays, the same rows in
+        the same order.
     target : str or int, optional
         Name, or position, of the column that is predicted.
     unit : str or int, optional
@@ -65,141 +48,148 @@ class Table:
         public all the same.
     batch_rows : int, default=65536
         Rows in memory at a time, where the source can be asked for so many.
+    engine : {None, "dask"}
+        Where batches are summed: here, or on the workers of the active ``dask.distributed``
+        client. A dask collection is summed on its workers in any case.
 
     Notes
     -----
     Every column that is used must hold finite numbers, the target too unless it names classes.
-    ``table.n_passes`` counts how often the source was read.
+    ``table.n_passes`` counts how often the source was read. Sums are added in the order of the
+    pieces (files, partitions), so they are the same, bit for bit, wherever they are taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.decomposition import PCA
+    >>> from pacsklearn import PACPrivate, Table
+    >>> rows = np.random.default_rng(0).normal(size=(2000, 3))
+    >>> table = Table(lambda: iter(np.array_split(rows, 4)))
+    >>> PACPrivate(PCA(n_components=2)).fit(table).transform(rows[:5]).shape
+    (5, 2)
+    >>> table.n_passes
+    1
     """
 
-    source: Any
-    target: str | int | None = None
-    unit: str | int | None = None
-    features: Sequence[str | int] | None = None
-    classes: Sequence[Any] | None = None
-    batch_rows: int = 65536
-    n_passes: int = field(default=0, init=False)
-    verbose: int = field(default=0, init=False)
-    _source: Source = field(init=False)
+    def __init__(
+        self,
+        source: Any,
+        *,
+        target: str | int | None = None,
+        unit: str | int | None = None,
+        features: Sequence[str | int] | None = None,
+        classes: Sequence[Any] | None = None,
+        batch_rows: int = 65536,
+        engine: str | None = None,
+    ) -> None:
+        check_integer(name="batch_rows", value=batch_rows, minimum=1)
+        self._reader = TableReader(source_of(source), target, unit, features, batch_rows)
+        self._engine: Engine = engine_of(engine, self._reader.source)
+        self.classes = None if classes is None else np.asarray(classes)
+        self.n_passes = 0
+        self.verbose = 0
+        self._profile: TableProfile | None = None
 
-    def __post_init__(self) -> None:
-        check_integer(name="batch_rows", value=self.batch_rows, minimum=1)
-        self._source = source_of(self.source)
-        if self._source.names is not None:
-            for role in ("target", "unit"):
-                self._position(role, getattr(self, role), self._source.names)
-            self._chosen(self._source.names, len(self._source.names))
+    @property
+    def has_target(self) -> bool:
+        """Whether a column is predicted."""
+        return self._reader.target is not None
+
+    @property
+    def unit(self) -> str:
+        """Unit of privacy: ``"row"`` or ``"group"``."""
+        return "row" if self._reader.unit is None else "group"
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the features; None where the source has none."""
-        names = self._source.names
-        return None if names is None else tuple(names[i] for i in self._chosen(names, len(names)))
+        return self._reader.feature_names
 
-    def map(self, work: Callable[[Batch], Any]) -> Iterator[Any]:
-        """Results of ``work`` on every batch, in order; one pass over the source."""
+    @property
+    def profile(self) -> TableProfile:
+        """Sizes and a sample of rows; from the first pass, whatever it was for."""
+        if self._profile is None:
+            self.total(None)
+        assert self._profile is not None
+        return self._profile
+
+    def on(self, engine: str | None) -> Self:
+        """Sum on another engine from now on; None leaves it as it is."""
+        if engine is not None:
+            self._engine = engine_of(engine, self._reader.source)
+        return self
+
+    def total(self, work: Work | None) -> list[Any]:
+        """Sums, array by array, of the results of ``work`` on all batches: one pass.
+
+        Raises
+        ------
+        TableError
+            When the source cannot be read, has no rows, or is not what it was in another pass.
+        """
         self.n_passes += 1
-        for part in range(self._source.n_parts):
-            for batch in self._watched(self._batches(part)):
-                yield work(batch)
-
-    def total(self, work: Callable[[Batch], Sequence[Any]]) -> list[Any]:
-        """Sums, array by array, of the results of ``work``; one pass over the source."""
         totals: list[Any] | None = None
-        for arrays in self.map(work):
-            if totals is None:
-                totals = [np.array(array) for array in arrays]
-                continue
-            for total, array in zip(totals, arrays, strict=True):
-                total += array
-        if totals is None:
+        pieces: list[ProfilePiece] = []
+        n_rows = 0
+        task = partial(_summed, self._reader, work, self._profile is None)
+        for sums, piece, rows in self._engine.run(task, self._reader.source.n_parts, self._watch):
+            n_rows += rows
+            pieces += [] if piece is None else [piece]
+            totals = _added(totals, sums)
+        if not n_rows or totals is None:
             raise TableError("The table has no rows.")
+        if self._profile is None:
+            self._profile = TableProfile.of(pieces, self.unit)
+        elif self._profile.n_rows != n_rows:
+            raise TableError(
+                f"The source has {n_rows} rows in this pass and had {self._profile.n_rows} in "
+                "another one; it must give the same rows in the same order each time."
+            )
         return totals
 
-    def _batches(self, part: int) -> Iterator[Batch]:
-        at = 0
-        for raw in self._source.read(part, self.batch_rows):
-            batch = self._batch(raw, part, at)
-            at += len(batch.rows)
-            if len(batch.rows):
-                yield batch
-
-    def _watched(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+    def _watch(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """The same batches, with rows a second on the console for those who asked for it."""
         if not self.verbose:
             yield from batches
             return
-        from rich.progress import Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress, TextColumn  # only a user who asks for it needs it
 
-        text = TextColumn("pass {task.description}: {task.completed:,.0f} rows")
-        speed = TextColumn("{task.speed:,.0f} rows/s")
-        with Progress(text, speed, TimeElapsedColumn()) as progress:
-            task = progress.add_task(str(self.n_passes), total=None)
+        with Progress(TextColumn("{task.description}"), transient=True) as progress:
+            task, begun, seen = progress.add_task(""), time.monotonic(), 0
             for batch in batches:
-                progress.advance(task, len(batch.rows))
                 yield batch
+                seen += len(batch.rows)
+                rate = seen / max(time.monotonic() - begun, 1e-9)
+                text = f"pass {self.n_passes}: {seen:,} rows, {rate:,.0f} rows a second"
+                progress.update(task, description=text)
 
-    def _batch(self, raw: Any, part: int, at: int) -> Batch:
-        names, column = _columns(raw)
-        width = len(names) if names is not None else int(np.shape(raw)[1])
-        chosen = self._chosen(names, width)
-        rows = np.empty((len(raw), len(chosen)))
-        for place, position in enumerate(chosen):
-            rows[:, place] = _numbers(column(position), names, position)
-        target = self._position("target", self.target, names)
-        unit = self._position("unit", self.unit, names)
-        if unit is None:
-            first = (part << _PART) + at
-            own = np.arange(first, first + len(rows), dtype=np.uint64)
-        else:
-            own = unit_names(column(unit))
-        return Batch(rows, None if target is None else np.asarray(column(target)), own)
-
-    def _chosen(self, names: Sequence[str] | None, width: int) -> list[int]:
-        if self.features is not None:
-            found = [self._position("features", one, names) for one in self.features]
-            return [position for position in found if position is not None]
-        apart = {self._position(role, getattr(self, role), names) for role in ("target", "unit")}
-        return [position for position in range(width) if position not in apart]
-
-    def _position(self, role: str, given: Any, names: Sequence[str] | None) -> int | None:
-        if given is None or (isinstance(given, int) and not isinstance(given, bool)):
-            return given
-        if names is None:
-            raise TableError(
-                f"{role}={given!r}: the columns of this source have no names; give positions."
-            )
-        if given not in names:
-            shown = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
-            raise TableError(f"{role}={given!r} is no column of the source, which has {shown}.")
-        return names.index(given)
+    def __repr__(self) -> str:
+        size = "" if self._profile is None else f", n_rows={self._profile.n_rows}"
+        return f"Table({type(self._reader.source).__name__}{size})"
 
 
-def _columns(raw: Any) -> tuple[list[str] | None, Callable[[int], Any]]:
-    """Names of a batch's columns, and how to take one as an array."""
-    if hasattr(raw, "schema") and hasattr(raw, "column"):  # pyarrow
-        return list(raw.schema.names), lambda i: raw.column(i).to_numpy(zero_copy_only=False)
-    if hasattr(raw, "iloc"):
-        return list(map(str, raw.columns)), lambda i: raw.iloc[:, i].to_numpy()
-    if getattr(raw, "ndim", None) == 2:
-        return None, lambda i: raw[:, i]
-    raise TableError(
-        "A batch must be a pyarrow.RecordBatch, a data frame or a two-dimensional array, got "
-        f"{type(raw).__name__}."
-    )
+def _summed(
+    reader: TableReader,
+    work: Work | None,
+    profiled: bool,
+    part: int,
+    watch: Callable[[Iterator[Batch]], Iterator[Batch]] = iter,
+) -> tuple[list[Any] | None, ProfilePiece | None, int]:
+    """Sums over one piece, what the profile needs of it, and its rows."""
+    totals: list[Any] | None = None
+    piece = ProfilePiece(grouped=reader.unit is not None) if profiled else None
+    n_rows = 0
+    for batch in watch(reader.batches(part)):
+        n_rows += len(batch.rows)
+        if piece is not None:
+            piece.see(batch)
+        totals = _added(totals, [] if work is None else work(batch))
+    return totals, piece, n_rows
 
 
-def _numbers(values: Any, names: Sequence[str] | None, position: int) -> Floats:
-    name = position if names is None else repr(names[position])
-    column = np.asarray(values)
-    if column.dtype.kind not in "biuf":
-        raise TableError(
-            f"Column {name} does not hold numbers. Encode it where the table is made, or leave it "
-            "out with features=."
-        )
-    numbers = column.astype(np.float64)
-    if not np.all(np.abs(numbers) <= 1e100):
-        raise TableError(
-            f"Column {name} holds a missing, infinite or huge value. Fill it in where the table is "
-            "made, or leave the column out with features=."
-        )
-    return numbers
+def _added(totals: list[Any] | None, arrays: Sequence[Any] | None) -> list[Any] | None:
+    if totals is None or arrays is None:
+        return totals if arrays is None else [np.array(array) for array in arrays]
+    for total, array in zip(totals, arrays, strict=True):
+        np.add(total, array, out=total)
+    return totals

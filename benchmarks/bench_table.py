@@ -1,0 +1,110 @@
+"""A private fit of a table larger than memory: passes, seconds, peak memory.
+
+    python benchmarks/bench_table.py --rows 2000000 --columns 20
+    python benchmarks/bench_table.py --rows 20000000 --memory 2   # refuses to use more than 2 GB
+    python benchmarks/bench_table.py --rows 1000000 --workers 2
+
+The table is written as Parquet into a temporary folder, a million rows a file, and is never held.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from report import print_table
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from pacsklearn import PACPrivate, Table
+
+_FILE = 1_000_000
+
+
+def write(folder: Path, n_rows: int, p: int) -> None:
+    """Rows of a logistic law, a file at a time."""
+    weights = np.random.default_rng(0).normal(size=p)
+    for number, start in enumerate(range(0, n_rows, _FILE)):
+        generator = np.random.default_rng([1, number])
+        size = min(_FILE, n_rows - start)
+        rows = generator.normal(size=(size, p))
+        frame = pd.DataFrame(rows, columns=[f"x{i}" for i in range(p)])
+        frame["y"] = (rows @ weights + generator.logistic(size=size) > 0).astype(np.int8)
+        frame.to_parquet(folder / f"{number:05}.parquet")
+
+
+def measured(name: str, estimator: Any, table: Table, engine: str | None) -> list[Any]:
+    """Passes, seconds and peak memory of one fit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        begun, cpu = time.perf_counter(), time.process_time()
+        PACPrivate(estimator, engine=engine).fit(table)
+    seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    n = table.profile.n_rows
+    rate = n * table.n_passes / seconds / 1e6
+    return [
+        name,
+        f"{n:,}",
+        table.n_passes,
+        f"{seconds:.1f}",
+        f"{cpu:.1f}",
+        f"{rate:.2f}",
+        f"{peak:.2f}",
+    ]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, nargs="+", default=[200_000, 1_000_000])
+    parser.add_argument("--columns", type=int, default=20)
+    parser.add_argument("--memory", type=float, help="GB that this process may use")
+    parser.add_argument("--workers", type=int, default=0, help="single-threaded dask workers")
+    options = parser.parse_args()
+    if options.memory:
+        limit = int(options.memory * 2**30)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    engine, cluster = None, None
+    if options.workers:
+        from distributed import Client, LocalCluster
+
+        cluster = LocalCluster(
+            n_workers=options.workers, threads_per_worker=1, dashboard_address=None
+        )
+        Client(cluster)
+        engine = "dask"
+    lines = []
+    for n_rows in options.rows:
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            write(folder, n_rows, options.columns)
+            scaled = make_pipeline(StandardScaler(), LogisticRegression())
+            for name, estimator, target in [
+                ("PCA(5)", PCA(5), None),
+                ("LogisticRegression", LogisticRegression(), "y"),
+                ("scaled LogisticRegression", scaled, "y"),
+            ]:
+                features = [f"x{i}" for i in range(options.columns)]
+                classes = None if target is None else [0, 1]
+                table = Table(folder, target=target, features=features, classes=classes)
+                lines.append(measured(name, estimator, table, engine))
+    titles = ["model", "rows", "passes", "s", "CPU s here", "M rows/s a pass", "peak GB"]
+    print_table(
+        f"{options.columns} columns, 128 candidates, workers {options.workers}", titles, lines
+    )
+    if cluster is not None:
+        cluster.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""What :class:`~pacsklearn.PACPrivate` learns in passes over a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from pacsklearn.candidates.design import subset_seed
+from pacsklearn.core.sampled_subsets import LISTED
+from pacsklearn.exceptions import TableError
+from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.tables.table import Table
+
+__all__ = ["table_release"]
+
+_ONLY = {
+    "release": ("auto", "parameters"),
+    "tune": (None,),
+    "stabilize": (None, False),
+    "debug": (False,),
+    "secret_space": (LISTED,),
+}
+
+
+def table_release(
+    model: Any, table: Table, y: Any, groups: Any, fit_params: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Release an estimator's parameters; the attributes of the fitted model.
+
+    Raises
+    ------
+    TableError
+        When the model asks for what needs rows in memory.
+    """
+    for name, possible in _ONLY.items():
+        given = getattr(model, name)
+        if not isinstance(given, (str, bool, type(None))) or given not in possible:
+            raise TableError(f"{name} must be {possible[0]!r} for a Table, got {given!r}.")
+    seed = subset_seed(model.subset_seed, model.random_state)
+    session = PrivacySession(
+        table.on(model.engine),
+        y,
+        budget=model.budget,
+        n_subsets=model.n_subsets,
+        rate=model.rate,
+        stratify=model.stratify,
+        groups=groups,
+        subset_seed=seed,
+        ledger=model.ledger,
+        random_state=model.random_state,
+        verbose=model.verbose,
+        criterion=model.criterion,
+        fast_fit=model.fast_fit,
+        allow_exact=model.allow_exact,
+    )
+    names = ("noise", "metric", "canonicalizer", "prior_mean", "value_range")
+    choices = {name: getattr(model, name) for name in names}
+    plan = session.prepare(model.estimator, fit_params=fit_params, **choices)
+    release = session.take(plan, certify=model.certify)
+    session.close()
+    features = BaseEstimator()
+    validate_data(features, plan.outputs.X, skip_check_array=True)
+    learned = {
+        **vars(features),
+        "_subset_seed": seed,
+        "released_estimator_": release.value,
+        "released_methods_": plan.outputs.canonicalizer.methods,
+        "_guarantee": release.guarantee,
+    }
+    classes = getattr(release.value, "classes_", None)
+    return learned if classes is None else {**learned, "classes_": classes}

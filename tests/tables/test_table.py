@@ -1,0 +1,134 @@
+"""Sources, columns and passes of a table; what is wrong with one is said by name."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pacsklearn import Table
+from pacsklearn.exceptions import TableError
+from pacsklearn.tables.table_reader import Batch
+
+ROWS = np.random.default_rng(0).normal(size=(1000, 4))
+
+
+def sums(batch: Batch) -> list[Any]:
+    return [batch.rows.sum(axis=0), np.array([len(batch.rows)])]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    frame = pd.DataFrame(ROWS, columns=["a", "b", "c", "d"]).assign(who=np.arange(1000) // 4)
+    frame["label"] = np.where(frame["a"] > 0, "yes", "no")
+    for i in range(3):
+        frame.iloc[i::3].to_parquet(tmp_path / f"{i}.parquet")
+    return tmp_path
+
+
+def sources(folder: Path) -> dict[str, Any]:
+    (folder / "notes.txt").write_text("not a table")
+    mapped = np.memmap(folder / "rows.bin", dtype=np.float64, mode="w+", shape=ROWS.shape)
+    mapped[:] = ROWS
+    return {
+        "array": ROWS,
+        "memmap": mapped,
+        "frame": pd.DataFrame(ROWS, columns=["a", "b", "c", "d"]),
+        "arrays": lambda: iter(np.array_split(ROWS, 7)),
+        "frames": lambda: (pd.DataFrame(part) for part in np.array_split(ROWS, 3)),
+    }
+
+
+def test_every_source_gives_the_same_sums(folder: Path) -> None:
+    for name, source in sources(folder).items():
+        table = Table(source, batch_rows=128)
+        total, count = table.total(sums)
+        assert total == pytest.approx(ROWS.sum(axis=0)), name
+        assert count == 1000
+        assert (table.profile.n_rows, table.n_passes) == (1000, 1)
+    parquet = Table(folder, features=["a", "b", "c", "d"], batch_rows=100)
+    assert parquet.total(sums)[0] == pytest.approx(ROWS.sum(axis=0))
+    assert parquet.feature_names == ("a", "b", "c", "d")
+
+
+def test_record_batches_of_an_iterator() -> None:
+    pa = pytest.importorskip("pyarrow")
+    batches = pa.table({"a": ROWS[:, 0], "y": np.arange(1000) % 2}).to_batches(max_chunksize=300)
+    table = Table(lambda: iter(batches), target="y")
+    assert table.total(sums)[0] == pytest.approx(ROWS[:, 0].sum())
+    assert table.profile.values is not None
+    assert table.profile.values.tolist() == [0, 1]
+
+
+def test_units_and_targets(folder: Path) -> None:
+    table = Table(folder, target="label", unit="who")
+    assert table.feature_names == ("a", "b", "c", "d")
+    assert (table.unit, table.profile.n_units, table.profile.n_rows) == ("group", 250, 1000)
+    assert table.profile.values is not None
+    assert table.profile.values.tolist() == ["no", "yes"]
+    rows = Table(folder, features=["a"])
+    assert (rows.unit, rows.profile.n_units) == ("row", 1000)
+    # Rows of several files never share a name.
+    assert np.unique(rows.profile.sample.names).size == len(rows.profile.sample.names)
+
+
+def test_the_sample_is_spread_over_the_table() -> None:
+    rows = np.arange(400_000.0)[:, None]
+    sample = Table(rows, batch_rows=5000).profile.sample.rows.ravel()
+    assert 10_000 < len(sample) <= 2 * 32768
+    assert np.histogram(sample, 10, (0, 400_000))[0] == pytest.approx(len(sample) / 10, rel=0.2)
+
+
+def test_a_source_that_changes_is_noticed() -> None:
+    parts = [ROWS[:500], ROWS[500:]]
+    table = Table(lambda: iter(parts))
+    table.total(sums)
+    parts.pop()
+    with pytest.raises(TableError, match="500 rows in this pass and had 1000"):
+        table.total(sums)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Table("/nowhere.parquet"), "no file or folder"),
+        (lambda: Table(iter([ROWS])), "which can be read once"),
+        (lambda: Table([1, 2]), "source must be the path"),
+        (lambda: Table(ROWS[0]), "1d array"),
+        (lambda: Table(pd.DataFrame({"a": [1.0]}), target="b"), "target='b' is no column"),
+        (lambda: Table(ROWS, target="b"), "have no names; give positions"),
+        (lambda: Table(ROWS, batch_rows=0), "batch_rows"),
+        (lambda: Table(ROWS, engine="spark"), "engine must be None or 'dask'"),
+        (lambda: Table(lambda: iter([])), "no rows"),
+        (lambda: Table(lambda: iter([[1, 2]])), "A batch must be"),
+        (lambda: Table(np.where(ROWS > 3, np.nan, ROWS)), "missing, infinite or huge"),
+        (lambda: Table(pd.DataFrame({"a": ["x"]})), "'a' does not hold numbers"),
+    ],
+)
+def test_what_is_wrong_is_named(make: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        make().total(sums)
+
+
+def test_a_file_that_is_no_parquet(tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_text("not parquet")
+    with pytest.raises(TableError, match="cannot be read as Parquet"):
+        Table(tmp_path / "x.parquet").total(sums)
+
+
+def test_a_reader_can_be_sent(folder: Path) -> None:
+    table = Table(folder, features=["a"])
+    reader = pickle.loads(pickle.dumps(table._reader))
+    assert sum(len(batch.rows) for part in range(3) for batch in reader.batches(part)) == 1000
+
+
+def test_rows_a_second_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table(ROWS, batch_rows=100)
+    table.verbose = 1
+    table.total(sums)
+    assert "Table(ArraySource, n_rows=1000)" in repr(table)
+    assert "nan" not in capsys.readouterr().out
