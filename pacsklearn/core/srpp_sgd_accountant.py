@@ -271,6 +271,24 @@ class SRPPSGDAccountant:
         """
         return n_steps * self._whole(1.0, noise_multiplier, self.accounting) * _OUTWARD
 
+    @lru_cache(maxsize=8)  # noqa: B019 - as for prices
+    def looseness(self, noise_multiplier: float) -> float | None:
+        """At most how many times a divergence that some rows attain one step's price is.
+
+        1 but for rounding where the counts of differing rows are kept apart; None where nothing
+        attained is known: for batches of one size, and for worst cases and means.
+        """
+        known = self.cap.log_law
+        poisson = self.cap.sampling == "poisson" and self.accounting == "secret-batches"
+        if known is None or not poisson or self.cap.largest == 0:
+            return None
+        reach = self.clipping.reach(noise_multiplier, self._rows) / 2
+        # Without what rounding to the lattice may add to a shift: those rows need not gain by it.
+        attained = OppositeRowsProfile(known, reach, 0.0, below=True).renyi(self.order)
+        if not 0 < attained < math.inf:
+            return None
+        return max(self._whole(self.order, noise_multiplier, self.accounting) / attained, 1.0)
+
     @property
     def _rows(self) -> int:
         """Most rows that a batch can have."""

@@ -137,6 +137,9 @@ class OppositeRowsProfile(StepProfile):
         Logarithms of the probabilities of 0, 1, ..., n differing rows.
     reach, slack : float
         ``k > 0`` rows move the sum by ``k reach + slack`` at most, against the sum without them.
+    below : bool, default=False
+        Where counts are too many to be kept apart, merge them downward: a profile that is attained,
+        to hold against the one that bounds.
 
     Notes
     -----
@@ -145,8 +148,10 @@ class OppositeRowsProfile(StepProfile):
     way, and those of the other the other way: the profile is attained by such rows.
     """
 
-    def __init__(self, log_law: Floats, reach: float, slack: float = 0.0) -> None:
-        self._logs, self._shifts = _components(log_law, reach, slack)
+    def __init__(
+        self, log_law: Floats, reach: float, slack: float = 0.0, *, below: bool = False
+    ) -> None:
+        self._logs, self._shifts = _components(log_law, reach, slack, below=below)
         self.start, self.reach = 0.0, float(self._shifts.max())
 
     def at(self, thresholds: Floats) -> ProfilePoints:
@@ -245,12 +250,12 @@ class CommonBatchProfile(StepProfile):
 
 
 def _components(
-    log_law: Floats, reach: float, slack: float, most: int = _MOST_COUNTS
+    log_law: Floats, reach: float, slack: float, most: int = _MOST_COUNTS, *, below: bool = False
 ) -> tuple[Floats, Floats]:
     """Logarithms of the probabilities of the shifts, and the shifts, in increasing order.
 
     Where there are many counts some are raised to the next one that is kept, which only makes the
-    profile larger.
+    profile larger; ``below`` lowers them to the one before, which only makes it smaller.
     """
     counts = np.flatnonzero(log_law > -np.inf)
     logs = log_law[counts]
@@ -259,7 +264,7 @@ def _components(
         ends = np.linspace(0, counts.size - 1, most // 4)
         middle = np.linspace(likely[0], likely[-1], 3 * most // 4)
         kept = np.unique(np.concatenate([[0, 1], ends, middle]).round().astype(int))
-        starts = np.append(0, kept[:-1] + 1)
+        starts = kept if below else np.append(0, kept[:-1] + 1)
         logs = np.logaddexp.reduceat(logs, starts)
         counts = counts[kept]
     return logs, np.where(counts > 0, counts * reach + slack, 0.0)

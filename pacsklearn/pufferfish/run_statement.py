@@ -8,13 +8,17 @@ from collections.abc import Iterable
 from pacsklearn.accounting.shared_ledger import ledger_head
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.sliced_law import RenyiCosts
+from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.core.stated_scenario import SecretBatches
+from pacsklearn.core.statement_rendering import rounded_up
 from pacsklearn.information.renyi_conversion import epsilon_at_order
 from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.pufferfish.run import PrivateRun
 from pacsklearn.pufferfish.world_differences import WorldDifferences
 
 __all__ = ["run_guarantee"]
+
+_WORTH_SAYING = 1.01
 
 _PROOFS = {
     "worst-case": "clipped gradients move by two clipping norms a differing row, whatever the "
@@ -90,7 +94,7 @@ def run_guarantee(
         unit=run.unit,
         aggregation="full",
         costs=costs,
-        bound=_PROOFS[accounting],
+        bound=_PROOFS[accounting] + _tightness(accountant, record.noise_multiplier),
         confidence=1.0 - failure,
         assumptions=_assumptions(run, n_steps),
         slices="none needed: every bound is of the full view",
@@ -118,6 +122,14 @@ def run_guarantee(
         for_release=record.secure and not leaks,
         provenance=run.provenance,
     )
+
+
+def _tightness(accountant: SRPPSGDAccountant, noise_multiplier: float) -> str:
+    """How far the price is above a divergence that is attained, where that is worth saying."""
+    ratio = accountant.looseness(noise_multiplier)
+    if ratio is None or ratio < _WORTH_SAYING:
+        return ""
+    return f"; at most {rounded_up(ratio)} times a divergence that some rows attain"
 
 
 def _secret(

@@ -233,3 +233,17 @@ def test_bad_arguments():
         accountant().noise_multiplier(1e-9, 10**6)
     with pytest.raises(ValueError, match="nothing to hide"):
         accountant(cap=DiscrepancyCap.differing(10, 0, 5)).noise_multiplier(1.0, 10)
+
+
+def test_how_far_the_price_of_many_rows_is_above_an_attained_one():
+    """Counts of more than 256 rows are merged; what that costs at most is stated."""
+    clipping = GradientClipping((1.0,), (50,))
+
+    def looseness(rows, **options):
+        cap = DiscrepancyCap.differing(20_000, rows, 256, sampling="poisson")
+        settings = {"order": 8.0, "accounting": "secret-batches", **options}
+        return SRPPSGDAccountant(cap, clipping, **settings).looseness(8.0)
+
+    assert looseness(20) == pytest.approx(1, abs=1e-3)
+    assert 1 <= looseness(400) < 1.05
+    assert looseness(400, accounting="worst-case") is None

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy.special import logsumexp
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 from pacsklearn.information.discrepancy import discrepancy_law
 from pacsklearn.information.privacy_profile import CommonBatchProfile, OppositeRowsProfile
@@ -149,3 +149,19 @@ def test_too_large_to_compute():
     assert OppositeRowsProfile(np.log([0.9, 0.1]), 1e6).renyi(4.0) == math.inf
     profile = CommonBatchProfile(np.log([0.9, 0.1]), 1e-3)
     assert 0 < profile.renyi(1e5) < shift_divergence(1e5, 1, 1e-3)
+
+
+@pytest.mark.parametrize(("reach", "order"), [(0.05, 4.0), (0.2, 8.0), (0.6, 2.0)])
+def test_merged_counts_enclose_the_profile_of_all_of_them(monkeypatch, reach, order):
+    """Merged upward they bound it, merged downward some rows attain them."""
+    from pacsklearn.information import privacy_profile
+
+    counts = np.arange(61)
+    logs = binom.logpmf(counts, 60, 0.3)
+    exact = OppositeRowsProfile(logs, reach).renyi(order)
+    assert OppositeRowsProfile(logs, reach, below=True).renyi(order) == exact
+    monkeypatch.setattr(privacy_profile._components, "__defaults__", (16,))
+    above = OppositeRowsProfile(logs, reach).renyi(order)
+    attained = OppositeRowsProfile(logs, reach, below=True).renyi(order)
+    assert attained < exact < above
+    assert above / attained < 2
