@@ -11,7 +11,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Final, final
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from pacsklearn.core.home_process import HomeProcess
+from pacsklearn.exceptions import LedgerError
 from pacsklearn.service.api_keys import ApiKeys
 from pacsklearn.service.caller import Ask, Caller
 from pacsklearn.service.catalog import Catalog
@@ -105,7 +108,10 @@ class Coordinator:
             self._desks.clear()
             self._ready.clear()
             if self.database.is_held:
-                self.database.release()
+                try:
+                    self.database.release()
+                except (SQLAlchemyError, LedgerError) as error:  # it ends by itself, a little later
+                    _LOG.warning("the lease could not be given back: %s", type(error).__name__)
         self.database.close()
 
     def infer(self, caller: Caller, name: str, ask: Ask) -> Future[dict[str, Any]]:

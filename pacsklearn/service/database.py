@@ -12,7 +12,7 @@ from typing import Any, Final, final
 
 import sqlalchemy as sa
 
-from pacsklearn.accounting.database import transaction as ledger_transaction
+from pacsklearn.accounting.database import run
 from pacsklearn.accounting.open_ledger import database_address
 from pacsklearn.accounting.schema import migrate as migrate_ledger
 from pacsklearn.accounting.sqlite_database import SQLITE, connect
@@ -187,10 +187,12 @@ class ServiceDatabase:
         from alembic import command
         from alembic.config import Config
 
-        with ledger_transaction(self.address, write=True) as connection:
+        def ledgers(connection: sa.Connection) -> None:
             if not self._is_file:
                 connection.exec_driver_sql("SET LOCAL ROLE NONE")
             migrate_ledger(connection)
+
+        run(self.address, ledgers, write=True)
         with self._lock, self._to_write() as connection:
             if not self._is_file:
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(470841)")

@@ -26,9 +26,9 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 def new_house(tmp_path: Path) -> Iterator[Any]:
     """Makes services of one database, each as a process of its own would be."""
     made: list[House] = []
-    key = secrets.token_bytes(32)
+    own = secrets.token_bytes(32)
 
-    def make(**options: Any) -> House:
+    def make(*, key: bytes = own, **options: Any) -> House:
         made.append(House(tmp_path, key, **options))
         return made[-1]
 
