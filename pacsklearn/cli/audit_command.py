@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pacsklearn.cli.console import VIOLATED, guarded, say
+from pacsklearn.cli.console import VIOLATED, guarded, note, say
 from pacsklearn.cli.options import Data, Jobs, Json, checked_output
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def audit(
 
     A model is fitted anew, with a secret of its own that is thrown away; nothing is charged.
     """
+    from pacsklearn.audit.near_duplicates import near_duplicates
     from pacsklearn.audit.run_audit import run_audit
     from pacsklearn.cli.recipe import model_of, read_statement, stated_guarantee, table_of
     from pacsklearn.display.output_checklist import output_checklist
@@ -82,6 +83,9 @@ def audit(
         output.write_text(report.to_json(indent=1), encoding="utf-8")
     if plot is not None:
         report.plot().figure_.savefig(plot, dpi=150)
+    near = near_duplicates(table.X, table.groups)
+    if near.n_affected:
+        note(str(near))
     check = output_checklist(
         stated,
         title=document["title"],

@@ -6,6 +6,10 @@ import threading
 from collections.abc import Mapping
 from typing import Any, NoReturn, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.candidates.table_candidates import TableCandidates
@@ -21,6 +25,7 @@ from pacsklearn.release.drawn import DrawnProcedure
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.release.secret import Secret
 from pacsklearn.responses.responders import Responders
+from pacsklearn.session.linked_table import LinkedTable, linked_space
 from pacsklearn.tables.hashed_space import HashedSpace, Space, row_space
 
 __all__ = ["OpenSession"]
@@ -30,6 +35,7 @@ class OpenSession:
     """Universe, secret, belief and ledgers of a session, and how it ends."""
 
     _drawn: DrawnProcedure | None = None
+    _unit_names: NDArray[Any] | None = None
 
     def _start(
         self,
@@ -96,9 +102,17 @@ class OpenSession:
         if self._drawn is None:
             self._responders.close()
 
-    def _candidates(self, estimator: Any, fit_params: Mapping[str, Any] | None) -> Candidates:
+    def _candidates(
+        self,
+        estimator: Any,
+        fit_params: Mapping[str, Any] | None,
+        table: LinkedTable | None = None,
+    ) -> Candidates:
         space, options = self._row_space(), self._options(fit_params)
-        return Candidates.prepare(estimator, self._X, self._y, space, options)
+        if table is None:
+            return Candidates.prepare(estimator, self._X, self._y, space, options)
+        own = linked_space(space, self._unit_names, table)
+        return Candidates.prepare(estimator, table.X, table.y, own, options)
 
     def _table_candidates(
         self, estimator: Any, fit_params: Mapping[str, Any] | None
@@ -110,6 +124,39 @@ class OpenSession:
 
     def _options(self, fit_params: Mapping[str, Any] | None) -> FitOptions:
         return FitOptions(fit_params or {}, self._n_jobs, self._verbose, self._fast_fit)
+
+    def without(self, units: Any) -> LinkedTable:
+        """The session's own table without the rows of some units, for a refit after a deletion.
+
+        Parameters
+        ----------
+        units : array-like
+            Names of units as the session's ``groups`` had them; row numbers where it had none.
+
+        Returns
+        -------
+        LinkedTable
+            For ``release(estimator, table=...)``. What was released before is not undone, and its
+            charge is not given back; the refit is about the same secret and is charged to the same
+            ledger.
+
+        Raises
+        ------
+        ValueError
+            When the session has no such unit.
+        """
+        space = self._row_space()
+        codes = np.arange(space.n_rows) if space.unit_of_row is None else space.unit_of_row
+        names = np.arange(space.n_units) if self._unit_names is None else self._unit_names
+        gone = np.isin(names, np.asarray(units))
+        if gone.sum() != np.unique(np.asarray(units)).size:
+            raise ValueError(
+                "units must name units of the session: as its groups had them, or row numbers "
+                f"below {space.n_units:,} where it had none; {int(gone.sum())} were found."
+            )
+        rows = np.flatnonzero(~gone[codes])
+        y = None if self._y is None else safe_indexing(self._y, rows)
+        return LinkedTable(safe_indexing(self._X, rows), y, groups=names[codes[rows]])
 
     def _row_space(self) -> SecretSpace:
         if self._drawn is not None:

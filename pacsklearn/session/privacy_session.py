@@ -180,6 +180,8 @@ class PrivacySession(SessionReleases, StoredSession):
             criterion=capped,
             fast_fit=fast_fit,
         )
+        if groups is not None:
+            self._unit_names = np.unique(np.asarray(groups))
 
     @classmethod
     def over(

@@ -23,6 +23,7 @@ from pacsklearn.release.planned import (
     release_planned,
 )
 from pacsklearn.release.session_certificate import curator_figure
+from pacsklearn.session.linked_table import LinkedTable
 from pacsklearn.session.open_session import OpenSession
 from pacsklearn.tables.hashed_space import HashedSpace, listed_space
 
@@ -45,6 +46,7 @@ class SessionReleases(OpenSession):
         fit_params: Mapping[str, Any] | None = None,
         individual: bool = False,
         certify: bool = True,
+        table: LinkedTable | None = None,
     ) -> Release:
         """Release a private model: fitted on the secret subset, canonical, noised.
 
@@ -73,6 +75,9 @@ class SessionReleases(OpenSession):
             State what the optimal adversary achieves at the worst row under this release's noise,
             at confidence 1 - 1e-6, beside what the information implies. For the first release of
             a session: later noise depends on what came out, and so would the figure.
+        table : LinkedTable, optional
+            Rows to fit on instead of the session's own: those of another table of the same people,
+            or the session's :meth:`without` somebody.
 
         Returns
         -------
@@ -86,7 +91,7 @@ class SessionReleases(OpenSession):
             Before anything is fitted; the ledger is unchanged.
         """
         if self._drawn is not None:
-            if individual:
+            if individual or table is not None:
                 self._row_space()  # says why there are no figures of single rows
             if prior_mean is not None or value_range is not None:
                 raise ValueError(
@@ -112,6 +117,7 @@ class SessionReleases(OpenSession):
             prior_mean=prior_mean,
             value_range=value_range,
             fit_params=fit_params,
+            table=table,
         )
         return self.take(plan, individual=individual, certify=certify)
 
@@ -126,12 +132,13 @@ class SessionReleases(OpenSession):
         prior_mean: float | None = None,
         value_range: tuple[float, float] | None = None,
         fit_params: Mapping[str, Any] | None = None,
+        table: LinkedTable | None = None,
     ) -> ParameterPlan:
         """Fit every candidate's model, and nothing more: nothing is charged, drawn or released.
 
         Parameters
         ----------
-        estimator, budget, noise, metric, canonicalizer, prior_mean, value_range, fit_params
+        estimator, budget, noise, metric, canonicalizer, prior_mean, value_range, fit_params, table
             As for :meth:`release`.
 
         Returns
@@ -150,8 +157,8 @@ class SessionReleases(OpenSession):
         return ParameterPlan.of(
             estimator,
             lambda: (
-                self._table_candidates(estimator, fit_params)
-                or self._candidates(estimator, fit_params)
+                (self._table_candidates(estimator, fit_params) if table is None else None)
+                or self._candidates(estimator, fit_params, table)
             ),
             self._procedure.check(budget),
             ReleaseChoices(
@@ -171,7 +178,9 @@ class SessionReleases(OpenSession):
         BudgetExhaustedError
             When the budget is gone meanwhile; nothing is charged or drawn.
         """
-        if plan.space is not self._space:
+        # Candidates of a linked table are those of the session, over other rows.
+        packed = getattr(self._space, "packed", self._space)
+        if plan.space is not self._space and getattr(plan.space, "packed", None) is not packed:
             raise ValueError(
                 "plan must come from prepare() of this session; it was prepared on other "
                 "candidates, whose noise says nothing about this session's secret."
