@@ -160,14 +160,15 @@ class ValueKind(_NumberKind):
         self, value_range: tuple[float, float], width: int, prior_mean: float | None = None
     ) -> None:
         self.classes, self.value_range, self.width = None, value_range, width
-        self.prior = PublicPrior.of(prior_mean, value_range)
+        # Without ends, as games play it, there is no middle to draw answers toward.
+        bounded = bool(np.all(np.isfinite(value_range)))
+        self.prior = PublicPrior.of(prior_mean, value_range) if bounded else None
 
     def answer(self, predictions: NDArray[Any], *step: Any) -> ValueAnswers:
         noisy = super().answer(predictions, *step)
-        prior = self.prior or PublicPrior.of(None, self.value_range)
-        if prior is None:
-            raise AssertionError("a range makes a prior")
-        return replace(noisy, answers=prior.drawn(noisy.answers, noisy.variances))
+        if self.prior is None:
+            return noisy
+        return replace(noisy, answers=self.prior.drawn(noisy.answers, noisy.variances))
 
     def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
         return np.clip(models.values(X, "predict", self.width), *self.value_range)
