@@ -45,6 +45,8 @@ def main() -> None:
             ),
         }
         for name, build in make.items():
+            if name not in task.get("models", make):
+                continue
             found = []
             for seed in range(task["seeds"]):
                 model = build(seed).fit(X.copy(), y.copy())

@@ -1,0 +1,57 @@
+"""The comparison on tables: its differentially private descent, and its codebooks."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pacsklearn import Schema
+from pacsklearn.information.posterior_success import posterior_success
+
+FOLDER = str(Path(__file__).resolve().parents[2] / "benchmarks")
+
+
+@pytest.fixture
+def tabular(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The program imports what lies beside it."""
+    monkeypatch.syspath_prepend(FOLDER)
+    import tabular
+
+    yield tabular
+    for name in ("tabular", "tabular_data", "public_data"):
+        sys.modules.pop(name, None)
+
+
+def data(tabular: Any, n: int = 400) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.uniform(-1, 1, n), "b": rng.choice(["x", "y"], n)})
+    y = np.where(X["a"] + 0.5 * (X["b"] == "x") > 0.25, "yes", "no")
+    table = tabular.Table(X, y, Schema.template(X).confirm())
+    return table, (X[: n // 2], y[: n // 2], X[n // 2 :], y[n // 2 :])
+
+
+def test_descent_learns_with_a_large_budget_and_not_with_none(tabular: Any) -> None:
+    table, split = data(tabular)
+    good = tabular.descended(table, split, 0.68, 0)
+    poor = np.mean([tabular.descended(table, split, 1e-9, seed) for seed in range(20)])
+    assert good > 0.8
+    assert abs(poor - 0.5) < 0.15
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("budget", [1 / 64, 1 / 4])
+def test_the_best_test_of_all_steps_is_right_as_often_as_the_bound(
+    tabular: Any, budget: float
+) -> None:
+    """Monte Carlo over whole runs: one row more shifts every step by the clip, at worst."""
+    rng, n = np.random.default_rng(1), 20_000
+    seen = tabular.descent_scale(budget) * rng.normal(size=(n, tabular.STEPS))
+    used = rng.random(n) < 0.5
+    seen[used] += tabular.CLIP
+    right = np.mean((seen.sum(axis=1) > tabular.STEPS * tabular.CLIP / 2) == used)
+    assert abs(right - posterior_success(budget)) < 4 * 0.5 / n**0.5
