@@ -47,7 +47,11 @@ class PostgresDatabase(Database):
         try:
             return self._begin_once(write=write, lazily=lazily)
         except (DBAPIError, psycopg.OperationalError):
-            if self._connection is None or not _driver(self._connection).closed:
+            connection = self._connection
+            is_lost = connection is not None and (
+                connection.invalidated or _driver(connection).closed
+            )
+            if not is_lost:
                 raise
         self.close()  # the server was started anew in between
         return self._begin_once(write=write, lazily=lazily)

@@ -17,7 +17,7 @@ from typing import Self
 import psycopg
 import pytest
 
-from pacsklearn.accounting import database, store
+from pacsklearn.accounting import database, postgres_database, store
 from pacsklearn.accounting.backup import backup, restore
 from pacsklearn.accounting.open_ledger import open_ledger
 from pacsklearn.accounting.postgres_ledger import PostgresLedger
@@ -307,6 +307,39 @@ def test_killed_clients(ledger: PostgresLedger, tmp_path: Path) -> None:
 
 def test_a_killed_server(ledger: PostgresLedger, server: PostgresServer) -> None:
     kill_servers(ledger, server, 4)
+
+
+class TestALostConnection:
+    def test_is_made_again(
+        self, ledger: PostgresLedger, server: PostgresServer, make_event: MakeEvent
+    ) -> None:
+        def cut() -> None:
+            sql(
+                ledger._store.address,
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+            )
+
+        ledger.charge(make_event(0.125))
+        for ask in (lambda: ledger.spent, ledger.verify, lambda: ledger.remaining):
+            cut()
+            ask()
+        cut()
+        assert ledger.charge(make_event(0.125))
+        assert ledger.verify().sequence == 2
+
+    def test_a_locked_data_set_is_waited_for_and_then_said(
+        self, ledger: PostgresLedger, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(postgres_database, "PATIENCE", 1.0)
+        database.close(ledger._store.address)
+        with psycopg.connect(ledger._store.address) as other:
+            other.execute("SELECT * FROM pacsklearn.datasets FOR UPDATE")
+            with pytest.raises(LedgerError, match="lock timeout"):
+                ledger.charge(make_event(0.125))
+            assert ledger.spent == 0
+        assert ledger.charge(make_event(0.125))
+        database.close(ledger._store.address)
 
 
 class TestCopies:
