@@ -123,19 +123,11 @@ class _Charge(Job):
         self._posting = posting
         self._attempts: set[str] = set()  # rows that may have been committed
 
-    def do(self, jobs: Sequence[_Charge]) -> None:
-        outcomes: list[bool | BaseException]
+    def do(self, jobs: Sequence[_Charge]) -> list[bool | BaseException]:
         try:
-            outcomes = self._charged_together(jobs)
+            return self._charged_together(jobs)
         except PacsklearnError as error:
-            outcomes = [type(error)(*error.args) for _ in jobs]
-        except BaseException as error:  # noqa: BLE001 - it is the callers', who wait
-            outcomes = [error] * len(jobs)
-        for job, outcome in zip(jobs, outcomes, strict=True):
-            if isinstance(outcome, bool):
-                job.finish(outcome)
-            else:
-                job.finish(error=outcome)
+            return [type(error)(*error.args) for _ in jobs]  # each caller raises its own
 
     def _charged_together(self, jobs: Sequence[_Charge]) -> list[bool | BaseException]:
         from pacsklearn.accounting import database

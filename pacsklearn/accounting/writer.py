@@ -36,18 +36,16 @@ class Job:
         self._done = threading.Lock()
         self._done.acquire()
 
-    def do(self, jobs: Sequence[Any]) -> None:
-        """Do these jobs, of which this is the first; none may end without :meth:`finish`."""
-        try:
-            result = self._work()
-        except BaseException as error:  # noqa: BLE001 - it is the caller's, who waits for it
-            self.finish(error=error)
-        else:
-            self.finish(result)
+    def do(self, jobs: Sequence[Any]) -> list[Any]:
+        """Do these jobs, of which this is the first; a result or an error for each."""
+        return [job._work() for job in jobs]
 
-    def finish(self, result: Any = None, error: BaseException | None = None) -> None:
-        """Let the caller go on."""
-        self._result, self._error = result, error
+    def finish(self, result: Any) -> None:
+        """Let the caller go on, with a result or an error."""
+        if isinstance(result, BaseException):
+            self._error = result
+        else:
+            self._result = result
         self._done.release()
 
     def is_done(self, timeout: float) -> bool:
@@ -141,18 +139,24 @@ class Writer:
                 if first.batch is not None:
                     while count < len(jobs) and jobs[count].batch == first.batch:
                         count += 1
-                first.do(jobs[:count])
-                self._together = count
+                try:
+                    results = first.do(jobs[:count])
+                except BaseException as error:  # noqa: BLE001 - it is the callers', who wait for it
+                    results = [error] * count
+                # Whoever waits now and whoever goes on now may be together the next time.
+                self._together = len(jobs) + self._jobs.qsize()
                 self._finished += count
-                del jobs[:count], first
+                for job, result in zip(jobs[:count], results, strict=True):
+                    job.finish(result)
+                del jobs[:count], first, results, job, result
         self._seconds = time.monotonic() - began
 
     def _next(self, wait: bool) -> list[Job]:
         """Jobs that are waiting now; none to end the thread."""
         jobs: list[Job] = []
         patience: float | None = None
-        # Those who shared the last transaction are on their way back; a part of its time is worth
-        # waiting for them, and one who is alone waits for nobody.
+        # Those who shared the last transaction are on their way back, and others came meanwhile; a
+        # part of its time is worth waiting for all, and one who is alone waits for nobody.
         wanted, until = self._together, time.monotonic() + self._seconds / 3
         try:
             while len(jobs) < _MOST_TOGETHER:
