@@ -13,8 +13,10 @@ from pacsklearn.tables.table_reader import Batch
 
 __all__ = ["ProfilePiece", "TableProfile"]
 
-_SAMPLE = 32768
-_OF_A_BATCH = 2048
+_SAMPLE = 2**17
+_FEWEST = 2**13
+_CELLS = 2**23
+_OF_A_BATCH = 2**13
 _MOST_CLASSES = 1000
 
 
@@ -36,7 +38,7 @@ class ProfilePiece:
         chosen = np.linspace(0, n - 1, min(n, _OF_A_BATCH)).astype(np.intp)[:: self.stride]
         target = None if batch.target is None else batch.target[chosen]
         self.kept.append(Batch(batch.rows[chosen], target, batch.names[chosen]))
-        if sum(len(one.rows) for one in self.kept) > 2 * _SAMPLE:
+        if sum(len(one.rows) for one in self.kept) > 2 * _most(batch):
             joined = _joined(self.kept)
             self.kept, self.stride = [Batch(*(_cut(part, 2) for part in joined))], 2 * self.stride
         self.n_rows += n
@@ -57,7 +59,7 @@ class TableProfile:
     ----------
     n_rows, n_units : int
     sample : Batch
-        At most about 32,768 rows.
+        At most 131,072 rows, fewer of many columns.
     values : ndarray or None
         Values of the target; None where there are none, or more than a thousand.
     """
@@ -75,7 +77,7 @@ class TableProfile:
         kept = []
         for piece in pieces:
             if piece.kept:
-                wanted = max(1, _SAMPLE * piece.n_rows // n_rows)
+                wanted = max(1, _most(piece.kept[0]) * piece.n_rows // n_rows)
                 own = _joined(piece.kept)
                 stride = -(-len(own.rows) // wanted)
                 kept.append(Batch(*(_cut(part, stride) for part in own)))
@@ -98,6 +100,11 @@ def _all_names(pieces: Sequence[ProfilePiece]) -> list[NDArray[np.uint64]]:
 
 def _both(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([left, right])
+
+
+def _most(batch: Batch) -> int:
+    """Rows of a sample that stays small beside a few batches."""
+    return int(np.clip(_CELLS // max(batch.rows.shape[1], 1), _FEWEST, _SAMPLE))
 
 
 def _cut(part: Any, stride: int) -> Any:
