@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self, final
 
@@ -138,9 +137,12 @@ class TranscriptGame(CandidateGame):
         # Without a ceiling the number of queries is the limit, and rounding must not cut it short.
         self._ceiling = worst * (1 + 1e-9) if budget is None else check_budget(budget=budget)
         super().__init__(space, min(worst, self._ceiling))
-        self._kind: AnswerKind = ValueKind((-math.inf, math.inf), self._predictions.shape[-1])
         if self._predictions.ndim == 2:
-            self._kind = LabelKind(np.arange(int(self._predictions.max()) + 1))
+            self._kind: AnswerKind = LabelKind(np.arange(int(self._predictions.max()) + 1))
+        else:
+            # So wide that no answer is clipped or drawn toward its middle.
+            reach = 1e6 * (1 + float(np.abs(self._predictions).max()))
+            self._kind = ValueKind((-reach, reach), self._predictions.shape[-1])
         self._adversary = adversary
 
     @classmethod

@@ -40,7 +40,7 @@ img{max-width:100%;height:auto}
 body{font-size:10.5pt;max-width:none;margin:0;padding:0}
 h2{break-after:avoid}
 img,tr,li{break-inside:avoid}
-pre{white-space:pre-wrap}
+pre{white-space:pre-wrap;font-size:6.4pt}
 table{display:table;overflow:visible}
 }
 """

@@ -107,7 +107,7 @@ def _sections(
         (field["name"], field.get("type", ""), _limits(field))
         for field in inputs["columns"]["fields"]
     ]
-    rows = getattr(guarantee, "n_rows", 0)
+    rows = getattr(getattr(guarantee, "secret", None), "n_rows", 0)
     data = [about.get("data") or _UNSAID]
     if rows:
         data.append(f"{rows:,} records; a secret selection of them was used.")

@@ -32,6 +32,7 @@ def test_the_promise_and_its_limits_are_on_the_card(private):
     figure = f"{percent_up(private.guarantee_.posterior_membership)} %"
     assert figure in markdown
     assert figure in page
+    assert "150 records; a secret selection of them was used" in markdown
     assert len(private.guarantee_.not_covered) > 2
     for sentence in private.guarantee_.not_covered:
         assert sentence in markdown
