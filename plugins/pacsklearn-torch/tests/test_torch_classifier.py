@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -152,6 +154,31 @@ def test_prevalence(digits):
     # Shares of .06 and .1 of 200 rows: eight rows in the places of eight others.
     assert "at most 8 of 200 rows differ" in text
     assert "the table's own share is not hidden" in text
+
+
+class Talkative(nn.Module):
+    """Says something about the rows it sees."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 10)
+
+    def forward(self, x):
+        print("ROW", x.shape)
+        os.write(1, b"ROW")
+        warnings.warn("ROW", UserWarning, stacklevel=1)
+        return self.layer(x.flatten(1))
+
+
+def test_what_a_module_says_of_the_drawn_rows_is_withheld(digits, capfd):
+    """It is fitted on the secret training set alone: every word would be about the secret."""
+    X, y = (part[:64] for part in digits)
+    model = SRPPTorchClassifier(Talkative, batch_size=32, max_iter=1, noise_multiplier=8.0)
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    assert not [each for each in shown if "ROW" in str(each.message)]
+    assert "ROW" not in "".join(capfd.readouterr())
 
 
 def test_bad_arguments(digits):

@@ -10,6 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch.func import functional_call, grad, vmap
 
+from pacsklearn.core.withheld import silence
+
 __all__ = ["ClippedGradients", "layer_norms"]
 
 Floats = NDArray[np.float64]
@@ -49,7 +51,9 @@ class ClippedGradients:
         total = torch.zeros(size, dtype=torch.float64)
         for start in range(0, len(rows), self._chunk):
             part = slice(start, start + self._chunk)
-            found = self._row_gradients(parameters, buffers, rows[part], labels[part])
+            # What a module says while it looks at the drawn rows is about them.
+            with silence():
+                found = self._row_gradients(parameters, buffers, rows[part], labels[part])
             blocks = [found[name].flatten(1).to("cpu", torch.float64) for name in self._names]
             total += self._clipped(blocks).sum(dim=0)
         return np.asarray(total.numpy())
