@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self, final
 
 import numpy as np
@@ -45,10 +45,13 @@ class PublicPrior:
     mean : float
     spread : float
         Standard deviation of predictions around it.
+    is_stated : bool, default=False
+        Whether the mean was stated, and not taken from a range.
     """
 
     mean: float
     spread: float
+    is_stated: bool = field(default=False, compare=False)
 
     @classmethod
     def of(cls, prior_mean: Any, value_range: Any) -> Self | None:
@@ -63,6 +66,7 @@ class PublicPrior:
             return cls(
                 middle if prior_mean is None else _mean(prior_mean),
                 (high - low) / _SPREADS_IN_A_RANGE,
+                is_stated=prior_mean is not None,
             )
         if prior_mean is None:
             return None
@@ -72,7 +76,7 @@ class PublicPrior:
                 "prior_mean=0 says nothing about how far targets lie from it; give "
                 "value_range=(low, high) as well, chosen without looking at y."
             )
-        return cls(mean, 2 * abs(mean) / _SPREADS_IN_A_RANGE)
+        return cls(mean, 2 * abs(mean) / _SPREADS_IN_A_RANGE, is_stated=True)
 
     def drawn(self, values: Floats, variances: Floats) -> Floats:
         """Posterior mean of numbers with normal noise of known variances."""

@@ -16,6 +16,7 @@ from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets
 from pacsklearn.core.subset_seed import SubsetSeed
+from pacsklearn.estimators.enclosing_pipeline import warn_of_steps_before
 from pacsklearn.estimators.planned_fit import MOST_ANSWERS, PlannedFit
 from pacsklearn.estimators.planning import warn_of_poor_release
 from pacsklearn.estimators.response_model import ResponseModel
@@ -286,6 +287,7 @@ SubsetFitError, NonDeterministicError
         PACPrivate
             Fitted.
         """
+        warn_of_steps_before(self)
         with recorded() as report, explained(debug=self.debug) as watched:
             if isinstance(X, Table):
                 self._check_parameters()

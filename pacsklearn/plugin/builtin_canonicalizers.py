@@ -261,6 +261,12 @@ def canonicalizer_records() -> Iterator[CanonicalizerRecord]:
         "votes and averages of several models",
     )
     yield CanonicalizerRecord(
+        "transformed_target",
+        "pacsklearn.canonical.transformed_target:TransformedTargetCanonicalizer",
+        ("sklearn.compose.TransformedTargetRegressor",),
+        "a regressor of a target transformed by public functions",
+    )
+    yield CanonicalizerRecord(
         "union",
         "pacsklearn.canonical.union:UnionCanonicalizer",
         ("sklearn.pipeline.FeatureUnion",),

@@ -143,7 +143,6 @@ _REASONS = {
     ),
     _NOT_YET: (
         "sklearn.calibration.CalibratedClassifierCV",
-        "sklearn.compose.TransformedTargetRegressor",
         "sklearn.covariance.EllipticEnvelope",
         "sklearn.dummy.DummyClassifier",
         "sklearn.dummy.DummyRegressor",

@@ -56,12 +56,14 @@ class ReleaseChoices:
 def public_prior(estimator: Any, prior_mean: Any, value_range: Any) -> PublicPrior | None:
     """Prior of a user's arguments, for a regressor."""
     prior = PublicPrior.of(prior_mean, value_range)
-    if prior is not None and not is_regressor(estimator):
+    if is_regressor(estimator):
+        return prior
+    if prior is not None and prior.is_stated:
         raise ValueError(
-            "prior_mean and value_range are for regressors, whose predictions are numbers; "
-            f"{type(estimator).__name__} is none. Leave them out."
+            "prior_mean is for regressors, whose predictions are numbers; "
+            f"{type(estimator).__name__} is none. Leave it out."
         )
-    return prior
+    return None
 
 
 @final
@@ -117,11 +119,12 @@ class ParameterPlan:
         else:
             outputs = candidate_outputs(candidates, chosen)
         outputs = replace(outputs, prior=choices.prior)
-        if choices.prior is not None and outputs.constant is None:
+        constant = outputs.constant
+        if choices.prior is not None and choices.prior.is_stated and constant is None:
             raise ValueError(
-                f"prior_mean and value_range say nothing about the numbers of "
-                f"{type(estimator).__name__}, which are released as they come out of the noise; "
-                "leave them out, use a linear or additive regressor, or release='responses'."
+                f"prior_mean says nothing about the numbers of {type(estimator).__name__}, which "
+                "are released as they come out of the noise; leave it out, use a linear or "
+                "additive regressor, or release='responses'."
             )
         with stage("calibration"):
             cost = outputs.metric(choices.metric)

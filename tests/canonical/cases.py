@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn import linear_model
 from sklearn.base import clone
 from sklearn.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
 from sklearn.decomposition import (
     NMF,
@@ -594,6 +594,14 @@ META = [
     *_of("meta", "breast cancer", one_vs_rest_binary=lambda: OneVsRestClassifier(LinearSVC())),
     *_of("meta", "several labels", one_vs_rest_labels=lambda: OneVsRestClassifier(LinearSVC())),
     *_of("meta", "diabetes", average=lambda: VotingRegressor([("a", Ridge()), ("b", LinearSVR())])),
+    *_of(
+        "meta",
+        "diabetes",
+        root_of_target=lambda: TransformedTargetRegressor(
+            make_pipeline(StandardScaler(), Ridge()), func=np.sqrt, inverse_func=np.square
+        ),
+        target_as_it_is=TransformedTargetRegressor,
+    ),
     *_of("meta", "two targets", each_target=lambda: MultiOutputRegressor(LinearSVR())),
 ]
 

@@ -115,7 +115,7 @@ def test_several_targets_and_additive_models_have_a_constant_too() -> None:
 
 def test_classifiers_have_none() -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="prior_mean and value_range are for regressors"):
+    with pytest.raises(ValueError, match="prior_mean is for regressors"):
         PACPrivate(LogisticRegression(), prior_mean=1.0, random_state=0).fit(X, y)
 
 
@@ -127,7 +127,7 @@ def test_a_log_link_needs_a_mean_above_zero() -> None:
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_models_without_a_constant_refuse_a_prior() -> None:
     network = MLPRegressor(hidden_layer_sizes=(2,), max_iter=5)
-    with pytest.raises(ValueError, match="say nothing about the numbers of MLPRegressor"):
+    with pytest.raises(ValueError, match="says nothing about the numbers of MLPRegressor"):
         fitted(network, 1.0, prior_mean=3.0, n_subsets=4)
 
 

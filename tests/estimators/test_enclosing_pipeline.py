@@ -1,0 +1,49 @@
+"""A private step behind one that saw all rows warns; one behind public steps does not."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
+
+from pacsklearn import PACPrivate
+from pacsklearn.exceptions import PrivacyLeakWarning
+
+X, Y = load_iris(return_X_y=True)
+
+
+def private(estimator: Any) -> PACPrivate:
+    return PACPrivate(estimator, budget=1, n_subsets=8, certify=False)
+
+
+def told(estimator: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimator.fit(X, Y)
+    return [str(w.message) for w in caught if issubclass(w.category, PrivacyLeakWarning)]
+
+
+@pytest.mark.parametrize("before", [StandardScaler(), SelectKBest(k=2)])
+def test_a_step_that_saw_all_rows_is_named(before: Any) -> None:
+    (message,) = told(make_pipeline("passthrough", before, private(RidgeClassifier())))
+    assert f"covered by no guarantee: {type(before).__name__.lower()}." in message
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        make_pipeline(Normalizer(), private(RidgeClassifier())),
+        make_pipeline(private(StandardScaler()), private(RidgeClassifier())),
+        private(make_pipeline(StandardScaler(), RidgeClassifier())),
+        private(RidgeClassifier()),
+    ],
+    ids=["stateless", "private", "inside", "alone"],
+)
+def test_public_and_private_steps_are_not(estimator: Any) -> None:
+    assert told(estimator) == []
