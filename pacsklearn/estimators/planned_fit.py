@@ -197,9 +197,10 @@ class PlannedFit(PrivateEstimator):
                     "budget is shared among the queries that candidates disagree on."
                 )
             return
-        given = [
-            name for name in ("student", "queries", "alpha") if getattr(self, name) is not None
-        ]
+        names = ["student", "queries"]
+        if not is_regressor(self.estimator):  # scikit-learn's checks set alpha on any regressor
+            names.append("alpha")
+        given = [name for name in names if getattr(self, name) is not None]
         if given:
             raise ValueError(
                 f"{given[0]} is for release='student', got release={self.release!r}; leave it out, "
