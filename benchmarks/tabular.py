@@ -54,7 +54,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, help="Use so many rows at most.")
     parser.add_argument("--ebm-python")
     parser.add_argument("--dp-python")
-    parser.add_argument("--skip", default="", help="Rows to leave out, by their first words.")
+    parser.add_argument(
+        "--skip", default="", help="Rows to leave out, by their first words; separated by ;."
+    )
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in given.tables:
@@ -113,7 +115,7 @@ def one_split(table: Table, seed: int, given: Any) -> dict[str, list[float]]:
         ),
         "DP gradient descent": lambda budget: descended(table, data, budget, seed),
     }
-    skipped = tuple(filter(None, given.skip.split(",")))
+    skipped = tuple(filter(None, given.skip.split(";")))
     found = {}
     for name, method in methods.items():
         if not (skipped and name.startswith(skipped)):
