@@ -110,7 +110,7 @@ class Catalog:
         """Ledger of a data set."""
         return open_ledger(self._database.address, ceiling=None, dataset=dataset)
 
-    def fit(self, recipe: dict[str, Any], said: Callable[[int], None]) -> None:
+    def fit(self, recipe: dict[str, Any], report: Callable[[int], None]) -> None:
         """Fit the candidates of a model and store its session, sealed; not published yet."""
         name, dataset = recipe["name"], recipe["dataset"]
         estimator = self.estimator(recipe)
@@ -134,10 +134,10 @@ class Catalog:
             n_subsets=recipe.get("n_subsets", 128),
             ledger=self.ledger(dataset),
         )
-        said(1)
+        report(1)
         options = {key: recipe[key] for key in _OPTIONS if recipe.get(key) is not None}
         responder = session.responder(estimator, **options)
-        said(2)
+        report(2)
         kind = responder.kind
         classes = None if kind.classes is None else np.asarray(kind.classes).tolist()
         # Before any answer: what is told to callers must not say how much others have asked.

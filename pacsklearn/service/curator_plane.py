@@ -105,7 +105,7 @@ async def add_dataset(
         raise Problem("invalid", "A data set has a target, and at least one more column.")
     signature = Signature.exact(table)
     columns = signature.checked(table, most=_MOST_ROWS)
-    found: dict[str, Any] = await request.app.state.link.ask(
+    reply: dict[str, Any] = await request.app.state.link.ask(
         "add_dataset",
         caller,
         signature.packed(columns),
@@ -114,16 +114,16 @@ async def add_dataset(
         ceiling=ceiling,
         signature=signature.facts(),
     )
-    return found
+    return reply
 
 
 @router.get("/datasets/{dataset}")
 async def dataset_facts(request: Request, dataset: str) -> dict[str, Any]:
     """One data set."""
-    found = await _ask(request, "datasets", dataset=dataset)
-    if not found:
+    reply = await _ask(request, "datasets", dataset=dataset)
+    if not reply:
         raise Problem("not-found", "There is no data set of this name.")
-    first: dict[str, Any] = found[0]
+    first: dict[str, Any] = reply[0]
     return first
 
 
@@ -136,8 +136,8 @@ async def quotas(request: Request, dataset: str) -> dict[str, Any]:
 @router.put("/datasets/{dataset}/quotas")
 async def set_quota(request: Request, dataset: str, body: QuotaBody) -> dict[str, Any]:
     """Give a quota, or change its ceiling."""
-    found: dict[str, Any] = await _ask(request, "set_quota", dataset=dataset, **body.model_dump())
-    return found
+    reply: dict[str, Any] = await _ask(request, "set_quota", dataset=dataset, **body.model_dump())
+    return reply
 
 
 @router.get("/datasets/{dataset}/ledger")
@@ -145,15 +145,15 @@ async def ledger(
     request: Request, dataset: str, after: After = 0, limit: Limit = 100
 ) -> dict[str, Any]:
     """Charges in order, for a burn-down."""
-    found: dict[str, Any] = await _ask(request, "ledger", dataset=dataset, after=after, limit=limit)
-    return found
+    reply: dict[str, Any] = await _ask(request, "ledger", dataset=dataset, after=after, limit=limit)
+    return reply
 
 
 @router.post("/datasets/{dataset}/ledger/verify")
 async def verify(request: Request, dataset: str) -> dict[str, Any]:
     """Recompute every hash and sum."""
-    found: dict[str, Any] = await _ask(request, "verify", dataset=dataset)
-    return found
+    reply: dict[str, Any] = await _ask(request, "verify", dataset=dataset)
+    return reply
 
 
 @router.get("/users")
@@ -165,10 +165,10 @@ async def users(request: Request) -> dict[str, Any]:
 @router.post("/users", status_code=201)
 async def add_user(request: Request, body: MemberBody) -> dict[str, Any]:
     """Let a user in; without a quota nothing can be asked yet."""
-    found: dict[str, Any] = await _ask(
+    reply: dict[str, Any] = await _ask(
         request, "add_member", kind="user", name=body.name, facts={"note": body.note}
     )
-    return found
+    return reply
 
 
 @router.get("/projects")
@@ -180,10 +180,10 @@ async def projects(request: Request) -> dict[str, Any]:
 @router.post("/projects", status_code=201)
 async def add_project(request: Request, body: MemberBody) -> dict[str, Any]:
     """Add a project, whose users share its quota."""
-    found: dict[str, Any] = await _ask(
+    reply: dict[str, Any] = await _ask(
         request, "add_member", kind="project", name=body.name, facts={"note": body.note}
     )
-    return found
+    return reply
 
 
 @router.get("/keys")
@@ -195,22 +195,22 @@ async def keys(request: Request) -> dict[str, Any]:
 @router.post("/keys", status_code=201)
 async def issue_key(request: Request, body: KeyBody) -> dict[str, Any]:
     """Issue a key: it is shown this once."""
-    found: dict[str, Any] = await _ask(request, "issue_key", **body.model_dump())
-    return found
+    reply: dict[str, Any] = await _ask(request, "issue_key", **body.model_dump())
+    return reply
 
 
 @router.post("/keys/{key}/rotate", status_code=201)
 async def rotate_key(request: Request, key: str, body: RotateBody) -> dict[str, Any]:
     """Issue another key in the place of one."""
-    found: dict[str, Any] = await _ask(request, "rotate_key", key=key, **body.model_dump())
-    return found
+    reply: dict[str, Any] = await _ask(request, "rotate_key", key=key, **body.model_dump())
+    return reply
 
 
 @router.delete("/keys/{key}")
 async def revoke_key(request: Request, key: str) -> dict[str, Any]:
     """End a key; workers refuse it within five seconds."""
-    found: dict[str, Any] = await _ask(request, "revoke_key", key=key)
-    return found
+    reply: dict[str, Any] = await _ask(request, "revoke_key", key=key)
+    return reply
 
 
 @router.get("/models")
@@ -224,36 +224,36 @@ async def fit(request: Request, body: FitBody) -> dict[str, Any]:
     """Begin to fit the candidates of a model."""
     if (body.query_budget is None) == (body.max_answers is None):
         raise Problem("invalid", "Give either query_budget or max_answers.")
-    found: dict[str, Any] = await _ask(request, "fit", recipe=body.model_dump(exclude_none=True))
-    return found
+    reply: dict[str, Any] = await _ask(request, "fit", recipe=body.model_dump(exclude_none=True))
+    return reply
 
 
 @router.post("/models/{model}/publish")
 async def publish(request: Request, model: str) -> dict[str, Any]:
     """Let callers ask a model."""
-    found: dict[str, Any] = await _ask(request, "publish", model=model)
-    return found
+    reply: dict[str, Any] = await _ask(request, "publish", model=model)
+    return reply
 
 
 @router.post("/models/{model}/withdraw")
 async def withdraw(request: Request, model: str) -> dict[str, Any]:
     """Let nobody ask a model any more; what was charged stays charged."""
-    found: dict[str, Any] = await _ask(request, "withdraw", model=model)
-    return found
+    reply: dict[str, Any] = await _ask(request, "withdraw", model=model)
+    return reply
 
 
 @router.get("/models/{model}/guarantee")
 async def guarantee(request: Request, model: str) -> dict[str, Any]:
     """What is promised about everything that was answered so far."""
-    found: dict[str, Any] = await _ask(request, "guarantee", model=model)
-    return found
+    reply: dict[str, Any] = await _ask(request, "guarantee", model=model)
+    return reply
 
 
 @router.get("/jobs/{job}")
 async def job(request: Request, job: str) -> dict[str, Any]:
     """How far a fit is."""
-    found: dict[str, Any] = await _ask(request, "job", job=job)
-    return found
+    reply: dict[str, Any] = await _ask(request, "job", job=job)
+    return reply
 
 
 @router.get("/audit")

@@ -91,18 +91,18 @@ async def infer_v2(request: Request, model: str, version: str = "1") -> Response
         raise Problem(
             "unsupported-media-type", f"Content-Type must be {JSON}, {ARROW} or {PARQUET}."
         )
-    asked = read_v2(
+    parsed = read_v2(
         body,
         request.headers.get("inference-header-content-length"),
         Signature.from_facts(facts["signature"]),
         request.app.state.settings.most_rows,
     )
-    reply = await infer(request, caller, facts, asked.columns, body, asked.parameters)
+    reply = await infer(request, caller, facts, parsed.columns, body, parsed.parameters)
     if "outputs" not in reply:  # a dry run
         return JSONResponse(
             {"model_name": model, "model_version": "1", "parameters": reply, "outputs": []}
         )
-    content, header = written_v2(facts, asked, reply)
+    content, header = written_v2(facts, parsed, reply)
     if header is None:
         return Response(content, media_type=JSON)
     return Response(
@@ -155,7 +155,7 @@ async def infer(
         raise Problem("invalid", "reservation must be the name of one of yours.")
     digest = hashlib.blake2b(f"{request.url.path} {_kind(request)}".encode(), digest_size=32)
     digest.update(body)
-    found: dict[str, Any] = await request.app.state.link.ask(
+    reply: dict[str, Any] = await request.app.state.link.ask(
         "infer",
         caller,
         Signature.from_facts(facts["signature"]).packed(columns),
@@ -166,7 +166,7 @@ async def infer(
         dry_run=dry_run in (True, "true"),
         reservation=reservation,
     )
-    return found
+    return reply
 
 
 async def _table(
@@ -185,8 +185,8 @@ async def _table(
 
 async def _facts(request: Request, model: str, caller: Caller | None = None) -> dict[str, Any]:
     caller = caller or await request.app.state.authenticator.caller(request)
-    found: dict[str, Any] = await request.app.state.link.ask("model", caller, model=model)
-    return found
+    facts: dict[str, Any] = await request.app.state.link.ask("model", caller, model=model)
+    return facts
 
 
 async def _need_ready(request: Request) -> None:

@@ -78,10 +78,10 @@ class Desk:
             return
         asks = [ask for ask, _ in together]
         try:
-            told: list[Any] = list(self.model.answer(asks))
+            replies: list[Any] = list(self.model.answer(asks))
         except Exception as error:  # noqa: BLE001 - each caller is told, and the desk goes on
-            told = [error] * len(asks)
-        for (ask, future), reply in zip(together, told, strict=True):
+            replies = [error] * len(asks)
+        for (ask, future), reply in zip(together, replies, strict=True):
             self.model.replies.leave(ask)
             if isinstance(reply, Exception):
                 future.set_exception(reply)

@@ -107,9 +107,9 @@ class HostedModel:
             if outcome is None:
                 pending = Batch.from_bytes(self._vault.open(intent, self._place("intent")))
                 continue
-            told = Outcome.from_bytes(self._vault.open(outcome, self._place("outcome")))
-            self._learn(told)
-            belief, counts = told.belief, told.counts
+            learned = Outcome.from_bytes(self._vault.open(outcome, self._place("outcome")))
+            self._learn(learned)
+            belief, counts = learned.belief, learned.counts
         ledger = open_ledger(self._database.address, ceiling=None, dataset=self.dataset)
         now = caught_up(state, ledger, None if belief is None else np.asarray(belief))
         self._session = PrivacySession.resume(now.state)
@@ -159,19 +159,19 @@ class HostedModel:
             return self._responder.guarantee_
 
     def _answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
-        found: list[dict[str, Any] | Exception | None] = [self._refusal(ask) for ask in asks]
-        names = {i: self._names(asks[i]) for i, each in enumerate(found) if each is None}
+        replies: list[dict[str, Any] | Exception | None] = [self._refusal(ask) for ask in asks]
+        names = {i: self._names(asks[i]) for i, each in enumerate(replies) if each is None}
         shares, later = self._shares(asks, names)
         for i, share in list(shares.items()):
             if not share.new:
-                found[i] = self._told_before(asks[i], share)
+                replies[i] = self._told_before(asks[i], share)
                 del shares[i]
-        for i, told in self._answer_new(asks, shares).items():
-            found[i] = told
+        for i, reply in self._answer_new(asks, shares).items():
+            replies[i] = reply
         if later:
-            for i, told in zip(later, self._answer([asks[i] for i in later]), strict=True):
-                found[i] = told
-        return [each or Problem("defect", "Nothing was answered.") for each in found]
+            for i, reply in zip(later, self._answer([asks[i] for i in later]), strict=True):
+                replies[i] = reply
+        return [each or Problem("defect", "Nothing was answered.") for each in replies]
 
     def _shares(
         self, asks: Sequence[Ask], names: dict[int, list[bytes]]
@@ -218,11 +218,11 @@ class HostedModel:
             i: replace(each, price=evaluated.contested(each.new) * self.step_budget)
             for i, each in shares.items()
         }
-        found: dict[int, dict[str, Any] | Exception] = {}
+        replies: dict[int, dict[str, Any] | Exception] = {}
         through = asks[next(iter(shares))].reservation
         admitted = self._borne(shares, evaluated, through)
         for i in shares.keys() - admitted.keys():
-            found[i] = Problem("budget-exhausted", _NOT_BORNE)
+            replies[i] = Problem("budget-exhausted", _NOT_BORNE)
         receipts: dict[int, Receipt] = {}
         with self._database.writing() as connection:
             quotas = Quotas(connection, self.dataset)
@@ -232,32 +232,32 @@ class HostedModel:
                         share.user, share.project, share.price, f"{self.name}/{self._sequence + 1}"
                     )
                 except Problem as problem:
-                    found[i] = problem
+                    replies[i] = problem
             quotas.flush()
             batch, rows = self._batch(asks, {i: admitted[i] for i in receipts}, evaluated)
             if receipts:
                 self._write_down(connection, batch)
         if not receipts:
-            return found
+            return replies
         try:
             outcome = self._drawn(batch, rows, self._charge(rows, through))
         except BudgetExhaustedError:
             self._give_back(batch)
-            return found | {i: Problem("budget-exhausted", _NOT_BORNE) for i in receipts}
-        told = dict(zip(outcome.names, outcome.answers, strict=True))
-        made = {i: self._reply(admitted[i], receipts[i], told) for i in receipts}
+            return replies | {i: Problem("budget-exhausted", _NOT_BORNE) for i in receipts}
+        fresh = dict(zip(outcome.names, outcome.answers, strict=True))
+        made = {i: self._reply(admitted[i], receipts[i], fresh) for i in receipts}
         self._store(outcome, {i: (asks[i], reply) for i, reply in made.items()})
         self.debited += sum(admitted[i].price for i in receipts)
-        return found | made
+        return replies | made
 
     def _refusal(self, ask: Ask) -> dict[str, Any] | Exception | None:
         """What is known before anything is computed: a reply given before, or a refusal."""
         try:
-            told = self.replies.find(ask)
+            reply = self.replies.find(ask)
         except Problem as problem:
             return problem
-        if told is not None:
-            return told
+        if reply is not None:
+            return reply
         count, worst = self.worst_price(ask)
         if ask.dry_run:
             return {
@@ -351,15 +351,15 @@ class HostedModel:
         """Draw a batch that was written down and charged; nothing of it may be told yet."""
         if not self._database.is_held:
             raise FencedError(_NOT_IN_CHARGE)
-        told: list[tuple[Any, float]] = []
+        drawn: list[tuple[Any, float]] = []
         if batch.names:
-            told = list(zip(*self._responder.draw(predictions, contested), strict=True))
+            drawn = list(zip(*self._responder.draw(predictions, contested), strict=True))
         owners: dict[str, list[bytes]] = {}
         for share in batch.shares:
             owners.setdefault(share.user, []).extend(share.new)
         outcome = Outcome(
             batch.names,
-            [Answer(*each, flag) for each, flag in zip(told, batch.flags, strict=True)],
+            [Answer(*each, flag) for each, flag in zip(drawn, batch.flags, strict=True)],
             owners,
             [float(each) for each in self._responder.log_belief],
             (self._responder.n_answered, self._responder.n_contested),
@@ -398,8 +398,8 @@ class HostedModel:
         for user, names in outcome.owners.items():
             self.book.give(user, names)
 
-    def _reply(self, share: Share, receipt: Receipt, told: dict[bytes, Answer]) -> dict[str, Any]:
-        answers = {name: told.get(name) or self.book.get(name) for name in share.names}
+    def _reply(self, share: Share, receipt: Receipt, fresh: dict[bytes, Answer]) -> dict[str, Any]:
+        answers = {name: fresh.get(name) or self.book.get(name) for name in share.names}
         values, kind = [answers[name] for name in share.names], self._responder.kind
         decoded = kind.decoded([each.value for each in values if each is not None])
         new = [answers[name] for name in share.new]

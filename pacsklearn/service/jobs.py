@@ -81,13 +81,13 @@ class Jobs:
         if row.kind != "answers" or row.status != "done":
             raise Problem("conflict", "The job has no answers yet.", status_of_job=row.status)
         model, ask = self._stored(caller, id_, row.content)
-        told = [
+        replies = [
             self._coordinator.infer(caller, model, part).result(_SECONDS)
             for part in _parts(ask, None)
         ]
         outputs = {
-            name: [value for each in told for value in each["outputs"][name]]
-            for name in told[0]["outputs"]
+            name: [value for each in replies for value in each["outputs"][name]]
+            for name in replies[0]["outputs"]
         }
         return {"outputs": outputs}
 
@@ -111,9 +111,9 @@ class Jobs:
         try:
             for part in _parts(ask, left):
                 allowed = part if left is None else replace(part, max_charge=left)
-                told = self._coordinator.infer(ask.caller, model, allowed).result(_SECONDS)
+                reply = self._coordinator.infer(ask.caller, model, allowed).result(_SECONDS)
                 done += part.n_rows
-                left = None if left is None else left - told["charged"]
+                left = None if left is None else left - reply["charged"]
                 self._update(id_, "running", done)
             self._update(id_, "done", done)
         except Exception as error:  # noqa: BLE001 - the caller reads how it ended

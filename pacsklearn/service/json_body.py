@@ -19,14 +19,14 @@ def json_object(body: bytes) -> dict[str, Any]:
         Without a word of the body.
     """
     try:
-        found = json.loads(body, parse_constant=_refused, parse_float=_finite, parse_int=_int)
+        document = json.loads(body, parse_constant=_refused, parse_float=_finite, parse_int=_int)
     except (ValueError, RecursionError):
         raise Problem(
             "bad-request", "The body must be JSON in UTF-8, without NaN or infinite numbers."
         ) from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise Problem("bad-request", "The body must be a JSON object.")
-    return found
+    return document
 
 
 def number_or_none(value: Any, name: str) -> float | None:

@@ -78,16 +78,16 @@ class OidcVerifier:
         if keys is None:
             return None
         try:
-            found = jwt.decode(token, keys, algorithms=_ALGORITHMS)
+            token_ = jwt.decode(token, keys, algorithms=_ALGORITHMS)
             jwt.JWTClaimsRegistry(
                 leeway=_LEEWAY,
                 iss={"essential": True, "value": self._settings.issuer},
                 aud={"essential": True, "value": self._settings.audience},
                 exp={"essential": True},
-            ).validate(found.claims)
+            ).validate(token_.claims)
         except (JoseError, ValueError, TypeError, KeyError):
             return None
-        return dict(found.claims)
+        return dict(token_.claims)
 
     def _current(self, oldest: float) -> KeySet | None:
         with self._lock:

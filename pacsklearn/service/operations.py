@@ -63,8 +63,8 @@ class Operations:
         return self._coordinator.model(facts["model"])
 
     def do_infer(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
-        asked = self._ask(_known(caller), facts, content)
-        return self._coordinator.infer(asked.caller, facts["model"], asked)
+        ask = self._ask(_known(caller), facts, content)
+        return self._coordinator.infer(ask.caller, facts["model"], ask)
 
     def do_budget(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
         return self._coordinator.budget(_known(caller), facts["model"])
@@ -77,9 +77,9 @@ class Operations:
         return model_card(self._coordinator.model(facts["model"]), statement)
 
     def do_answer_job(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        asked = self._ask(_known(caller), facts, content)
-        asked.caller.need("ask")
-        return self.jobs.answer(asked, facts["model"], content)
+        ask = self._ask(_known(caller), facts, content)
+        ask.caller.need("ask")
+        return self.jobs.answer(ask, facts["model"], content)
 
     def do_job(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
         return self.jobs.get(_known(caller), facts["job"])
@@ -137,9 +137,9 @@ class Operations:
             Members(connection).need(facts["kind"], facts["name"])
             quotas = Quotas(connection, facts["dataset"])
             quotas.set_ceiling(facts["kind"], facts["name"], facts["ceiling"])
-            found = quotas.get(facts["kind"], facts["name"])
-            assert found is not None
-            return {"ceiling": found.ceiling, "remaining": found.remaining}
+            quota = quotas.get(facts["kind"], facts["name"])
+            assert quota is not None
+            return {"ceiling": quota.ceiling, "remaining": quota.remaining}
 
     def do_members(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
         _curator(caller)

@@ -54,19 +54,19 @@ async def preview(request: Request, model: str) -> dict[str, Any]:
 @router.get("/models/{model}/budget")
 async def budget(request: Request, model: str) -> dict[str, Any]:
     """What the caller has spent and has left; nothing about others."""
-    found: dict[str, Any] = await request.app.state.link.ask(
+    reply: dict[str, Any] = await request.app.state.link.ask(
         "budget", await _caller(request), model=model
     )
-    return found
+    return reply
 
 
 @router.get("/models/{model}/statement")
 async def statement(request: Request, model: str) -> dict[str, Any]:
     """The guarantee, signed."""
-    found: dict[str, Any] = await request.app.state.link.ask(
+    reply: dict[str, Any] = await request.app.state.link.ask(
         "statement", await _caller(request), model=model
     )
-    return found
+    return reply
 
 
 @router.get("/models/{model}/card", response_class=PlainTextResponse)
@@ -80,26 +80,26 @@ async def card(request: Request, model: str) -> Response:
 @router.get("/models/{model}/reservations")
 async def reservations(request: Request, model: str) -> dict[str, Any]:
     """What the caller has set aside."""
-    found = await request.app.state.link.ask("reservations", await _caller(request), model=model)
-    return {"reservations": found}
+    reply = await request.app.state.link.ask("reservations", await _caller(request), model=model)
+    return {"reservations": reply}
 
 
 @router.post("/models/{model}/reservations", status_code=201)
 async def reserve(request: Request, model: str, body: ReservationBody) -> dict[str, Any]:
     """Set a part of the data set's budget aside."""
-    found: dict[str, Any] = await request.app.state.link.ask(
+    reply: dict[str, Any] = await request.app.state.link.ask(
         "reserve", await _caller(request), model=model, **body.model_dump()
     )
-    return found
+    return reply
 
 
 @router.delete("/models/{model}/reservations/{reservation}")
 async def release(request: Request, model: str, reservation: str) -> dict[str, Any]:
     """Give back what was not spent."""
-    found: dict[str, Any] = await request.app.state.link.ask(
+    reply: dict[str, Any] = await request.app.state.link.ask(
         "release", await _caller(request), model=model, reservation=reservation
     )
-    return found
+    return reply
 
 
 @router.post("/models/{model}/jobs", status_code=202, openapi_extra=ROWS_BODY)
@@ -107,30 +107,30 @@ async def begin_job(request: Request, model: str) -> dict[str, Any]:
     """Begin to answer a long batch."""
     caller = await _caller(request)
     facts, columns, _, parameters = await _rows(request, caller, model)
-    found: dict[str, Any] = await request.app.state.link.ask(
+    reply: dict[str, Any] = await request.app.state.link.ask(
         "answer_job",
         caller,
         Signature.from_facts(facts["signature"]).packed(columns),
         model=model,
         max_charge=number_or_none(parameters.get("max_charge"), "max_charge"),
     )
-    return found
+    return reply
 
 
 @router.get("/jobs/{job}")
 async def job_state(request: Request, job: str) -> dict[str, Any]:
     """How far a job is."""
-    found: dict[str, Any] = await request.app.state.link.ask("job", await _caller(request), job=job)
-    return found
+    reply: dict[str, Any] = await request.app.state.link.ask("job", await _caller(request), job=job)
+    return reply
 
 
 @router.get("/jobs/{job}/result")
 async def job_result(request: Request, job: str) -> dict[str, Any]:
     """Answers of a finished job."""
-    found: dict[str, Any] = await request.app.state.link.ask(
+    reply: dict[str, Any] = await request.app.state.link.ask(
         "job_result", await _caller(request), job=job
     )
-    return found
+    return reply
 
 
 @router.get("/jobs/{job}/events", response_class=StreamingResponse)
@@ -159,8 +159,8 @@ async def job_events(request: Request, job: str) -> Response:
 
 
 async def _caller(request: Request) -> Caller:
-    found: Caller = await request.app.state.authenticator.caller(request)
-    return found
+    reply: Caller = await request.app.state.authenticator.caller(request)
+    return reply
 
 
 async def _rows(
@@ -175,5 +175,5 @@ async def _rows(
         columns = signature.checked(table, most=settings.most_rows)
         return facts, columns, body, dict(request.query_params)
     header = request.headers.get("inference-header-content-length")
-    asked = read_v2(body, header, signature, settings.most_rows)
-    return facts, asked.columns, body, asked.parameters
+    parsed = read_v2(body, header, signature, settings.most_rows)
+    return facts, parsed.columns, body, parsed.parameters

@@ -80,8 +80,8 @@ class Quotas:
                     c.dataset == self._dataset, c.kind == kind, c.name == name
                 )
             ).one_or_none()
-            found = None if row is None else Quota(*row[:3], Fraction(row[3]), *row[4:])
-            self._known[kind, name] = found
+            quota = None if row is None else Quota(*row[:3], Fraction(row[3]), *row[4:])
+            self._known[kind, name] = quota
         return self._known[kind, name]
 
     def debit(self, user: str, project: str | None, price: float, what: str) -> Receipt:
@@ -92,17 +92,17 @@ class Quotas:
         Problem
             When there is no account, or too little is left; nothing changes then.
         """
-        found = [self._of("user", user)]
+        accounts = [self._of("user", user)]
         if project is not None:
-            found.append(self._of("project", project))
-        for each in found:
+            accounts.append(self._of("project", project))
+        for each in accounts:
             if price > 0 and not fits(each.spent, price, each.ceiling):
                 raise Problem(
                     "quota-exhausted",
                     f"The quota of this {each.kind} for the data set does not cover the request; "
                     "nothing was charged. Rows that you have asked before are free.",
                 )
-        for each in found:
+        for each in accounts:
             after = each.after(price, what)
             self._known[each.kind, each.name] = self._changed[each.kind, each.name] = after
         return self.receipt(user)
@@ -110,20 +110,20 @@ class Quotas:
     def refund(self, user: str, project: str | None, price: float) -> None:
         """Give back what was debited for a request that was refused after all."""
         for kind, name in (("user", user), ("project", project)):
-            found = None if name is None else self.get(kind, name)
-            if found is not None:
-                after = found.after(-price, "refused")
+            quota = None if name is None else self.get(kind, name)
+            if quota is not None:
+                after = quota.after(-price, "refused")
                 self._known[kind, after.name] = self._changed[kind, after.name] = after
 
     def receipt(self, user: str) -> Receipt:
         """Where a user stands."""
-        found = self._of("user", user)
-        return Receipt(found.remaining, f"{found.receipts}:{found.head}")
+        quota = self._of("user", user)
+        return Receipt(quota.remaining, f"{quota.receipts}:{quota.head}")
 
     def set_ceiling(self, kind: str, name: str, ceiling: float) -> None:
         """Open an account, or change its ceiling."""
-        found = self.get(kind, name)
-        if found is None:
+        quota = self.get(kind, name)
+        if quota is None:
             self._connection.execute(
                 sa.insert(ACCOUNTS).values(
                     dataset=self._dataset,
@@ -136,7 +136,7 @@ class Quotas:
                 )
             )
         else:
-            self._connection.execute(self._update(found).values(ceiling=ceiling))
+            self._connection.execute(self._update(quota).values(ceiling=ceiling))
         self._known.pop((kind, name), None)
 
     def flush(self) -> None:
@@ -160,13 +160,13 @@ class Quotas:
         return [Quota(*row[:3], Fraction(row[3]), *row[4:]) for row in rows]
 
     def _of(self, kind: str, name: str) -> Quota:
-        found = self.get(kind, name)
-        if found is None:
+        quota = self.get(kind, name)
+        if quota is None:
             raise Problem(
                 "forbidden",
                 f"This {kind} has no quota for the data set; the curator gives one.",
             )
-        return found
+        return quota
 
     def _update(self, quota: Quota) -> Any:
         c = ACCOUNTS.c

@@ -73,8 +73,8 @@ class Reservations:
                 sa.select(c.id).where(c.model == model, c.user == caller.user)
             ).scalars()
             names = list(ids)
-        found = [(name, self.find(caller.user, model, name)) for name in names]
-        return [self._facts(name, each) for name, each in found if not each.is_closed]
+        reservations = [(name, self.find(caller.user, model, name)) for name in names]
+        return [self._facts(name, each) for name, each in reservations if not each.is_closed]
 
     def find(self, user: str, model: str, id_: str) -> Reservation:
         """A caller's reservation."""
@@ -86,16 +86,16 @@ class Reservations:
         if account is None:
             raise Problem("not-found", "You have no reservation of this name for this model.")
         # A handle of texts and numbers, sealed by this service.
-        found: Reservation = pickle.loads(  # noqa: S301
+        reservation: Reservation = pickle.loads(  # noqa: S301
             self._coordinator.vault.open(account, f"reservation/{id_}")
         )
-        return found
+        return reservation
 
     def release(self, caller: Caller, model: str, id_: str) -> dict[str, Any]:
         """Give back what was not spent."""
         caller.need("ask")
-        found = self.find(caller.user, model, id_)
-        returned = found.release_unspent()
+        reservation = self.find(caller.user, model, id_)
+        returned = reservation.release_unspent()
         return {"id": id_, "returned": returned}
 
     def _facts(self, id_: str, made: Reservation) -> dict[str, Any]:

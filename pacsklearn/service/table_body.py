@@ -55,16 +55,16 @@ def any_table(body: bytes, kind: str, *, most: int, most_bytes: int) -> dict[str
 
 def mlflow_table(body: bytes, signature: Signature) -> tuple[Any, dict[str, Any]]:
     """Columns of a request as MLflow's scoring server takes it, and its parameters."""
-    asked = json_object(body)
-    params = asked.pop("params", None) or {}
+    document = json_object(body)
+    params = document.pop("params", None) or {}
     if not isinstance(params, dict):
         raise Problem("invalid", "params must be an object.")
-    if len(asked) != 1:
+    if len(document) != 1:
         raise Problem(
             "invalid",
             "The body must hold one of dataframe_split, dataframe_records, instances and inputs.",
         )
-    ((form, content),) = asked.items()
+    ((form, content),) = document.items()
     records = isinstance(content, list) and bool(content) and isinstance(content[0], dict)
     if form == "dataframe_split" and isinstance(content, dict):
         return _split(content, signature), params
@@ -207,7 +207,7 @@ def _from_arrow(table: Any) -> dict[str, NDArray[Any]]:
 
     if len(set(table.column_names)) != table.num_columns or table.num_columns > _MOST_COLUMNS:
         raise Problem("invalid", "Every column must have a name of its own.")
-    found = {}
+    columns = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = column.type
         if column.null_count:
@@ -219,5 +219,5 @@ def _from_arrow(table: Any) -> dict[str, NDArray[Any]]:
         if not (is_number or is_text or pa.types.is_boolean(kind)):
             raise Problem("invalid", "Columns must hold numbers, truth values or texts.")
         values = column.to_numpy()
-        found[name] = values.astype(object) if is_text else np.asarray(values)
-    return found
+        columns[name] = values.astype(object) if is_text else np.asarray(values)
+    return columns

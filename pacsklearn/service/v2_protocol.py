@@ -64,8 +64,8 @@ def read_v2(body: bytes, header_length: str | None, signature: Signature, most: 
         if int(header_length) > len(body):
             raise Problem("bad-request", "Inference-Header-Content-Length passes the body's end.")
         header, rest = body[: int(header_length)], body[int(header_length) :]
-    asked = json_object(header)
-    inputs = asked.get("inputs")
+    parsed = json_object(header)
+    inputs = parsed.get("inputs")
     if not isinstance(inputs, list) or not 0 < len(inputs) <= _MOST_INPUTS:
         raise Problem("invalid", "inputs must be a list of tensors.")
     tensors: dict[str, Any] = {}
@@ -76,13 +76,13 @@ def read_v2(body: bytes, header_length: str | None, signature: Signature, most: 
         tensors[name] = tensor
     if rest:
         raise Problem("bad-request", "The body is longer than its tensors.")
-    parameters = _parameters(asked)
-    outputs = asked.get("outputs") or []
+    parameters = _parameters(parsed)
+    outputs = parsed.get("outputs") or []
     if not isinstance(outputs, list) or not all(
         isinstance(each, dict) and isinstance(each.get("name"), str) for each in outputs
     ):
         raise Problem("invalid", "outputs must be a list of objects with names.")
-    id_ = asked.get("id", "")
+    id_ = parsed.get("id", "")
     if not isinstance(id_, str) or len(id_) > 200:
         raise Problem("invalid", "id must be a text of at most 200 characters.")
     return V2Request(
@@ -95,14 +95,14 @@ def read_v2(body: bytes, header_length: str | None, signature: Signature, most: 
 
 
 def written_v2(
-    model: dict[str, Any], asked: V2Request, reply: dict[str, Any]
+    model: dict[str, Any], parsed: V2Request, reply: dict[str, Any]
 ) -> tuple[bytes, int | None]:
     """Body of a response, and the length of its JSON where tensors follow."""
     outputs, tensors = [], []
     for name, values in reply["outputs"].items():
-        if asked.outputs and name not in asked.outputs:
+        if parsed.outputs and name not in parsed.outputs:
             continue
-        binary = asked.outputs.get(name, False) or (not asked.outputs and asked.all_binary)
+        binary = parsed.outputs.get(name, False) or (not parsed.outputs and parsed.all_binary)
         output = {"name": name, **_described(values)}
         if binary:
             tensor = _bytes(output["datatype"], output.pop("data"))
@@ -113,7 +113,7 @@ def written_v2(
     document = {
         "model_name": model["name"],
         "model_version": "1",
-        **({"id": asked.id} if asked.id else {}),
+        **({"id": parsed.id} if parsed.id else {}),
         "parameters": parameters,
         "outputs": outputs,
     }
@@ -147,10 +147,10 @@ def metadata(model: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(facts: dict[str, Any]) -> dict[str, Any]:
-    found = facts.get("parameters") or {}
-    if not isinstance(found, dict):
+    parameters = facts.get("parameters") or {}
+    if not isinstance(parameters, dict):
         raise Problem("invalid", "parameters must be an object.")
-    return found
+    return parameters
 
 
 def _tensor(facts: Any, rest: bytes) -> tuple[str, Any, bytes]:
@@ -201,17 +201,17 @@ def _from_bytes(content: bytes, datatype: str, count: int) -> NDArray[Any]:
         if len(content) != count * dtype.itemsize:
             raise Problem("invalid", "binary_data_size must be the bytes of the tensor.")
         return np.frombuffer(content, dtype)
-    found, at = [], 0
+    texts, at = [], 0
     try:
         while at < len(content):
             end = at + 4 + int.from_bytes(content[at : at + 4], "little")
             if end > len(content):
                 raise ValueError
-            found.append(content[at + 4 : end].decode())
+            texts.append(content[at + 4 : end].decode())
             at = end
     except ValueError:
         raise Problem("invalid", "BYTES must be lengths and texts in UTF-8.") from None
-    return np.asarray(found, dtype=object)
+    return np.asarray(texts, dtype=object)
 
 
 def _columns(tensors: dict[str, Any], signature: Signature) -> dict[str, NDArray[Any]]:

@@ -86,7 +86,7 @@ class Vault:
         self._home.check()
         try:
             return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], place.encode())
-        except InvalidTag:
+        except (InvalidTag, ValueError):  # altered, or too short to be anything
             raise LedgerCorruptedError(
                 0, f"of the service ({place}) was altered, or sealed with another key"
             ) from None
