@@ -12,7 +12,7 @@ from typing import Any, Final, final
 
 import sqlalchemy as sa
 
-from pacsklearn.accounting.database import run
+from pacsklearn.accounting.database import UnreachableError, run
 from pacsklearn.accounting.open_ledger import database_address
 from pacsklearn.accounting.schema import migrate as migrate_ledger
 from pacsklearn.accounting.sqlite_database import SQLITE, connect
@@ -192,7 +192,15 @@ class ServiceDatabase:
                 connection.exec_driver_sql("SET LOCAL ROLE NONE")
             migrate_ledger(connection)
 
-        run(self.address, ledgers, write=True)
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                run(self.address, ledgers, write=True)
+                break
+            except UnreachableError:  # a server that starts, or was started anew
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
         with self._lock, self._to_write() as connection:
             if not self._is_file:
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(470841)")
