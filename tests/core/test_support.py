@@ -35,7 +35,7 @@ def test_the_span_reproduces_every_deviation(
     outputs = generator.normal(size=(8, 5)) * [1, 10, 0.1, 3, 1e-4] + 7
     support = Support(outputs) if weights is None else Support(outputs, np.array(weights))
     coordinates, variances, axes = axes_of(support)
-    assert coordinates @ axes == pytest.approx(support.deviations, abs=1e-10)
+    assert coordinates @ axes == pytest.approx(support.deviations, abs=1e-9)
     eigenvalues = np.linalg.eigvalsh(weighted_covariance(support))[::-1]
     assert variances == pytest.approx(eigenvalues, rel=1e-7)
     gram = coordinates.T @ (coordinates * support.weights[:, None])
