@@ -16,7 +16,7 @@ from pacsklearn.service.apps import caller_app
 from pacsklearn.service.link import LocalLink
 from tests.service.house import House, contested_rows, v2
 
-SLOT = 0.05
+SLOT = 0.1
 
 
 def times_and_sizes(house: House, n: int, slot: float | None) -> tuple[Any, Any]:
@@ -74,8 +74,9 @@ def test_stored_and_fresh_rows_are_equivalent(new_house: Any) -> None:
     With 10,000 replies of each kind and a standard deviation of up to 10 ms the standard error of
     the difference is 0.14 ms, so equal means are found equivalent with probability above 0.9999.
     """
-    n = 300 if os.environ.get("PACSKLEARN_SOAK") == "sample" else 10_000
-    margin = 0.001 * (10_000 / n) ** 0.5
+    if os.environ.get("PACSKLEARN_SOAK") == "sample":
+        pytest.skip("fewer than 20,000 replies, or a busy machine, can show neither claim")
+    n, margin = 10_000, 0.001
     house = new_house(requests_per_minute=1e9, ceiling=8.0)
     bare, _ = times_and_sizes(house, n, None)
     assert stats.mannwhitneyu(*bare).pvalue < 0.001
