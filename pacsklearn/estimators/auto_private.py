@@ -288,7 +288,7 @@ class AutoPrivateClassifier(ClassifierMixin, _AutoPrivate):
         Simulated score of every option, best first. For the curator: it is in no pickle.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----
