@@ -11,7 +11,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from typing import Any, Final, cast, final
 
 try:
@@ -42,11 +42,16 @@ def withheld() -> Iterator[Kinds]:
         What was warned about, for the caller to count; the texts may quote rows.
     """
     kinds: Kinds = []
-    _BLOCKS.enter(kinds)
+    # Begun inside, ended twice where an interrupt comes between: Ctrl-C leaves nothing withheld.
     try:
+        _BLOCKS.enter(kinds)
         yield kinds
     finally:
-        _BLOCKS.leave(kinds)
+        try:
+            _BLOCKS.leave(kinds)
+        except BaseException:
+            _BLOCKS.leave(kinds)
+            raise
 
 
 @contextmanager
@@ -72,11 +77,18 @@ def silence() -> Iterator[None]:
     Both output streams are the process's: what other threads print meanwhile is lost as well, and
     one such block is open at a time.
     """
-    with _STREAMS, withheld(), _DESCRIPTORS.held(), ExitStack() as stack:
-        nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123
-        stack.enter_context(redirect_stdout(nowhere))
-        stack.enter_context(redirect_stderr(nowhere))
-        yield
+    with (
+        _STREAMS,
+        withheld(),
+        _DESCRIPTORS.held(),
+        open(os.devnull, "w", encoding="utf-8") as nowhere,  # noqa: PTH123
+    ):
+        before = sys.stdout, sys.stderr
+        try:
+            sys.stdout = sys.stderr = nowhere
+            yield
+        finally:
+            sys.stdout, sys.stderr = before
 
 
 @final
@@ -85,31 +97,47 @@ class _Descriptors:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._depth = 0
+        self._blocks: list[object] = []
         self._saved: list[tuple[int, int]] = []
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """Whatever is written to them meanwhile, by any thread, is lost."""
-        with self._lock:
-            if self._depth == 0:
-                _flush()
-                self._saved = [(stream, _aside(stream)) for stream in (1, 2) if _is_open(stream)]
-                nowhere = os.open(os.devnull, os.O_WRONLY)
-                for stream, _ in self._saved:
-                    os.dup2(nowhere, stream)
-                os.close(nowhere)
-            self._depth += 1
+        block = object()
+        # As in ``withheld``: every step can be interrupted, and taken again.
         try:
+            self._enter(block)
             yield
         finally:
-            with self._lock:
-                self._depth -= 1
-                if self._depth == 0:
-                    _flush()
-                    for stream, saved in self._saved:
-                        _restore(stream, saved)
-                    self._saved = []
+            try:
+                self._leave(block)
+            except BaseException:
+                self._leave(block)
+                raise
+
+    def _enter(self, block: object) -> None:
+        with self._lock:
+            self._blocks.append(block)
+            if self._saved:
+                return
+            _flush()
+            self._saved = [(stream, _aside(stream)) for stream in (1, 2) if _is_open(stream)]
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            for stream, _ in self._saved:
+                os.dup2(nowhere, stream)
+            os.close(nowhere)
+
+    def _leave(self, block: object) -> None:
+        with self._lock:
+            self._blocks = [one for one in self._blocks if one is not block]
+            if self._blocks or not self._saved:
+                return
+            _flush()
+            for stream, saved in self._saved:
+                os.dup2(saved, stream)
+            put_back, self._saved = self._saved, []
+            for _, saved in put_back:
+                os.close(saved)
 
 
 @final
@@ -313,11 +341,6 @@ def _aside(stream: int) -> int:
     if fcntl is None:
         return os.dup(stream)
     return fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, 3)
-
-
-def _restore(stream: int, saved: int) -> None:
-    os.dup2(saved, stream)
-    os.close(saved)
 
 
 def _flush() -> None:

@@ -357,3 +357,42 @@ def test_streams_are_put_back_even_when_somebody_else_changed_them() -> None:
         assert sys.stdout is not before
         assert sys.stdout.encoding == before.encoding
     assert sys.stdout is before
+
+
+_INTERRUPTED = """
+import os, random, signal, sys
+from pacsklearn.core.withheld import silence, withheld
+
+def stop(*_):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, stop)
+random.seed(0)
+shown, out = os.fstat(1).st_ino, sys.stdout
+for _ in range(300):
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 2e-3))
+            while True:
+                with withheld(), silence():
+                    pass
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        pass
+    if os.fstat(1).st_ino != shown or getattr(sys.stdout, "stream", sys.stdout) is not out:
+        os._exit(3)
+print("heard")
+"""
+
+
+def test_an_interrupt_leaves_nothing_withheld() -> None:
+    """Ctrl-C between two steps of a block left the process without its output for good."""
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "heard\n"), done.stderr
