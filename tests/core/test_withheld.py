@@ -388,7 +388,7 @@ print("heard")
 
 def test_an_interrupt_leaves_nothing_withheld() -> None:
     """Ctrl-C between two steps of a block left the process without its output for good."""
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - the interpreter itself
         [sys.executable, "-c", _INTERRUPTED],
         capture_output=True,
         text=True,
