@@ -15,6 +15,7 @@ if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below
     from pacsklearn.additive.regressor import AdditiveRegressor
     from pacsklearn.audit.audit_record import Audit
     from pacsklearn.audit.run_audit import run_audit
+    from pacsklearn.client.private_model import PrivateModel
     from pacsklearn.core.candidate_space import CandidateSpace
     from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
     from pacsklearn.core.criterion import Criterion
@@ -86,6 +87,7 @@ _NAMES = {
     "pacsklearn.additive.regressor": ("AdditiveRegressor",),
     "pacsklearn.audit.audit_record": ("Audit",),
     "pacsklearn.audit.run_audit": ("run_audit",),
+    "pacsklearn.client.private_model": ("PrivateModel",),
     "pacsklearn.core.candidate_space": ("CandidateSpace",),
     "pacsklearn.core.canonicalizer": (
         "Canonicalizer",
@@ -243,6 +245,7 @@ __all__ = [
     "PrivacyUtilityCurve",
     "PrivacyUtilityDisplay",
     "PrivateGridSearchCV",
+    "PrivateModel",
     "ProtectingMetric",
     "PufferfishGuarantee",
     "SRPPPrivate",
