@@ -11,6 +11,7 @@ from scipy.linalg import eigh
 from pacsklearn.information.arrays import Floats
 
 __all__ = [
+    "box_matrix_cap",
     "layered_update_caps",
     "linear_update_lipschitz",
     "matrix_cap_divergence",
@@ -173,6 +174,46 @@ def matrix_update_cap(
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"preconditioner must be a square matrix, got shape {matrix.shape}.")
     return np.asarray(update_cap(square_count, clip, batch_size) * (matrix @ matrix.T))
+
+
+def box_matrix_cap(bounds: ArrayLike, weights: ArrayLike = 1.0) -> Floats:
+    """Diagonal of the matrix cap of least power for displacements in a box.
+
+    Parameters
+    ----------
+    bounds : array-like of shape (d,)
+        Of each coordinate's absolute displacement; positive.
+    weights : array-like of shape (d,), default=1.0
+        What noise on each coordinate costs: the power is ``sum(weights * h)``.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        ``h``: the squared displacement along ``u`` is ``sum(h * u**2)`` at most, for every ``u``.
+
+    Notes
+    -----
+    ``H`` bounds a displacement ``v`` if and only if ``v' H^-1 v <= 1``, and all of the box if it
+    bounds the corners. Averaged over their signs the off-diagonal part of ``H^-1`` drops out, and
+    ``1 / (H^-1)_jj <= H_jj``, so the best one is diagonal with ``sum(bounds**2 / h) <= 1``; by
+    Cauchy and Schwarz ``h_j = bounds_j / r_j * sum(bounds * r)`` with ``r`` the roots of the
+    weights. Its power is ``sum(bounds * r)**2``, where the scalar cap of the ball around the box
+    has ``sum(weights) * sum(bounds**2)``: never less, and the same only where ``bounds / r`` is
+    constant. A displacement that is known to lie in a ball, and nothing more, may point anywhere:
+    then no matrix is below the scalar cap times the identity.
+
+    Examples
+    --------
+    >>> box_matrix_cap([3.0, 1.0]).tolist()
+    [12.0, 4.0]
+    """
+    sides = np.asarray(bounds, dtype=np.float64)
+    if sides.ndim != 1 or not np.all((sides > 0) & np.isfinite(sides)):
+        raise ValueError(f"bounds must be positive finite numbers of shape (d,), got {bounds!r}.")
+    roots = np.sqrt(np.broadcast_to(np.asarray(weights, dtype=np.float64), sides.shape))
+    if not np.all((roots > 0) & np.isfinite(roots)):
+        raise ValueError(f"weights must be positive and finite, got {weights!r}.")
+    return np.asarray(sides / roots * np.sum(sides * roots))
 
 
 def matrix_cap_divergence(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from pacsklearn.information import update_cap as caps_of
 from pacsklearn.information.discrepancy import second_moment
@@ -182,3 +184,64 @@ def test_noise_for_matrix_caps_costs_what_it_may():
     assert np.trace(same) < 3 * white**2
     with pytest.raises(ValueError, match="square matrix"):
         caps_of.matrix_update_cap(1.0, 1.0, 1.0, np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "weights"),
+    [([3.0, 1.0], [1.0, 1.0]), ([0.2, 5.0, 1.0], [1.0] * 3), ([0.2, 5.0, 1.0], [9.0, 1.0, 0.1])],
+)
+def test_the_least_matrix_cap_of_a_box(bounds, weights):
+    """Against a search over all positive matrices, not diagonal ones alone."""
+    bounds, weights = np.array(bounds), np.array(weights)
+    d = bounds.size
+    corners = np.array(list(itertools.product([-1, 1], repeat=d))) * bounds
+    cap = caps_of.box_matrix_cap(bounds, weights)
+    directions = np.random.default_rng(0).normal(size=(5000, d))
+    reached = ((directions @ corners.T) ** 2).max(axis=1)
+    allowed = directions**2 @ cap
+    assert np.all(reached <= allowed * (1 + 1e-12))
+    assert np.max(reached / allowed) > 0.99
+    lower = np.tril_indices(d)
+
+    def matrix(flat):
+        """Root times root, shrunk or grown until the worst corner is just bounded."""
+        root = np.zeros((d, d))
+        root[lower] = flat
+        candidate = root @ root.T
+        return candidate * np.sum(corners.T * np.linalg.solve(candidate, corners.T), 0).max()
+
+    powers = [
+        minimize(
+            lambda flat: weights @ np.diag(matrix(flat)),
+            np.random.default_rng(seed).normal(size=lower[0].size) + np.diag(bounds)[lower],
+            method="Nelder-Mead",
+            options={"maxiter": 4000, "xatol": 1e-10, "fatol": 1e-12, "adaptive": True},
+        ).fun
+        for seed in range(3)
+    ]
+    power = weights @ cap
+    assert min(powers) >= power * (1 - 1e-9)
+    assert min(powers) == pytest.approx(power, rel=1e-3)
+    assert power < weights.sum() * np.sum(bounds**2)
+
+
+def test_no_matrix_cap_of_a_ball_is_below_the_scalar_one():
+    """A matrix that is smaller in any direction misses a difference of two clipped gradients."""
+    generator = np.random.default_rng(3)
+    scalar = caps_of.update_cap(4.0, 0.5, 8.0)
+    for _ in range(200):
+        root = generator.normal(size=(4, 4))
+        matrix = root @ root.T
+        matrix *= 4 * scalar * 0.999 / np.trace(matrix)  # less noise power than the ball's
+        worst = np.linalg.eigh(matrix)[1][:, 0]
+        one, other = 2 * clipped(np.stack([9 * worst, -9 * worst]), 0.5) / 8.0
+        assert (worst @ (one - other)) ** 2 == pytest.approx(scalar)
+        assert worst @ matrix @ worst < scalar
+
+
+@pytest.mark.parametrize("bounds", [[1.0, 0.0], [1.0, np.inf], [[1.0]], [np.nan]])
+def test_a_box_has_positive_sides(bounds):
+    with pytest.raises(ValueError, match="positive finite numbers"):
+        caps_of.box_matrix_cap(bounds)
+    with pytest.raises(ValueError, match="weights must be positive"):
+        caps_of.box_matrix_cap([1.0, 2.0], [1.0, 0.0])

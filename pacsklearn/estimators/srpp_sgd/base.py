@@ -22,6 +22,7 @@ from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.scenario import SecretColumn
 from pacsklearn.estimators.srpp_sgd.checked import check_run
 from pacsklearn.estimators.srpp_sgd.clipped_gradient import clipped_sum
+from pacsklearn.estimators.srpp_sgd.column_scales import ColumnScales
 from pacsklearn.estimators.srpp_sgd.descent import Descent
 from pacsklearn.estimators.srpp_sgd.losses import LinearLoss, loss_named
 from pacsklearn.estimators.srpp_sgd.penalty import Penalty
@@ -41,6 +42,7 @@ class Problem:
     X: Any
     targets: Floats
     weights: Floats | None
+    clip_norm: float
 
 
 @dataclass(eq=False, repr=False)
@@ -63,6 +65,7 @@ class LinearSGD(BaseEstimator):
     scenario: Any = None
     discrepancy: DiscrepancyCap | None = None
     clip_norm: float = 1.0
+    feature_bounds: Any = None
     batch_size: int = 64
     sampling: str = "poisson"
     max_iter: int = 20
@@ -179,11 +182,18 @@ class LinearSGD(BaseEstimator):
         X, targets = rows.of(X), rows.of(targets)
         weights = None if weights is None else rows.of(weights)
         k, width = targets.shape[1], X.shape[1] + 1
+        norm = float(self.clip_norm)
+        if first:
+            self._scales = ColumnScales.of(
+                self.feature_bounds, X.shape[1], norm, intercept=self.fit_intercept
+            )
+        if self._scales is not None:
+            X, norm = self._scales.scaled(X), self._scales.clip_norm
         steps = -(-rows.n_rows // rows.batch_size)
         run = opened_run(
             self,
             rows,
-            clipping=GradientClipping((float(self.clip_norm),), (k * width,)),
+            clipping=GradientClipping((norm,), (k * width,)),
             n_steps=self.max_iter * steps,
             record=record,
         )
@@ -199,7 +209,7 @@ class LinearSGD(BaseEstimator):
                 fits_intercept=self.fit_intercept,
             )
             self.n_iter_ = 0
-        problem = Problem(X, targets, weights)
+        problem = Problem(X, targets, weights, norm)
         loss = loss_named(self.loss, self.huber_width)
         before = self._descent.n_steps
         try:
@@ -209,10 +219,11 @@ class LinearSGD(BaseEstimator):
             if self._descent.n_steps > before:
                 self._record = run.record
                 self.n_steps_ = self._descent.n_steps
-                self._publish(self._descent.result)
+                self._publish(self._result())
                 self.guarantee_ = run.guarantee(
                     self.delta,
-                    f"{k * width} coefficients and intercepts, at every step",
+                    f"{k * width} coefficients and intercepts, at every step"
+                    + ("" if self._scales is None else ", in units of feature_bounds"),
                     self._public(),
                     leaks=self._leaks(),
                 )
@@ -237,7 +248,7 @@ class LinearSGD(BaseEstimator):
                     problem.targets[rows],
                     descent.parameters,
                     loss,
-                    self.clip_norm,
+                    problem.clip_norm,
                     None if problem.weights is None else problem.weights[rows],
                     intercept=self.fit_intercept,
                 )
@@ -248,12 +259,16 @@ class LinearSGD(BaseEstimator):
             self.n_iter_ += 1
             if held_out is None:
                 continue
-            self._publish(descent.result)
+            self._publish(self._result())
             score = self.score(*held_out)
             stale = 0 if score > best + self.tol else stale + 1
             best = max(best, score)
             if stale >= self.n_iter_no_change:
                 return
+
+    def _result(self) -> Floats:
+        result = self._descent.result
+        return result if self._scales is None else self._scales.restored(result)
 
     def _checked_validation(self, validation: Any) -> tuple[Any, Any] | None:
         if not self.early_stopping:
@@ -309,7 +324,7 @@ class LinearSGD(BaseEstimator):
         return tags
 
 
-_PRIVATE = ("_descent", "_read_off", "_record")
+_PRIVATE = ("_descent", "_read_off", "_record", "_scales")
 
 
 def secret_column(

@@ -38,6 +38,13 @@ discrepancy : DiscrepancyCap, optional
     promise less than the scenario does.
 clip_norm : float, default=1.0
     To which the gradient of every row is clipped.
+feature_bounds : array-like of shape (n_features,), optional
+    Public bounds of the columns' absolute values, from a codebook. The model is then trained on
+    columns divided by them, and given for columns as they are: noise on a coefficient is the less
+    the larger its column (a matrix cap), and small columns are learnt as well as large ones. No
+    row within the bounds is clipped whose loss has a slope of at most ``clip_norm``; rows beyond
+    them are. The penalty is of the divided columns' coefficients. A run that was begun keeps its
+    bounds.
 batch_size : int, default=64
     Rows of a step, and what the sum of their gradients is divided by; all rows where there are
     fewer.
@@ -108,8 +115,9 @@ step is charged before its rows are looked at.
 noised (srpp, appendix C: they make no update react more strongly than by the step size, which
 scales the noise as well).
 
-*Edge cases.* Nothing is centred or scaled: divide by public constants. Columns of very
-different sizes make clipping remove most of the small ones.
+*Edge cases.* Nothing is centred or scaled by what the rows are: divide by public constants, or
+state ``feature_bounds``. Columns of very different sizes make clipping remove most of the small
+ones otherwise.
 
 Source: srpp, section 5 and appendices C to J.
 """
