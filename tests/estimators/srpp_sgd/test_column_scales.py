@@ -1,4 +1,4 @@
-"""Noise of the shape of public bounds: its size, what moves it, what it is worth, what is refused."""
+"""Noise of the shape of public bounds: size, sensitivity, worth, and what is refused."""
 
 from __future__ import annotations
 
