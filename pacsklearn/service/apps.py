@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from pacsklearn.service import curator_plane, data_plane, private_plane
+from pacsklearn.service.console import pages
 from pacsklearn.service.link import Link
 from pacsklearn.service.settings import Settings
 from pacsklearn.service.slot import Slot
@@ -26,8 +27,9 @@ def caller_app(link: Link, settings: Settings, lifespan: Any = None) -> FastAPI:
 
 
 def curator_app(link: Link, settings: Settings, lifespan: Any = None) -> FastAPI:
-    """Curator plane."""
+    """Curator plane, and its console."""
     app = new_app("pacsklearn curator", link, settings, lifespan)
     app.include_router(curator_plane.router)
     app.include_router(curator_plane.metrics)
+    app.include_router(pages.router)
     return app

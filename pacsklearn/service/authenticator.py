@@ -60,6 +60,15 @@ class Authenticator:
         shown = shown.strip()
         if kind.lower() != "bearer" or not shown:
             raise Problem("unauthenticated", "Show a key: Authorization: Bearer pac_...")
+        return await self.caller_of(request, shown)
+
+    async def caller_of(self, request: Request, shown: str) -> Caller:
+        """Caller who has shown a key or a token.
+
+        Raises
+        ------
+        Problem
+        """
         name, secret = parse_key(shown)
         if name:
             return await self._by_key(request, name, secret)

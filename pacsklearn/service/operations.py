@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any, Final, final
 
 import prometheus_client as prometheus
@@ -258,6 +259,28 @@ class Operations:
                 {"kind": each.kind, "charge": each.charge, "rows": each.n_noisy} for each in events
             ],
         }
+
+    def do_burn_down(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
+        """What was left after every charge, or after every so many where there are more."""
+        _curator(caller)
+        if not self._coordinator.catalog.datasets(facts["dataset"]):
+            raise Problem("not-found", "There is no data set of this name.")
+        ledger = self._coordinator.catalog.ledger(facts["dataset"])
+        left = [ledger.ceiling]
+        left += [ledger.ceiling - sum_ for sum_ in accumulate(e.charge for e in ledger.events)]
+        step = -(-len(left) // facts["most"])
+        shown = list(enumerate(left))[:-1:step]
+        return {
+            "ceiling": ledger.ceiling,
+            "points": [*shown, (len(left) - 1, ledger.remaining)],
+        }
+
+    def do_price(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
+        """The most that a batch can cost a user, who is not told."""
+        _curator(caller)
+        ask = self._ask(Caller(facts["user"], None, frozenset({"ask"})), facts, content)
+        count, worst = self._coordinator.hosted(facts["model"]).worst_price(ask)
+        return {"n_rows": ask.n_rows, "free": ask.n_rows - count, "worst_case": worst}
 
     def do_audit(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
         _curator(caller)

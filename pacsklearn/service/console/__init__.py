@@ -1,0 +1,1 @@
+"""The curator's console: pages that show everything and change nothing."""

@@ -1,0 +1,200 @@
+"""Pages of the console: made on the server, without a script, from the curator's operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Annotated, Any, Final
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.routing import APIRoute
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from pacsklearn.service.caller import Caller
+from pacsklearn.service.console import sign_in
+from pacsklearn.service.console.burn_down import BurnDown
+from pacsklearn.service.console.upload import form_fields
+from pacsklearn.service.console.words import moment, nats, share_in_words
+from pacsklearn.service.problem import Problem
+from pacsklearn.service.signature import Signature
+from pacsklearn.service.table_body import CSV, any_table
+
+__all__ = ["router"]
+
+_FOLDER: Final = Path(__file__).parent
+_HEADERS: Final = {
+    "content-security-policy": (
+        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'"
+    ),
+}
+_MOST_POINTS: Final = 200
+_LINES: Final = 100
+_PAGES: Final = Environment(
+    loader=FileSystemLoader(_FOLDER / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_PAGES.filters |= {"nats": nats, "moment": moment, "quoted": lambda text: quote(text, safe="")}
+_PAGES.globals["share_in_words"] = share_in_words
+
+
+def _page(name: str, status: int = 200, **facts: Any) -> Response:
+    text = _PAGES.get_template(f"{name}.html").render(**facts)
+    return HTMLResponse(text, status_code=status, headers=_HEADERS)
+
+
+class _Page(APIRoute):
+    """Route whose refusals are pages too."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        inner = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            try:
+                return await inner(request)
+            except Problem as problem:
+                if problem.kind == "unauthenticated" and request.method == "GET":
+                    return RedirectResponse("/console/sign-in", status_code=303)
+                return _page("problem", problem.status, who=None, problem=problem)
+
+        return handle
+
+
+router = APIRouter(prefix="/console", include_in_schema=False, route_class=_Page)
+
+
+async def _ask(request: Request, caller: Caller, what: str, **facts: Any) -> Any:
+    return await request.app.state.link.ask(what, caller, **facts)
+
+
+async def _one(request: Request, caller: Caller, what: str, kind: str, name: str) -> Any:
+    found = await _ask(request, caller, what, **{kind: name})
+    if not found:
+        raise Problem("not-found", "There is nothing of this name.")
+    return found[0]
+
+
+@router.get("/style.css")
+async def style() -> Response:
+    """The only thing that a page loads."""
+    return Response((_FOLDER / "style.css").read_text(encoding="utf-8"), media_type="text/css")
+
+
+@router.get("/sign-in")
+async def sign_in_page() -> Response:
+    """Form for a key."""
+    return _page("sign_in", who=None, wrong="")
+
+
+@router.post("/sign-in")
+async def begin(request: Request) -> Response:
+    """Sign in."""
+    sign_in.check_origin(request)
+    fields = form_fields(await request.body(), request.headers.get("content-type", ""))
+    response = RedirectResponse("/console", status_code=303)
+    try:
+        key = fields.get("key", b"").decode("utf-8", "replace").strip()
+        await sign_in.begin(request, key, response)
+    except Problem as problem:
+        return _page("sign_in", problem.status, who=None, wrong=problem.detail)
+    return response
+
+
+@router.post("/sign-out")
+async def end(request: Request) -> Response:
+    """Sign out."""
+    sign_in.check_origin(request)
+    response = RedirectResponse("/console/sign-in", status_code=303)
+    await sign_in.end(request, response)
+    return response
+
+
+@router.get("")
+async def home(request: Request) -> Response:
+    """Data sets, and what is left of each."""
+    caller = await sign_in.curator(request)
+    datasets = await _ask(request, caller, "datasets")
+    models = await _ask(request, caller, "all_models")
+    return _page("home", who=caller.user, datasets=datasets, models=models)
+
+
+@router.get("/datasets/{dataset}")
+async def dataset_page(request: Request, dataset: str) -> Response:
+    """Ceiling, burn-down, and what each user spent."""
+    caller = await sign_in.curator(request)
+    facts = await _one(request, caller, "datasets", "dataset", dataset)
+    burnt = await _ask(request, caller, "burn_down", dataset=dataset, most=_MOST_POINTS)
+    models = [m for m in await _ask(request, caller, "all_models") if m["dataset"] == dataset]
+    return _page(
+        "dataset",
+        who=caller.user,
+        dataset=facts,
+        quotas=await _ask(request, caller, "quotas", dataset=dataset),
+        models=models,
+        picture=BurnDown(burnt["points"], burnt["ceiling"]),
+    )
+
+
+@router.get("/models/{model}")
+async def model_page(request: Request, model: str) -> Response:
+    """What a model is, costs and promises."""
+    from pacsklearn.service.model_card import model_card  # loads what other pages do not need
+
+    caller = await sign_in.curator(request)
+    facts = await _one(request, caller, "all_models", "model", model)
+    users = await _ask(request, caller, "members", kind="user")
+    card = model_card(facts, {"guarantee": facts["guarantee"]})
+    return _page("model", who=caller.user, model=facts, users=users, card=card, price=None)
+
+
+@router.post("/models/{model}")
+async def price(request: Request, model: str) -> Response:
+    """The most that the rows of a CSV file can cost a user; nothing is asked and nothing paid."""
+    from pacsklearn.service.model_card import model_card
+
+    sign_in.check_origin(request)
+    caller = await sign_in.curator(request)
+    facts = await _one(request, caller, "all_models", "model", model)
+    fields = form_fields(await request.body(), request.headers.get("content-type", ""))
+    settings, signature = request.app.state.settings, Signature.from_facts(facts["signature"])
+    user = fields.get("user", b"").decode("utf-8", "replace")
+    table = any_table(
+        fields.get("rows", b""), CSV, most=settings.most_rows, most_bytes=4 * settings.most_bytes
+    )
+    columns = signature.checked(table, most=settings.most_rows)
+    found = await request.app.state.link.ask(
+        "price", caller, signature.packed(columns), model=model, user=user
+    )
+    quotas = await _ask(request, caller, "quotas", dataset=facts["dataset"])
+    own = [each for each in quotas if (each["kind"], each["name"]) == ("user", user)]
+    return _page(
+        "model",
+        who=caller.user,
+        model=facts,
+        users=await _ask(request, caller, "members", kind="user"),
+        card=model_card(facts, {"guarantee": facts["guarantee"]}),
+        price=found | {"user": user, "remaining": own[0]["remaining"] if own else None},
+    )
+
+
+@router.get("/keys")
+async def keys(request: Request) -> Response:
+    """Names, scopes and times of keys; never a key."""
+    caller = await sign_in.curator(request)
+    found = await _ask(request, caller, "keys")
+    return _page("keys", who=caller.user, keys=found)
+
+
+@router.get("/audit")
+async def audit(
+    request: Request, after: Annotated[int, Query(ge=0, le=2**53)] = 0
+) -> Response:  # fmt: skip
+    """Who changed what."""
+    caller = await sign_in.curator(request)
+    lines = await _ask(request, caller, "audit", after=after, limit=_LINES)
+    return _page("audit", who=caller.user, lines=lines, after=after, is_full=len(lines) == _LINES)
