@@ -156,7 +156,9 @@ class _Certificate:
         excess = smoothing_excess(self._k, order)
         shift = self._k * (1 + 1 / _ROUNDING) / LATTICE_SCALE**2  # of rounded outputs, squared
         room = (order - 1) * order * shift / 2
-        allowed = (order - 1) * (target.epsilon - (excess if sliced else 0.0)) - room
+        # Costs are rounded outward as a whole, so the room is, too.
+        kept = (target.epsilon - (excess if sliced else 0.0)) / _OUTWARD
+        allowed = (order - 1) * kept - room
         if allowed <= 0:
             raise ValueError(
                 f"epsilon={target.epsilon!r} is too small for the integer lattice; give at least "

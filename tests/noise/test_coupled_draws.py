@@ -182,3 +182,17 @@ def test_what_is_refused():
         law_of(*shifted(), target(3), failed=np.ones(2000, dtype=bool))
     with pytest.raises(ValueError, match="too small for the integer lattice"):
         law_of(*shifted(), replace(target(3), epsilon=1e-12))
+
+
+def test_rounded_outputs_are_paid_for():
+    # Rounding moves a difference by up to a step a coordinate: r + s squared is at most
+    # r**2 (1 + t) + s**2 (1 + 1 / t), at t = 2**-16 here, and s**2 = d variance / scale**2.
+    d, t = 3, 2.0**-16
+    least = ORDER * d * (1 + 1 / t) / LATTICE_SCALE**2 / 2
+    draws = shifted(200, d)
+    with pytest.raises(ValueError, match="too small for the integer lattice"):
+        law_of(*draws, replace(target(d), epsilon=0.99 * least))
+    epsilon = 1.01 * least
+    law = law_of(*draws, replace(target(d), epsilon=epsilon))
+    spread = float(law.step[0] * LATTICE_SCALE)
+    assert ORDER * 0.3**2 / (2 * spread**2) + least <= law.cost <= epsilon
