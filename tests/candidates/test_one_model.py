@@ -19,7 +19,15 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from pacsklearn import PACPrivate, PrivacySession, SRPPPrivate
+from pacsklearn import (
+    AutoPrivateRegressor,
+    PACPrivate,
+    PrivacySession,
+    SRPPPrivate,
+    SRPPSGDClassifier,
+    SRPPSGDRegressor,
+    StabilizedRegressor,
+)
 from pacsklearn.candidates.subset_fitting import seeded_clone
 from pacsklearn.exceptions import PrivacyLeakWarning, SubsetFitError
 
@@ -72,6 +80,11 @@ def test_candidates_that_agree_honestly_are_not() -> None:
         make_pipeline(StandardScaler(), PACPrivate(Ridge())),
         GridSearchCV(PACPrivate(Ridge()), {"budget": [0.1]}),
         SRPPPrivate(Ridge()),
+        SRPPSGDRegressor(),
+        make_pipeline(StandardScaler(), SRPPSGDRegressor()),
+        SRPPSGDClassifier(classes=[0, 1]),
+        StabilizedRegressor(SRPPSGDRegressor()),
+        AutoPrivateRegressor(),
     ],
 )
 def test_private_estimators_inside_are_refused(estimator: Any) -> None:

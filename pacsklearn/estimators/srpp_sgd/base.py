@@ -51,6 +51,7 @@ class LinearSGD(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
     _eta0: ClassVar[str]
+    draws_its_own_secret: ClassVar[bool] = True
 
     loss: str = "squared_error"
     _: KW_ONLY

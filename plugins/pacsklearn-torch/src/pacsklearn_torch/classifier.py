@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,7 @@ steps_per_charge, random_state
 
     module: Any
     _: KW_ONLY
+    draws_its_own_secret: ClassVar[bool] = True
     epsilon: float = 1.0
     order: float = 4.0
     noise_multiplier: float | None = None
