@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 
 from pacsklearn.cli.console import guarded
-from pacsklearn.cli.named_estimator import named_estimator
 
 __all__ = ["serve"]
 
@@ -49,6 +48,7 @@ def serve(
     ] = False,
 ) -> None:
     """Answer over HTTP: callers on one address, the curator on another."""
+    from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.service.coordinator import Coordinator
     from pacsklearn.service.founding import found_curator, found_demo
     from pacsklearn.service.server import Server, check_settings
