@@ -221,6 +221,16 @@ class TestReleases:
         drawn = {round(model.fit(table, y, secret=group).released_value_, 1) for _ in range(40)}
         assert drawn == {0.2, 0.4, 0.6}  # fails once in 3e6 runs
 
+    def test_the_whole_release_is_bounded_unless_a_view_is_asked_for(self, data):
+        """The average view, which was the default, says little about who has the whole vector."""
+        X, y, group = data
+        full = SRPPPrivate(moments).fit(X, y, secret=group).guarantee_
+        view = SRPPPrivate(moments, aggregation="average").fit(X, y, secret=group).guarantee_
+        assert full.aggregation == "full"
+        assert full.costs.full <= 1.0
+        assert view.costs.average <= 1.0
+        assert view.costs.full > 1.5
+
     def test_a_released_vector_is_noised_by_what_it_costs(self, data):
         """A feature in other units: the same accuracy. Without the metric it is a coin's."""
         X, y, group = data
