@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import fields
 from typing import Any, Final, final
 
@@ -18,7 +19,7 @@ from pacsklearn.accounting.entry import (
     is_sound,
     without_password,
 )
-from pacsklearn.accounting.schema import VERSION, check_version, migrate
+from pacsklearn.accounting.schema import VERSION, bring_up, check_version
 from pacsklearn.core.accounts import Accounts, Posting
 from pacsklearn.core.booked_ledger import OpenBook, time_text
 from pacsklearn.core.event import Event
@@ -202,6 +203,22 @@ class Rows:
             *vars(founding).values(),
         )
 
+    def insert(self, table: str, lines: Sequence[tuple[Any, ...]]) -> None:
+        """Append lines to a table that stands beside the entries."""
+        if lines:
+            marks = ", ".join([self._mark] * len(lines[0]))
+            with closing(self._driver.cursor()) as cursor:
+                cursor.executemany(f"INSERT INTO {table} VALUES ({marks})", lines)
+
+    def all(self, question: str, *values: object) -> list[Any]:
+        """Lines that a question gives; ``{0}`` stands for each value."""
+        found: list[Any] = self._run(question.format(self._mark), *values).fetchall()
+        return found
+
+    def one(self, question: str, *values: object) -> Any:
+        """First line that a question gives, or None."""
+        return self._run(question.format(self._mark), *values).fetchone()
+
     def _run(self, statement: str, *values: object) -> Any:
         # Of the driver itself: on the way of a charge every call counts.
         return self._driver.execute(statement, values)
@@ -264,13 +281,8 @@ class Book(OpenBook):
                 f"The database at {without_password(where)} does not hold this ledger any more: it "
                 "is another one, or it was founded anew."
             )
-        if write and version < VERSION:
-            if connection.dialect.name != "sqlite":
-                raise LedgerMismatchError(
-                    "The database has an earlier version of the schema; let its owner run "
-                    "`pacsklearn ledger migrate` on it."
-                )
-            migrate(connection)
+        if write:
+            bring_up(connection, version)
         self._verify_the_rest(keys or [], some)
         self.is_dirty = False
 

@@ -14,6 +14,7 @@ __all__ = [
     "SCHEMA",
     "VERSION",
     "WRITER",
+    "bring_up",
     "check_version",
     "migrate",
     "schema_version",
@@ -21,7 +22,7 @@ __all__ = [
 
 APPLICATION: Final = 0x50414331
 """``"PAC1"``, in the header of an SQLite file."""
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the schema; the revisions in ``migrations/versions`` are numbered so."""
 SCHEMA: Final = "pacsklearn"
 """Of a PostgreSQL database: where the tables are."""
@@ -69,6 +70,25 @@ def check_version(version: int) -> None:
             f"The database has version {version} of the schema, and this pacsklearn knows up to "
             f"{VERSION}: a newer one has changed it. Upgrade pacsklearn, then start again."
         )
+
+
+def bring_up(connection: Connection, version: int) -> None:
+    """Bring a database that is about to be written to this version; a server's owner does it.
+
+    Raises
+    ------
+    LedgerMismatchError
+        When it is newer, or an older one of a server.
+    """
+    check_version(version)
+    if version == VERSION:
+        return
+    if connection.dialect.name != "sqlite":
+        raise LedgerMismatchError(
+            "The database has an earlier version of the schema; let its owner run "
+            "`pacsklearn ledger migrate` on it."
+        )
+    migrate(connection)
 
 
 def migrate(connection: Connection) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import final
@@ -57,6 +57,8 @@ class Account:
         self.n_charged = n_charged
         self._in_flight: Event | None = None
         self.is_closed = False
+        self.doubt: Callable[[], None] | None = None
+        """Looks what became of answers whose storing was interrupted; None when none was."""
         self.home = HomeProcess("The secret behind this session")
 
     @property
@@ -89,6 +91,7 @@ class Account:
             When the session is closed.
         """
         self._check_open()
+        self.settle_answers()
         amount = self.own.remaining if requested is None else check_budget(budget=requested)
         for ledger in (self.own, self.shared):
             if ledger is not None and (amount == 0 or not ledger.allows(amount)):
@@ -111,10 +114,23 @@ class Account:
             When another copy of this session has been charged in the meantime.
         """
         self._check_open()
+        if self.doubt is not None:
+            # What is to be charged was computed under a belief that may be an older one.
+            self.settle_answers()
+            raise RuntimeError(
+                "The storing of earlier answers was interrupted; what became of it is known now, "
+                "and nothing was charged. Ask again."
+            )
         self._settle()
         if not self.own.allows(event.charge):
             raise BudgetExhaustedError(self.own.spent, event.charge, self.own.ceiling)
         return self._next(event)
+
+    def settle_answers(self) -> None:
+        """Learn what became of answers whose storing was interrupted, if there are any."""
+        doubt = self.doubt
+        if doubt is not None:
+            doubt()
 
     def resume(self) -> None:
         """Take the session over from whoever saved it, for nobody else to do so again.

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.accounting.answer_table import AnswerTable
 from pacsklearn.candidates.models import AnsweringModels
 from pacsklearn.core.event import Event
 from pacsklearn.core.guarantee import Guarantee
@@ -24,6 +26,7 @@ from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.answers import Stop
+from pacsklearn.responses.ledger_answers import LedgerAnswers
 from pacsklearn.responses.row_keys import row_keys
 from pacsklearn.responses.stored_answers import AnswerRun, StoredAnswers
 
@@ -124,6 +127,8 @@ class Responder:
         Held while a batch is charged and answered.
     guarantee : callable
         Gives the session's guarantee, with what this responder has done.
+    table : (AnswerTable, str), optional
+        Where the answers are stored, and under which name; in memory when not given.
 
     Attributes
     ----------
@@ -149,23 +154,25 @@ class Responder:
         step_budget: float,
         lock: AbstractContextManager[Any],
         guarantee: Callable[[Responder], Guarantee],
+        table: tuple[AnswerTable, str] | None = None,
     ) -> None:
         self._models, self._secret, self._account, self._pool = models, secret, account, pool
         self._lock, self._guarantee = lock, guarantee
         self.kind, self.step_budget = kind, step_budget
         self.n_answered = self.n_contested = 0
-        self._stored = StoredAnswers()
+        self._table = None if table is None else table[0]
+        self._stored = StoredAnswers() if table is None else LedgerAnswers(*table)
 
     def export(self) -> ResponderState:
-        """What it has answered, for a session file."""
-        return ResponderState(
-            self.kind, self.step_budget, self.n_answered, self.n_contested, self._stored.export()
-        )
+        """What it has answered, for a session file; answers in a ledger stay there."""
+        runs = self._stored.export() if isinstance(self._stored, StoredAnswers) else ()
+        return ResponderState(self.kind, self.step_budget, self.n_answered, self.n_contested, runs)
 
     def restore(self, state: ResponderState) -> None:
         """Take over what :meth:`export` gave."""
         self.n_answered, self.n_contested = state.n_answered, state.n_contested
-        self._stored.restore(state.stored)
+        if isinstance(self._stored, StoredAnswers):
+            self._stored.restore(state.stored)
 
     @property
     def guarantee_(self) -> Guarantee:
@@ -311,22 +318,52 @@ class Responder:
         """
         self._account.home.check()
         with self._lock:
-            told = self._engine(predictions, contested)
+            if self._table is not None:
+                raise RuntimeError(
+                    "This session stores its answers in the ledger's database: ask with answer()."
+                )
+            values, margins, self._secret.log_belief = self._engine(predictions, contested)
             self.n_contested += contested
             self.n_answered += len(predictions)
-            return told
+            return values, margins
 
     def _answer_batch(self, X: Any) -> tuple[list[Any], list[float]]:
+        self._account.settle_answers()
         keys = row_keys(X)
         fresh = self._stored.missing(keys)
         if fresh:
             predictions = self.kind.predictions(self._models, safe_indexing(X, fresh))
             contested = self._contested(predictions)
             self._charge(contested, len(fresh))
-            self._stored.add([keys[i] for i in fresh], *self._engine(predictions, contested))
+            self._store([keys[i] for i in fresh], predictions, contested)
             self.n_contested += contested
         self.n_answered += len(keys)
         return self._stored.answers(keys)
+
+    def _store(self, keys: list[bytes], predictions: NDArray[Any], contested: int) -> None:
+        """Draw answers that were charged, and store them: they may be told then."""
+        values, margins, log_belief = self._engine(predictions, contested)
+        if isinstance(self._stored, StoredAnswers):
+            self._secret.log_belief = log_belief
+            self._stored.add(keys, values, margins)
+            return
+        n_charged = self._account.n_charged
+        if contested:
+            # Whatever comes between, also an interrupt: the belief is that after what is on disk.
+            self._account.doubt = partial(self._settle, n_charged)
+        self._stored.add(keys, values, margins, n_charged, log_belief if contested else None)
+        self._secret.log_belief = log_belief
+        self._account.doubt = None
+
+    def _settle(self, n_charged: int) -> None:
+        assert self._table is not None
+        with self._lock:
+            if self._account.doubt is None:
+                return
+            event, log_belief = self._table.last_belief()
+            if event == n_charged:
+                self._secret.log_belief = log_belief
+            self._account.doubt = None
 
     def _contested(self, predictions: NDArray[Any]) -> int:
         return int(self.kind.contested(predictions, self._secret.log_belief).sum())
@@ -372,10 +409,13 @@ class Responder:
             )
         )
 
-    def _engine(self, predictions: NDArray[Any], contested: int) -> tuple[list[Any], list[float]]:
+    def _engine(
+        self, predictions: NDArray[Any], contested: int
+    ) -> tuple[list[Any], list[float], NDArray[np.float64]]:
         """Run Algorithm 1 over the rows, with as much noise as they turn out to need."""
         answers: list[Any] = []
         margins: list[float] = []
+        log_belief = self._secret.log_belief
         # Nearly every contested row needs some; an engine that stops for want of it runs twice.
         noise = np.empty(0, dtype=np.int64)
         if contested:
@@ -383,16 +423,16 @@ class Responder:
         while len(answers) < len(predictions):
             rest = predictions[len(answers) :]
             step_answers = self.kind.answer(
-                rest, self._secret.index, self._secret.log_belief, self.step_budget, noise
+                rest, self._secret.index, log_belief, self.step_budget, noise
             )
             margins += step_answers.margins.tolist()
             answers += list(step_answers.answers)
-            self._secret.log_belief = step_answers.log_belief
+            log_belief = step_answers.log_belief
             noise = noise[step_answers.noise_used :]
             if step_answers.stop is Stop.NOISE:
                 wanted = max(_LEAST_NOISE, 2 * contested - step_answers.noise_used)
                 noise = np.concatenate([noise, self._pool.take(wanted)])
-        return answers, margins
+        return answers, margins, log_belief
 
 
 def _batches(X: Any) -> Iterator[Any]:

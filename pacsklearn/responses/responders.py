@@ -9,6 +9,7 @@ from typing import Any, final
 import joblib
 
 from pacsklearn._validation import check_budget, check_integer
+from pacsklearn.accounting.answer_table import AnswerTable
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import CandidateModels, candidate_models
 from pacsklearn.core.guarantee import Guarantee
@@ -37,6 +38,8 @@ class Responders:
         Of the session: one release at a time.
     guarantee : callable
         Gives the session's guarantee.
+    table : AnswerTable, optional
+        Where answers are stored; in memory when not given.
     """
 
     def __init__(
@@ -45,9 +48,10 @@ class Responders:
         account: Account,
         lock: AbstractContextManager[Any],
         guarantee: Callable[[], Guarantee],
+        table: AnswerTable | None = None,
     ) -> None:
         self._secret, self._account, self._lock = secret, account, lock
-        self._guarantee = guarantee
+        self._guarantee, self._table = guarantee, table
         self._pool = NoisePool(secret.sampler)
         self._models: dict[str, CandidateModels] = {}
         self._responders: dict[str, tuple[str, Responder]] = {}
@@ -70,7 +74,7 @@ class Responders:
                 step = self._step_budget(query_budget, max_answers)
                 if fitted not in self._models:
                     self._models[fitted] = candidate_models(candidates)
-                self._responders[name] = fitted, self._made(fitted, kind, step)
+                self._responders[name] = fitted, self._made(name, fitted, kind, step)
             return self._responders[name][1]
 
     def export(
@@ -91,7 +95,7 @@ class Responders:
         """Take over what :meth:`export` gave."""
         self._models = dict(models)
         for name, (fitted, saved) in responders.items():
-            responder = self._made(fitted, saved.kind, saved.step_budget)
+            responder = self._made(name, fitted, saved.kind, saved.step_budget)
             responder.restore(saved)
             self._responders[name] = fitted, responder
 
@@ -99,7 +103,7 @@ class Responders:
         """Stop drawing noise ahead."""
         self._pool.close()
 
-    def _made(self, fitted: str, kind: AnswerKind, step: float) -> Responder:
+    def _made(self, name: str, fitted: str, kind: AnswerKind, step: float) -> Responder:
         return Responder(
             self._models[fitted],
             self._secret,
@@ -109,6 +113,7 @@ class Responders:
             step_budget=step,
             lock=self._lock,
             guarantee=lambda responder: responses_guarantee(self._guarantee(), responder),
+            table=None if self._table is None else (self._table, f"{self._account.session}/{name}"),
         )
 
     def _step_budget(self, query_budget: float | None, max_answers: int | None) -> float:

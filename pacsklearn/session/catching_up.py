@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger
+from pacsklearn.exceptions import SessionRolledBackError
 from pacsklearn.session.session_file import SessionState, check_ledger
 
-__all__ = ["CaughtUp", "caught_up"]
+__all__ = ["CaughtUp", "answers_only", "caught_up"]
 
 
 @final
@@ -77,3 +78,23 @@ def caught_up(
         ),
         frozenset(numbers),
     )
+
+
+def answers_only(state: SessionState, ledger: Ledger) -> SessionState:
+    """State with what was charged since it was taken, when answers in the ledger are all of it.
+
+    The belief is still that of the state.
+
+    Raises
+    ------
+    SessionRolledBackError
+        When anything else was charged: what it told is on no disk.
+    """
+    now = caught_up(state, ledger, None).state
+    for event in now.events[len(state.events) :]:
+        if event.kind != "responses":
+            raise SessionRolledBackError(
+                "Since the session was saved it has released more than answers, and the file does "
+                f"not hold what (an event of the kind {event.kind!r}). Begin a new session."
+            )
+    return now

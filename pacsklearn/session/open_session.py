@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.accounting.answer_table import AnswerTable
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.candidates.table_candidates import TableCandidates
@@ -49,16 +50,27 @@ class OpenSession:
         verbose: int = 0,
         criterion: Criterion | None = None,
         fast_fit: bool = True,
+        answers_key: bytes | None = None,
     ) -> None:
         self._X, self._y, self._space = X, y, space
         self._account, self._secret = account, secret
         self._n_jobs, self._verbose, self._fast_fit = n_jobs, verbose, fast_fit
         self._one_at_a_time = threading.RLock()
+        self._answers_key = answers_key
+        self._answer_table = (
+            None
+            if answers_key is None
+            else AnswerTable(account.shared, account.session, answers_key)
+        )
         self._procedure = ReleaseProcedure(
             self._space, self._secret, self._account, self._one_at_a_time, criterion
         )
         self._responders = Responders(
-            self._secret, self._account, self._one_at_a_time, lambda: self.guarantee_
+            self._secret,
+            self._account,
+            self._one_at_a_time,
+            lambda: self.guarantee_,
+            self._answer_table,
         )
 
     def _start_drawn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, final
 
@@ -88,6 +89,10 @@ class PrivacySession(SessionReleases, StoredSession):
         others from it. ``n_subsets`` is not used then. The session makes one release, or several
         that are planned together (:meth:`release_planned`), by parameters or functions; see
         :class:`SampledSubsets`.
+    store : {"memory", "ledger"}, default="memory"
+        Where private answers are stored. "ledger" puts them into the ledger's database, where they
+        are on disk before they are told, and holds only those used last in memory; a session that
+        was killed then goes on from its last file. Its ``ledger`` must be in a database.
 
     Attributes
     ----------
@@ -139,12 +144,18 @@ class PrivacySession(SessionReleases, StoredSession):
         fast_fit: bool = True,
         allow_exact: bool = False,
         secret_space: str | SampledSubsets = LISTED,
+        store: str = "memory",
     ) -> None:
         ceiling = check_budget(budget=budget)
         X = X if hasattr(X, "shape") or isinstance(X, Table) else np.asarray(X)
         y = y if y is None or hasattr(y, "shape") else np.asarray(y)
         design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed, random_state))
         sizes = sampled_subsets(secret_space)
+        if store not in ("memory", "ledger") or (store == "ledger" and sizes is not None):
+            raise ValueError(
+                "store must be 'memory', or 'ledger' in a session whose candidates are listed, got "
+                f"{store!r}."
+            )
         if sizes is not None:
             if isinstance(X, Table):
                 raise TableError("secret_space must be 'listed' for a Table.")
@@ -179,7 +190,10 @@ class PrivacySession(SessionReleases, StoredSession):
             verbose=verbose,
             criterion=capped,
             fast_fit=fast_fit,
+            answers_key=os.urandom(32) if store == "ledger" else None,
         )
+        if self._answer_table is not None:
+            self._answer_table.begin(self._secret.log_belief)
         if groups is not None:
             self._unit_names = np.unique(np.asarray(groups))
 

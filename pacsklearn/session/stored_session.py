@@ -9,6 +9,7 @@ from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret, resumed_sampler
 from pacsklearn.release.session_criterion import ledger_unit
+from pacsklearn.session.catching_up import answers_only
 from pacsklearn.session.open_session import OpenSession
 from pacsklearn.session.session_file import (
     SessionState,
@@ -67,11 +68,13 @@ class StoredSession(OpenSession):
             self._row_space()  # says why there is nothing to go on from
         self._account.home.check()
         with self._one_at_a_time:
+            self._account.settle_answers()
             options = {
                 "n_jobs": self._n_jobs,
                 "verbose": self._verbose,
                 "criterion": self._procedure.criterion,
                 "fast_fit": self._fast_fit,
+                "answers_key": self._answers_key,
             }
             return session_state(self._X, self._y, self._procedure, self._responders, options)
 
@@ -119,8 +122,10 @@ class StoredSession(OpenSession):
         Notes
         -----
         An event of no charge in the shared ledger marks the session as resumed, so that a file
-        works once. Only whoever puts back an older file *and* an older ledger goes unnoticed: keep
-        the ledger's position elsewhere (see ``SQLiteLedger.is_ahead_of``).
+        works once; with ``store="ledger"`` also again, after answers that are in the ledger's
+        database and nothing else, and whoever had the session before cannot go on then. Only
+        whoever puts back an older file *and* an older ledger goes unnoticed: keep the ledger's
+        position elsewhere (see ``SQLiteLedger.is_ahead_of``).
         """
         return cls.resume(read_session(path, key, trusted=trusted), ledger=ledger)
 
@@ -140,6 +145,10 @@ class StoredSession(OpenSession):
             When the session was charged or resumed since, or the ledger is an older copy.
         """
         shared = check_ledger(ledger, state)
+        saved = state.n_charged
+        # Noise that can be drawn again has no place after answers that were told.
+        if state.options.get("answers_key") is not None and state.generator is None:
+            state = answers_only(state, shared)
         own = MemoryLedger(state.ceiling, ledger_unit(state.options["criterion"]))
         for event in state.events:
             own.charge(event)
@@ -152,4 +161,9 @@ class StoredSession(OpenSession):
         session._responders.restore(state.models, state.responders)
         # Last, so that whatever fails before leaves the file good for another attempt.
         account.resume()
+        if session._answer_table is not None:
+            # After it: whoever had the session can store nothing more.
+            n_events, log_belief = session._answer_table.last_belief()
+            if n_events > saved:
+                secret.restore(state.drawn[0], log_belief)
         return session

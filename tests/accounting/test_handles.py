@@ -18,6 +18,7 @@ import pytest
 from pacsklearn.accounting import database, store
 from pacsklearn.accounting.backup import backup
 from pacsklearn.accounting.entry import Position
+from pacsklearn.accounting.schema import VERSION
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.event import Event
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
@@ -57,7 +58,7 @@ class TestTheFirstVersion:
         assert ledger.is_ahead_of(HEAD)
         assert not ledger.charge(before[0])  # an event of then is known by its key
         with closing(sqlite3.connect(first_version)) as raw:
-            assert raw.execute("PRAGMA user_version").fetchone() == (2,)
+            assert raw.execute("PRAGMA user_version").fetchone() == (VERSION,)
             assert raw.execute("SELECT version_num FROM alembic_version").fetchone() == ("0002",)
             with pytest.raises(sqlite3.IntegrityError, match="append-only"):
                 raw.execute("UPDATE entries SET charge = 0")
@@ -68,7 +69,7 @@ def test_an_open_handle_stops_at_a_newer_schema(
 ) -> None:
     ledger.charge(make_event(0.25))
     with closing(sqlite3.connect(path)) as raw:
-        raw.execute("PRAGMA user_version = 3")
+        raw.execute(f"PRAGMA user_version = {VERSION + 1}")
     for call in (lambda: ledger.charge(make_event(0.25)), lambda: ledger.spent, ledger.verify):
         with pytest.raises(LedgerMismatchError, match="a newer one has changed it"):
             call()
