@@ -59,7 +59,9 @@ class TestTheFirstVersion:
         assert not ledger.charge(before[0])  # an event of then is known by its key
         with closing(sqlite3.connect(first_version)) as raw:
             assert raw.execute("PRAGMA user_version").fetchone() == (VERSION,)
-            assert raw.execute("SELECT version_num FROM alembic_version").fetchone() == ("0002",)
+            assert raw.execute("SELECT version_num FROM alembic_version").fetchone() == (
+                f"{VERSION:04}",
+            )
             with pytest.raises(sqlite3.IntegrityError, match="append-only"):
                 raw.execute("UPDATE entries SET charge = 0")
 

@@ -134,7 +134,7 @@ def test_a_ledger_is_shown_and_verified(call, folder):
     assert "parameters" in call("ledger", "show", "sqlite:///l.db").stdout
     assert "as they were written" in call("ledger", "verify", "l.db").stdout
     call("ledger", "verify", "l.db", "--position", shown["position"])
-    assert "version 2" in call("ledger", "migrate", "l.db").stdout
+    assert "version 3" in call("ledger", "migrate", "l.db").stdout
     assert "There is no ledger" in call("ledger", "migrate", "none.db", code=2).stderr
     call("ledger", "verify", "l.db", "--position", "9:abc", code=1)
     assert "rows>:<hash" in call("ledger", "verify", "l.db", "--position", "x", code=2).stderr
