@@ -35,7 +35,11 @@ from scipy.stats import binomtest
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = {
-    "release": ["tests/release", "tests/session/test_privacy_session.py"],
+    "release": [
+        "tests/release",
+        "tests/session/test_privacy_session.py",
+        "tests/session/test_criterion_session.py",
+    ],
     "responses": ["tests/responses", "tests/testing/test_label_oracle.py"],
     "noise": ["tests/noise", "tests/statistical/test_confident_certificate.py"],
     "pufferfish": [

@@ -109,10 +109,12 @@ def coupled_counts(worlds: Worlds, n_rows: int) -> Integers:
         families.append(
             [_differing(worlds.worlds[i], worlds.worlds[j], None, None) for i, j in pairs]
         )
-    size = _size(worlds.worlds[worlds.laws[0].members[0]])
-    if size != n_rows:
+    # Pairs are of one size; draws, and priors, need not be of the same one.
+    sizes = {_size(worlds.worlds[i]) for left, _ in worlds.instances() for i in left.members}
+    if sizes != {n_rows}:
+        other = min(sizes - {n_rows})
         raise ScenarioError(
-            f"The scenario draws tables of {size:,} rows and X has {n_rows:,}: they are compared "
+            f"The scenario draws tables of {other:,} rows and X has {n_rows:,}: they are compared "
             "row by row. Draw tables of as many rows."
         )
     return np.array(families)

@@ -11,6 +11,7 @@ from pacsklearn import DifferingRows, GroupScenario, PrevalenceScenario, Scenari
 from pacsklearn.core.scenario import Law, SecretColumn, Worlds
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.pufferfish.world_differences import coupled_counts, world_differences
+from pacsklearn.scenarios.data_world import DataWorld
 from pacsklearn.scenarios.row_world import RowWorld
 
 X = np.random.default_rng(0).normal(size=(40, 2)).round(1)
@@ -68,6 +69,17 @@ def test_coupled_draws_of_a_simulator():
     assert set(counts[0]) == set(range(9))
     with pytest.raises(ScenarioError, match="tables of 40 rows and X has 39"):
         coupled_counts(scenario.worlds(None, None, None), 39)
+
+
+@pytest.mark.parametrize("odd", [0, 1, 5])
+def test_every_draw_has_the_rows_of_the_table(odd):
+    sizes = [39 if k % 6 == odd else 40 for k in range(12)]  # two priors' worth for each secret
+    tables = tuple(DataWorld(np.zeros((size, 2))) for size in sizes)
+    laws = tuple(Law(s, p, (6 * s + 3 * p, 6 * s + 3 * p + 1, 6 * s + 3 * p + 2))
+                 for s in (0, 1) for p in (0, 1))  # fmt: skip
+    worlds = Worlds(("a", "b"), ("one", "other"), tables, laws, ((0, 1),))
+    with pytest.raises(ScenarioError, match="tables of 39 rows and X has 40"):
+        coupled_counts(worlds, 40)
 
 
 def test_coupled_draws_of_a_reference():
