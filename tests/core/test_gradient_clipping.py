@@ -1,0 +1,24 @@
+"""How far a row moves a clipped sum that is computed in doubles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pacsklearn.core.gradient_clipping import GradientClipping
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@pytest.mark.parametrize("sizes", [(2**26,), (2**25, 2**25)])
+def test_a_norm_of_many_numbers_is_off_by_a_rounding_each(sizes):
+    # A sum of d squares is off by d roundings at most, each of eps / 2, and its root by half that.
+    clipping = GradientClipping((1.0,) * len(sizes), sizes)
+    moved = clipping.reach(2.0, 1) / np.sqrt(len(sizes))
+    assert sum(sizes) * EPS / 4 < moved - 1 < 8 * sum(sizes) * EPS
+
+
+def test_a_sum_of_many_rows_is_off_by_a_rounding_each():
+    moved = GradientClipping((1.0,), (3,)).reach(2.0, 100_000)
+    # Each of n partial sums, of up to n norms, is rounded by eps / 2 of it.
+    assert 100_000**2 * EPS / 4 < moved - 1 < 8 * 100_000**2 * EPS
