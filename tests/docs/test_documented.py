@@ -20,7 +20,7 @@ DOCS = ROOT / "docs"
 API = (DOCS / "api.rst").read_text(encoding="utf-8")
 DIRECTIVE = re.compile(r"^\.\. auto(?:class|function|data|module):: (\S+)$", re.MULTILINE)
 HOOKS = [record.hook for record in KINDS.values()]
-NO_PROMISE = {"index", "proofs"}  # lists of the others
+NO_PROMISE = {"index", "mended", "proofs"}  # lists of the others
 GUARANTEES = sorted(
     page for page in (DOCS / "guarantees").glob("*.md") if page.stem not in NO_PROMISE
 )
