@@ -33,6 +33,7 @@ if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below
     from pacsklearn.core.secret_space import SecretSpace
     from pacsklearn.core.slice_profile import SliceProfile
     from pacsklearn.core.subset_seed import SubsetSeed
+    from pacsklearn.display.additive_terms import AdditiveTermsDisplay
     from pacsklearn.display.audit import AuditDisplay
     from pacsklearn.display.belief import BeliefDisplay
     from pacsklearn.display.membership_bound import MembershipBoundDisplay
@@ -111,6 +112,7 @@ _NAMES = {
     "pacsklearn.core.secret_space": ("SecretSpace",),
     "pacsklearn.core.subset_seed": ("SubsetSeed",),
     "pacsklearn.core.slice_profile": ("SliceProfile",),
+    "pacsklearn.display.additive_terms": ("AdditiveTermsDisplay",),
     "pacsklearn.display.audit": ("AuditDisplay",),
     "pacsklearn.display.belief": ("BeliefDisplay",),
     "pacsklearn.display.membership_bound": ("MembershipBoundDisplay",),
@@ -207,6 +209,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "AdditiveClassifier",
     "AdditiveRegressor",
+    "AdditiveTermsDisplay",
     "AttackRecord",
     "Audit",
     "AuditDisplay",

@@ -89,6 +89,17 @@ class CandidateOutputs:
             return vector
         return self.prior.draw(vector, law, self._metric_of_predictions, self.constant)
 
+    def noise_variances(self, law: NoiseLaw) -> Floats:
+        """Variance that the law's noise has in each number of :meth:`read`'s vector; (d,)."""
+        if self.prior is None or self.constant is None or law.dimension == 0:
+            return law.noise_variances
+        # Reading is affine: each axis of the noise is drawn toward the prior by itself.
+        steps = law.origin + np.vstack(
+            [np.zeros_like(law.origin), (law.step * law.scale)[:, None] * law.axes]
+        )
+        drawn = self.prior.draw(steps, law, self._metric_of_predictions, self.constant)
+        return np.asarray(np.sum(np.square(drawn[1:] - drawn[0]), axis=0))
+
     @cached_property
     def constant(self) -> Constant | None:
         """What the prior draws released vectors toward; None without one."""

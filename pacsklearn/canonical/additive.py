@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 from sklearn.base import is_classifier
 
+from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.additive.monotone import monotone_ranges, repaired
 from pacsklearn.canonical.features import feature_facts, second_moment, set_features
 from pacsklearn.canonical.schema_encoder import schema_facts
@@ -16,7 +17,7 @@ from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["AdditiveCanonicalizer"]
+__all__ = ["AdditiveCanonicalizer", "deviations_of_levels"]
 
 # A relative error of the scale changes no decision, only how sure the probabilities look.
 _SCALE_WEIGHT = 0.01
@@ -91,3 +92,24 @@ class AdditiveCanonicalizer(Canonicalizer):
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         return estimator.predict_proba(X) if self.classifies else estimator.predict(X)
+
+
+def deviations_of_levels(model: AdditiveModel, variances: Floats) -> Floats:
+    """Standard deviation of the noise of each level; as ``coef_``, (n_scores, n_levels).
+
+    Parameters
+    ----------
+    model : AdditiveModel
+        A released one.
+    variances : ndarray of shape (d,)
+        Of its canonical vector, as in :class:`~pacsklearn.core.release.Release`.
+
+    Notes
+    -----
+    For the size of the scores that was released: that number's own noise stretches all levels of
+    a classifier alike, and changes no decision.
+    """
+    n_scores, n_levels = np.atleast_2d(model.coef_).shape
+    scale = model.scale_ if is_classifier(model) else 1.0
+    weights = variances[: n_scores * (n_levels + 1)].reshape(n_scores, n_levels + 1)
+    return np.asarray(scale * np.sqrt(weights[:, :-1]))

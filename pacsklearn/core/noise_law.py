@@ -55,6 +55,11 @@ class LatticeLaw:
         """Whether outputs are released as they are."""
         return self.scale == 0
 
+    @property
+    def noise_variances(self) -> Floats:
+        """Variance of the noise of each released number; (d,)."""
+        return np.einsum("k,kd,kd->d", np.square(self.step * self.scale), self.axes, self.axes)
+
     def decode(self, observed: Integers) -> Floats:
         """Output vector of shape (d,) for the released integers; a public function."""
         return np.asarray(self.origin + (observed * self.step) @ self.axes)

@@ -91,8 +91,8 @@ class PublicPrior:
 
         Parameters
         ----------
-        vector : ndarray of shape (d,)
-            As the law decodes it.
+        vector : ndarray of shape (d,) or (n, d)
+            As the law decodes it; one, or several.
         law : NoiseLaw
         metric : Metric
             Expected squared change of the predictions.
@@ -104,11 +104,12 @@ class PublicPrior:
         sizes = np.sum(axes**2, axis=1)
         held = np.isnan(constant.vector)
         deviation = np.where(held, 0.0, vector - constant.vector)
-        along = (metric.root(deviation[None]) @ axes.T)[0] / np.where(sizes > 0, sizes, 1.0)
+        along = metric.root(np.atleast_2d(deviation)) @ axes.T / np.where(sizes > 0, sizes, 1.0)
         noise = (law.step * law.scale) ** 2 * sizes
         prior = (self.spread / constant.slope) ** 2 / law.dimension
         lost = np.where(sizes > 0, noise / (prior + noise), 0.0)
-        return np.asarray(vector - np.where(held, 0.0, (lost * along) @ law.axes))
+        moved = ((lost * along) @ law.axes).reshape(vector.shape)
+        return np.asarray(vector - np.where(held, 0.0, moved))
 
 
 def checked_range(value_range: Any, advice: str = "") -> tuple[float, float]:

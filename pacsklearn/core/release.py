@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
 from pacsklearn.core.event import Event
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.information.arrays import Floats
 from pacsklearn.information.individual_information import IndividualInformation
 
 __all__ = ["Release"]
@@ -36,6 +37,9 @@ class Release:
     individual : IndividualInformation, optional
         What this release tells about each unit by itself, when it was asked for; a public
         function of the universe.
+    noise_variances : ndarray of shape (d,), optional
+        Variance of the noise in each released number, in the order of the canonical vector;
+        a function of the noise law, which does not depend on the secret.
     """
 
     value: Any
@@ -44,6 +48,7 @@ class Release:
     noise_power: float
     released_power: float
     individual: IndividualInformation | None = None
+    noise_variances: Floats | None = field(default=None, repr=False)
 
     def save(
         self,

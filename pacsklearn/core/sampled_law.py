@@ -118,6 +118,12 @@ class SampledLaw:
         """Lattice point of one output of shape (d,); secret when the output is."""
         return self.span.point(output, self.step)
 
+    @property
+    def noise_variances(self) -> Floats:
+        """Variance of the noise of each released number; (d,)."""
+        axes = self.span.axes
+        return np.einsum("k,kd,kd->d", np.square(self.step * LATTICE_SCALE), axes, axes)
+
     def decode(self, observed: Integers) -> Floats:
         """Output vector of shape (d,) for the released integers; a public function."""
         return np.asarray(self.span.centre + (observed * self.step) @ self.span.axes)

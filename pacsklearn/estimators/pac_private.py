@@ -173,6 +173,9 @@ class PACPrivate(PlannedFit):
         With responses: rows answered so far, stored answers included.
     remaining_budget_ : float
         With responses: nats that may still be charged.
+    noise_variances_ : ndarray of shape (n_outputs,)
+        With parameters: variance of the noise in each number of the canonical vector, a function
+        of the noise law. :class:`AdditiveTermsDisplay` draws it.
     classes_ : ndarray of shape (n_classes,)
         Public class labels, for classifiers.
     best_params_ : dict
@@ -262,6 +265,7 @@ SubsetFitError, NonDeterministicError
         "feature_names_in_",
         "leaderboard_",
         "n_features_in_",
+        "noise_variances_",
         "released_estimator_",
         "released_methods_",
     )
@@ -361,6 +365,7 @@ SubsetFitError, NonDeterministicError
                 "released_estimator_": release.value,
                 "released_methods_": methods,
                 "_guarantee": release.guarantee,
+                "noise_variances_": release.noise_variances,
             }
             if choice is not None:
                 stated = choice.stated(learned["_guarantee"])

@@ -69,6 +69,7 @@ def table_release(
         "released_estimator_": release.value,
         "released_methods_": plan.outputs.canonicalizer.methods,
         "_guarantee": release.guarantee,
+        "noise_variances_": release.noise_variances,
     }
     classes = getattr(release.value, "classes_", None)
     return learned if classes is None else {**learned, "classes_": classes}

@@ -311,7 +311,14 @@ class DrawnProcedure:
             observed = self._observed(laws, plans)
         guarantee = self.guarantee(plans, provenance)
         return tuple(
-            Release(plan.value(law.decode(one)), guarantee, event, law.noise_power, law.noise_power)
+            Release(
+                plan.value(law.decode(one)),
+                guarantee,
+                event,
+                law.noise_power,
+                law.noise_power,
+                noise_variances=law.noise_variances,
+            )
             for plan, law, one in zip(plans, laws, observed, strict=True)
         )
 

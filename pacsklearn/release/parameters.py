@@ -207,4 +207,12 @@ def take_parameters(
     if individual_figures is not None:
         guarantee = with_individual(guarantee, individual_figures)
     value = mark_released(plan.value(plan.outputs.read(law, observed)), guarantee)
-    return Release(value, guarantee, event, law.noise_power, law.released_power, individual_figures)
+    return Release(
+        value,
+        guarantee,
+        event,
+        law.noise_power,
+        law.released_power,
+        individual_figures,
+        plan.outputs.noise_variances(law),
+    )
