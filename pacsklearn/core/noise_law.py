@@ -58,7 +58,9 @@ class LatticeLaw:
     @property
     def noise_variances(self) -> Floats:
         """Variance of the noise of each released number; (d,)."""
-        return np.einsum("k,kd,kd->d", np.square(self.step * self.scale), self.axes, self.axes)
+        return np.asarray(
+            np.einsum("k,kd,kd->d", np.square(self.step * self.scale), self.axes, self.axes)
+        )
 
     def decode(self, observed: Integers) -> Floats:
         """Output vector of shape (d,) for the released integers; a public function."""

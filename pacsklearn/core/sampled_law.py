@@ -122,7 +122,7 @@ class SampledLaw:
     def noise_variances(self) -> Floats:
         """Variance of the noise of each released number; (d,)."""
         axes = self.span.axes
-        return np.einsum("k,kd,kd->d", np.square(self.step * LATTICE_SCALE), axes, axes)
+        return np.asarray(np.einsum("k,kd,kd->d", np.square(self.step * LATTICE_SCALE), axes, axes))
 
     def decode(self, observed: Integers) -> Floats:
         """Output vector of shape (d,) for the released integers; a public function."""
