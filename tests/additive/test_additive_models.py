@@ -173,6 +173,8 @@ def test_releases_are_good_and_hold_private_numbers_only(codebook, table):
         "coef_",
         "feature_names_in_",
         "intercept_",
+        "pacsklearn_digest_",
+        "pacsklearn_guarantee_",
         "n_features_in_",
         "scale_",
         "schema_",

@@ -212,6 +212,7 @@ def test_it_is_a_step_like_any_other(iris: Any) -> None:
     assert scores.min() > 0.8
 
 
+@pytest.mark.filterwarnings("ignore:Pipeline steps before:pacsklearn.exceptions.PrivacyLeakWarning")
 def test_budget_and_the_wrapped_parameters_are_searched(iris: Any) -> None:
     X, y = iris
     grid = {"budget": [1e-6, 50.0], "estimator__C": [0.1, 1.0]}
