@@ -232,7 +232,7 @@ def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator:
             f"than a constant answer. {advice}PACPrivate.plan shows the figures (for the curator's "
             "eyes), and tune= chooses.",
             UtilityWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

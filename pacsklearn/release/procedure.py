@@ -117,7 +117,7 @@ class ReleaseProcedure:
                 "nothing is promised about them. The guarantee states the share; use more "
                 "subsets, or release fewer numbers.",
                 FewCandidatesWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
 
     def event(self, kind: str, law: Any, n_outputs: int, n_noisy: int, used: Any) -> Event:

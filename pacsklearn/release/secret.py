@@ -98,7 +98,7 @@ def sampler_for(random_state: Any) -> Sampler:
         "random_state makes the secret and the noise predictable: the result is reproducible but "
         "NOT private. Use random_state=None for anything that leaves your hands.",
         PrivacyLeakWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
     seed = check_random_state(random_state).randint(0, 2**31 - 1)
     return SeededSampler(np.random.default_rng(seed))

@@ -26,6 +26,7 @@ from pacsklearn.audit.identification_attack import IdentificationAttack
 from pacsklearn.audit.replay import replay_fit
 from pacsklearn.audit.run_audit import run_audit
 from pacsklearn.core.attack import Attack, AttackResult
+from pacsklearn.core.game import Game
 from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
@@ -136,7 +137,7 @@ def test_a_leaf_that_bypasses_the_noise_is_caught(sound, monkeypatch):
             numbers[3] = own[leaking.secret, 3]
         return numbers
 
-    class Watching(type(game).__mro__[1]):  # a Game that tells the leak which secret was drawn
+    class Watching(Game):  # a Game that tells the leak which secret was drawn
         prior, members = property(lambda s: game.prior), property(lambda s: game.members)
         candidate_numbers = property(lambda s: own)
 

@@ -150,8 +150,8 @@ def test_a_random_state_fixes_the_subsets_and_marks_the_guarantee(
 def test_the_guarantee_says_what_known_memberships_tell() -> None:
     stated = private(subset_seed=0).fit(X, Y).guarantee_
     secret = private().fit(X, Y).guarantee_
-    assert stated.is_listed
-    assert not secret.is_listed
+    assert stated.secret.is_listed
+    assert not secret.secret.is_listed
     assert "drawn in secret" in str(secret)
     assert "look the others up" in str(stated)
     assert secret.knowing(0).blind == pytest.approx(0.5)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.accounts import Posting
-from pacsklearn.core.booked_ledger import OpenBook, charge_posting
+from pacsklearn.core.booked_ledger import OpenBook
 from pacsklearn.core.ledger import Ledger, MemoryLedger, _MemoryStore
 from pacsklearn.testing import check_ledger
 from pacsklearn.testing.ledger_check import _check_concurrency, _event
@@ -44,14 +44,9 @@ class ReadsComparesAndWritesBack(_MemoryStore):  # type: ignore[misc] # final, f
 
 
 class ForgetsKeys(_MemoryStore):  # type: ignore[misc]
-    @contextmanager
-    def opened(self, *, write: bool) -> Iterator[OpenBook]:
+    def write(self, change: Callable[[OpenBook], Any]) -> Any:
         self._book._by_key = {}
-        yield self._book
-
-    def charge(self, posting: Posting) -> bool:
-        with self._book.lock:
-            return charge_posting(self._book, posting)
+        return super().write(change)
 
 
 def broken(store: type[_MemoryStore], ceiling: float, **terms: float) -> Ledger:
