@@ -244,6 +244,7 @@ def test_a_release_holds_nothing_but_what_may_leave(universe: Any) -> None:
         "individual",
         "event",
         "noise_power",
+        "noise_variances",
         "released_power",
     }
 
