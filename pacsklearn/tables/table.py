@@ -134,7 +134,9 @@ class Table:
         task = partial(_summed, self._reader, work, self._profile is None)
         for sums, piece, rows in self._engine.run(task, self._reader.source.n_parts, self._watch):
             n_rows += rows
-            pieces += [] if piece is None else [piece]
+            if piece is not None:
+                pieces.append(piece)
+                ProfilePiece.thin(pieces)
             totals = _added(totals, sums)
         if not n_rows or totals is None:
             raise TableError("The table has no rows.")
@@ -177,7 +179,9 @@ def _summed(
 ) -> tuple[list[Any] | None, ProfilePiece | None, int]:
     """Sums over one piece, what the profile needs of it, and its rows."""
     totals: list[Any] | None = None
-    piece = ProfilePiece(grouped=reader.unit is not None) if profiled else None
+    piece = None
+    if profiled:
+        piece = ProfilePiece(grouped=reader.unit is not None, n_parts=reader.source.n_parts)
     n_rows = 0
     for batch in watch(reader.batches(part)):
         n_rows += len(batch.rows)

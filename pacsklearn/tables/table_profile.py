@@ -17,6 +17,7 @@ _SAMPLE = 2**17
 _FEWEST = 2**13
 _CELLS = 2**23
 _OF_A_BATCH = 2**13
+_UNEVEN = 16
 _MOST_CLASSES = 1000
 
 
@@ -24,8 +25,8 @@ _MOST_CLASSES = 1000
 class ProfilePiece:
     """What is kept of the batches of one piece of a table; secret material."""
 
-    def __init__(self, *, grouped: bool) -> None:
-        self.grouped = grouped
+    def __init__(self, *, grouped: bool, n_parts: int) -> None:
+        self.grouped, self.n_parts = grouped, n_parts
         self.n_rows, self.stride = 0, 1
         self.kept: list[Batch] = []
         self.names: list[NDArray[np.uint64]] = []
@@ -38,9 +39,10 @@ class ProfilePiece:
         chosen = np.linspace(0, n - 1, min(n, _OF_A_BATCH)).astype(np.intp)[:: self.stride]
         target = None if batch.target is None else batch.target[chosen]
         self.kept.append(Batch(batch.rows[chosen], target, batch.names[chosen]))
-        if sum(len(one.rows) for one in self.kept) > 2 * _most(batch):
-            joined = _joined(self.kept)
-            self.kept, self.stride = [Batch(*(_cut(part, 2) for part in joined))], 2 * self.stride
+        # Of many pieces no one travels with a whole sample, unless nearly all rows are in a few.
+        own = _most(batch) * min(1.0, _UNEVEN / self.n_parts)
+        if self.n_kept > 2 * max(own, _FEWEST):
+            self.halve()
         self.n_rows += n
         if self.grouped:
             self.names.append(np.unique(batch.names))
@@ -48,6 +50,28 @@ class ProfilePiece:
             known = batch.target if self.values is None else _both(self.values, batch.target)
             self.values = np.unique(known)
             self.n_values = len(self.values)
+
+    @property
+    def n_kept(self) -> int:
+        """Rows kept so far."""
+        return sum(len(one.rows) for one in self.kept)
+
+    def halve(self) -> None:
+        """Keep every second of the rows kept."""
+        # A copy: a view would keep all of them in memory.
+        self.kept = [_joined([_every(2, _joined(self.kept))])]
+        self.stride *= 2
+
+    @staticmethod
+    def thin(pieces: Sequence[ProfilePiece]) -> None:
+        """Keep a few samples' worth of all pieces so far, of each by its rows."""
+        kept = [piece for piece in pieces if piece.kept]
+        if not kept or sum(piece.n_kept for piece in kept) <= 4 * _most(kept[0].kept[0]):
+            return
+        n_rows = sum(piece.n_rows for piece in kept)
+        for piece in kept:
+            while piece.n_kept >= 2 * _share(piece, n_rows) and piece.n_kept > 1:
+                piece.halve()
 
 
 @final
@@ -77,10 +101,9 @@ class TableProfile:
         kept = []
         for piece in pieces:
             if piece.kept:
-                wanted = max(1, _most(piece.kept[0]) * piece.n_rows // n_rows)
                 own = _joined(piece.kept)
-                stride = -(-len(own.rows) // wanted)
-                kept.append(Batch(*(_cut(part, stride) for part in own)))
+                stride = -(-len(own.rows) // _share(piece, n_rows))
+                kept.append(_every(stride, own))
         sample = _joined(kept)
         n_units = n_rows
         if unit != "row":
@@ -107,8 +130,15 @@ def _most(batch: Batch) -> int:
     return int(np.clip(_CELLS // max(batch.rows.shape[1], 1), _FEWEST, _SAMPLE))
 
 
-def _cut(part: Any, stride: int) -> Any:
-    return None if part is None else part[::stride]
+def _every(stride: int, batch: Batch) -> Batch:
+    rows, target, names = batch
+    few = None if target is None else target[::stride]
+    return Batch(rows[::stride], few, names[::stride])
+
+
+def _share(piece: ProfilePiece, n_rows: int) -> int:
+    """Rows of a piece that belong into a sample of all."""
+    return max(1, _most(piece.kept[0]) * piece.n_rows // n_rows)
 
 
 def _joined(batches: Sequence[Batch]) -> Batch:
