@@ -187,7 +187,8 @@ def main() -> None:
             y = all_targets[case.target]
             private = PACPrivate(clone(case.estimator), n_subsets=arguments.subsets)
             few = X[:2000], None if y is None else y[:2000]
-            PACPrivate(clone(case.estimator), n_subsets=8).fit(*few)  # imports, compiled code
+            warm = PACPrivate(clone(case.estimator), n_subsets=arguments.subsets)
+            warm.fit(*few)  # imports, compiled code
             product = product_seconds(X, space, arguments.repeats)
             plain, _ = processor(
                 partial(clone(case.estimator).fit, X, y), 2 * arguments.repeats + 1

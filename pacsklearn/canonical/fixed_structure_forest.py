@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -14,6 +15,7 @@ from pacsklearn.canonical.features import feature_facts, numeric_rows, set_featu
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.forests.feature_scale import FeatureScale, public_scale
 from pacsklearn.forests.leaves import repaired_votes
 from pacsklearn.forests.structure import ForestStructure, descend, forest_structure
@@ -49,6 +51,33 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
     noised = ("thresholds_ (not where random in a public range)", "leaf_values_")
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
+        size = 1.0
+        if _has_scale(estimator):
+            average = estimator.average(X) - 1 / estimator.classes_.size
+            size = float(np.sqrt(np.mean(np.square(average))))
+        return self._encoding(estimator, size)
+
+    def encode_jointly(
+        self, models: Sequence[Any], X: Any, space: SecretSpace
+    ) -> list[Encoding] | None:
+        if not _has_scale(models[0]):
+            return [self._encoding(model, 1.0) for model in models]
+        rows = numeric_rows(X)
+        if sparse.issparse(rows):
+            return None
+        from pacsklearn.forests.forest_kernel import mean_square
+
+        order = forest_structure(models[0], rows.shape[1]).order
+        used, asked = np.unique(order, return_inverse=True)
+        columns, asked = np.ascontiguousarray(rows[:, used].T), asked.reshape(order.shape)
+        return [
+            self._encoding(model, np.sqrt(mean_square(columns, own, asked, *numbers)))
+            for i, model in enumerate(models)
+            for own, numbers in [(space.rows(i), (model.thresholds_, model.leaf_values_))]
+        ]
+
+    def _encoding(self, estimator: Any, size: float) -> Encoding:
+        """Encoding of a forest with averages of root mean square ``size`` about equal ones."""
         arrays: dict[str, Floats] = {}
         if estimator.thresholds == "learned":
             arrays["thresholds"] = estimator.thresholds_
@@ -59,10 +88,9 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
         if is_classifier(estimator):
             facts["classes_"] = estimator.classes_
             values = values - values.mean(axis=0)
-            if estimator.leaves != "votes":
+            if _has_scale(estimator):
                 # How sure a forest is depends on every row, even where a leaf is the same for all.
-                average = estimator.average(X) - 1 / values.shape[0]
-                scale = float(np.sqrt(np.mean(np.square(average)))) or 1.0
+                scale = float(size) or 1.0
                 values = values / scale
                 arrays["log_scale"] = np.array([np.log(scale)])
         arrays["leaves"] = values
@@ -107,6 +135,11 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         return (estimator.predict_proba if is_classifier(estimator) else estimator.predict)(X)
+
+
+def _has_scale(estimator: Any) -> bool:
+    """Whether leaves are released with their size on the subset's own rows apart."""
+    return is_classifier(estimator) and estimator.leaves != "votes"
 
 
 def _thresholds(arrays: dict[str, Floats], template: Any, structure: ForestStructure) -> Floats:

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from pacsklearn.forests.fixed_structure_forest import FixedStructureForest, checked_weights
-from pacsklearn.forests.growth import entropy
+from pacsklearn.forests.growth import Impurity, Statistics, entropy
 from pacsklearn.forests.leaves import common_votes, on_simplex, shrunken_leaves
 from pacsklearn.information.arrays import Floats
 
@@ -128,19 +128,31 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
             raise ValueError(f"leaves must be 'probabilities' or 'votes', got {self.leaves!r}.")
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        weights = checked_weights(sample_weight, X.shape[0])
+        statistics = self.statistics(y, sample_weight)
+        self.set_leaves(self.grow(X, statistics), statistics.origin)
+        return self
+
+    @property
+    def impurity(self) -> Impurity:
+        return entropy
+
+    def statistics(self, y: Any, sample_weight: Any = None) -> Statistics:
+        """Set ``classes_``, and give each row's weight in its class's column."""
+        weights = checked_weights(sample_weight, y.shape[0])
         self.classes_, codes = np.unique(y, return_inverse=True)
-        counts = np.zeros((X.shape[0], self.classes_.size))
+        counts = np.zeros((y.shape[0], self.classes_.size))
         if self.class_weight is not None:
             weights = weights * compute_sample_weight(self.class_weight, y)
-        counts[np.arange(X.shape[0]), codes] = weights
-        sums = self.grow(X, counts, weights, entropy)
+        counts[np.arange(y.shape[0]), codes] = weights
+        return Statistics(counts, weights)
+
+    def set_leaves(self, sums: Floats, origin: float) -> None:
+        """Set what the leaves say, by the sums of the statistics in every node."""
         equal = np.full(self.classes_.size, 1 / self.classes_.size)
         values = shrunken_leaves(sums, sums.sum(axis=-1), equal, self.prior_count)
         if self.leaves == "votes":
             values = common_votes(values, sums[:, -values.shape[1] :], self.prior_count)
         self.leaf_values_ = values
-        return self
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities: the mean of the trees', on the simplex; (n_rows, n_classes)."""

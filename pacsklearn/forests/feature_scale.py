@@ -8,7 +8,7 @@ import numpy as np
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["FeatureScale", "feature_scale", "public_scale"]
+__all__ = ["FeatureScale", "feature_scale", "public_scale", "spanned_scale"]
 
 # Standard deviations to either side of the mean.
 _WIDTH = 2.5
@@ -55,5 +55,10 @@ def feature_scale(feature_range: Any, X: Floats, weights: Floats) -> FeatureScal
     shares = weights / weights.sum()
     mean = shares @ X
     spread = np.sqrt(shares @ (X - mean) ** 2)
+    return spanned_scale(mean, spread)
+
+
+def spanned_scale(mean: Floats, spread: Floats) -> FeatureScale:
+    """Scale of columns with this mean and standard deviation."""
     flat = spread <= 1e-12 * np.maximum(np.abs(mean), np.finfo(np.float64).tiny)
     return FeatureScale(mean, np.where(flat, 1.0, _WIDTH * spread))

@@ -14,7 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
 from pacsklearn.forests.feature_scale import feature_scale
-from pacsklearn.forests.growth import Impurity, ThresholdRule, grow_thresholds, node_sums
+from pacsklearn.forests.growth import (
+    Impurity,
+    Statistics,
+    ThresholdRule,
+    grow_thresholds,
+    node_sums,
+)
 from pacsklearn.forests.structure import descend, forest_structure
 from pacsklearn.information.arrays import Floats
 
@@ -55,23 +61,29 @@ class FixedStructureForest(BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return descend(X, self.features_, self.thresholds_)
 
-    def grow(self, X: Floats, statistics: Floats, weights: Floats, impurity: Impurity) -> Floats:
+    @property
+    def impurity(self) -> Impurity:
+        """What thresholds leave as little of as they can."""
+        raise NotImplementedError
+
+    def grow(self, X: Floats, statistics: Statistics) -> Floats:
         """Set structure and thresholds; return the sums of ``statistics`` in every node."""
-        rule = self._rule()
+        rule = self.rule()
         structure = forest_structure(self, X.shape[1])
-        scale = feature_scale(self.feature_range, X, weights)
+        scale = feature_scale(self.feature_range, X, statistics.weights)
         if self.thresholds == "random":
             self.thresholds_ = scale.raw(structure.units, structure.features)
             leaves = descend(X, structure.features, self.thresholds_)
         else:
             self.thresholds_, leaves = grow_thresholds(
-                X, statistics, impurity, structure, scale, rule
+                X, statistics.values, self.impurity, structure, scale, rule
             )
         self.features_ = structure.features
         self.centre_, self.half_width_ = scale
-        return node_sums(leaves, statistics, 2**structure.depth)
+        return node_sums(leaves, statistics.values, 2**structure.depth)
 
-    def _rule(self) -> ThresholdRule:
+    def rule(self) -> ThresholdRule:
+        """How thresholds are chosen, by checked parameters."""
         check_parameters(self)
         return ThresholdRule(self.step, self.smoothing, self.penalty, self.temperature)
 

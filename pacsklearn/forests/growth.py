@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,17 @@ from pacsklearn.forests.feature_scale import FeatureScale
 from pacsklearn.forests.structure import ForestStructure
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["ThresholdRule", "entropy", "grow_thresholds", "node_sums", "squared_error"]
+__all__ = [
+    "Statistics",
+    "ThresholdRule",
+    "chosen_units",
+    "entropy",
+    "grow_thresholds",
+    "impurity_unit",
+    "node_sums",
+    "squared_error",
+    "summed_upward",
+]
 
 Integers = NDArray[np.intp]
 Impurity = Callable[[Floats], Floats]
@@ -21,6 +31,24 @@ Impurity = Callable[[Floats], Floats]
 # Where a feature does not help, the middle of its range is as good as any and the most stable.
 _TIE = 1e-9
 _CLOSE = 1e-6
+
+
+class Statistics(NamedTuple):
+    """What impurity and leaves follow from, when it is added up over rows.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, q)
+        Each row's weight in its class's column; or its weight, that times its target, and times
+        the target's square.
+    weights : ndarray of shape (n_rows,)
+    origin : float
+        What was subtracted from the targets, because squares of large ones swamp their variance.
+    """
+
+    values: Floats
+    weights: Floats
+    origin: float = 0.0
 
 
 class ThresholdRule(NamedTuple):
@@ -69,7 +97,8 @@ class ThresholdRule(NamedTuple):
         if self.temperature == 0:
             return np.asarray(grid[cost.argmin(axis=1)])
         share = np.exp(-(cost - cost.min(axis=1, keepdims=True)) / self.temperature)
-        return np.asarray((share @ grid) / share.sum(axis=1))
+        # Row by row, so that a node's threshold does not depend on how many there are.
+        return np.asarray(np.sum(share * grid, axis=1) / share.sum(axis=1))
 
 
 def entropy(sums: Floats) -> Floats:
@@ -121,7 +150,7 @@ def grow_thresholds(
     grid = rule.grid
     n_rows, n_trees = X.shape[0], structure.order.shape[0]
     cells = _cells(X, scale, grid)
-    whole = _unit(statistics, impurity)
+    whole = impurity_unit(statistics.sum(axis=0), impurity)
     repeated = np.repeat(statistics, n_trees, axis=0)
     thresholds = np.empty(structure.features.shape)
     trees = np.arange(n_trees)
@@ -130,14 +159,36 @@ def grow_thresholds(
         n_nodes, width = 2**level, grid.size + 1
         cell = (trees * n_nodes + node) * width + cells[:, features]
         counts = _sums(cell.ravel(), repeated, n_trees * n_nodes * width)
-        below = counts.reshape(n_trees * n_nodes, width, -1).cumsum(axis=1)
-        total, below = below[:, -1:], below[:, :-1]
-        left_behind = (impurity(below) + impurity(np.maximum(total - below, 0.0))) / whole
-        units = rule.choose(left_behind).reshape(n_trees, n_nodes)
+        counts = counts.reshape(n_trees * n_nodes, width, -1)
+        units = chosen_units(counts, impurity, whole, rule).reshape(n_trees, n_nodes)
         chosen = scale.raw(units, features[:, None])
         thresholds[:, n_nodes - 1 : 2 * n_nodes - 1] = chosen
         node = 2 * node + (X[:, features] > chosen[trees, node])
     return thresholds, node
+
+
+def chosen_units(counts: Floats, impurity: Impurity, whole: Any, rule: ThresholdRule) -> Floats:
+    """Threshold of each node, in units of its feature's range.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_nodes, n_cells, q)
+        Sums of the statistics of a node's rows in each cell of the grid.
+    impurity : callable
+    whole : float or ndarray of shape (n_nodes, 1)
+        What impurity is measured in; see :func:`impurity_unit`.
+    rule : ThresholdRule
+    """
+    below = counts.cumsum(axis=1)
+    total, below = below[:, -1:], below[:, :-1]
+    left_behind = (impurity(below) + impurity(np.maximum(total - below, 0.0))) / whole
+    return rule.choose(left_behind)
+
+
+def impurity_unit(total: Floats, impurity: Impurity) -> float:
+    """What impurity is measured in, by sums over all rows: nats a row, or the target's variance."""
+    whole = float(total.sum()) if impurity is entropy else float(impurity(total))
+    return whole if whole > 0 else 1.0
 
 
 def node_sums(leaves: Integers, statistics: Floats, n_leaves: int) -> Floats:
@@ -149,12 +200,16 @@ def node_sums(leaves: Integers, statistics: Floats, n_leaves: int) -> Floats:
         Level by level, the leaves last.
     """
     n_trees = leaves.shape[1]
-    sums = np.empty((n_trees, 2 * n_leaves - 1, statistics.shape[1]))
     cells = (leaves + n_leaves * np.arange(n_trees)).ravel()
     repeated = np.repeat(statistics, n_trees, axis=0)
-    sums[:, n_leaves - 1 :] = _sums(cells, repeated, n_trees * n_leaves).reshape(
-        n_trees, n_leaves, -1
-    )
+    return summed_upward(_sums(cells, repeated, n_trees * n_leaves).reshape(n_trees, n_leaves, -1))
+
+
+def summed_upward(leaf_sums: Floats) -> Floats:
+    """Sums in every node, from those in the leaves; (n_trees, 2 * n_leaves - 1, q)."""
+    n_trees, n_leaves, width = leaf_sums.shape
+    sums = np.empty((n_trees, 2 * n_leaves - 1, width))
+    sums[:, n_leaves - 1 :] = leaf_sums
     for node in range(n_leaves - 2, -1, -1):
         sums[:, node] = sums[:, 2 * node + 1] + sums[:, 2 * node + 2]
     return sums
@@ -178,10 +233,3 @@ def _sums(cells: Integers, statistics: Floats, n_cells: int) -> Floats:
     return np.stack(
         [np.bincount(cells, column, minlength=n_cells) for column in statistics.T], axis=-1
     )
-
-
-def _unit(statistics: Floats, impurity: Impurity) -> float:
-    """What impurity is measured in: nats a row, or the share of the target's variance."""
-    total = statistics.sum(axis=0)
-    whole = float(total.sum()) if impurity is entropy else float(impurity(total))
-    return whole if whole > 0 else 1.0

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from pacsklearn.forests.fixed_structure_forest import FixedStructureForest, checked_weights
-from pacsklearn.forests.growth import squared_error
+from pacsklearn.forests.growth import Impurity, Statistics, squared_error
 from pacsklearn.forests.leaves import shrunken_leaves
 from pacsklearn.information.arrays import Floats
 
@@ -75,17 +75,28 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
         sample_weight : array-like of shape (n_rows,), optional
         """
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        weights = checked_weights(sample_weight, X.shape[0])
+        statistics = self.statistics(y, sample_weight)
+        self.set_leaves(self.grow(X, statistics), statistics.origin)
+        return self
+
+    @property
+    def impurity(self) -> Impurity:
+        return squared_error
+
+    def statistics(self, y: Any, sample_weight: Any = None) -> Statistics:
+        """Each row's weight, that times its target, and times the target's square."""
+        weights = checked_weights(sample_weight, y.shape[0])
         y = self._clipped(y.astype(np.float64))
-        # About their mean, because squares of large targets swamp their variance.
         mean = float(np.average(y, weights=weights))
         apart = y - mean
-        statistics = weights[:, None] * np.column_stack([np.ones_like(y), apart, apart**2])
-        sums = self.grow(X, statistics, weights, squared_error)
-        prior = None if self.target_range is None else np.array([self._middle() - mean])
+        values = weights[:, None] * np.column_stack([np.ones_like(y), apart, apart**2])
+        return Statistics(values, weights, mean)
+
+    def set_leaves(self, sums: Floats, origin: float) -> None:
+        """Set what the leaves say, by the sums of the statistics in every node."""
+        prior = None if self.target_range is None else np.array([self._middle() - origin])
         means = shrunken_leaves(sums[..., 1:2], sums[..., 0], prior, self.prior_count)
-        self.leaf_values_ = means + mean
-        return self
+        self.leaf_values_ = means + origin
 
     def predict(self, X: Any) -> Floats:
         """Mean of the trees' numbers, inside ``target_range``."""

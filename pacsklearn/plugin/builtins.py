@@ -292,6 +292,15 @@ def pacsklearn_subset_fitters() -> Iterator[SubsetFitterRecord]:
         "means and variances of all subsets by one matrix product",
     )
     yield SubsetFitterRecord(
+        "fixed_forest",
+        "pacsklearn.fitting.fixed_forest:FixedForestFitter",
+        (
+            "pacsklearn.forests.classifier.FixedStructureForestClassifier",
+            "pacsklearn.forests.regressor.FixedStructureForestRegressor",
+        ),
+        "histograms of all subsets from one table, whose rows are not copied",
+    )
+    yield SubsetFitterRecord(
         "additive",
         "pacsklearn.fitting.additive:AdditiveFitter",
         (
