@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import logging
 import os
 import tempfile
@@ -81,9 +82,9 @@ def serve(
         typer.echo(
             f"made {key_file}: back it up, apart from the database; nothing opens without it"
         )
-    coordinator = Coordinator(
-        password or database, Vault.from_file(key_file), settings, named_estimator
-    )
+    vault = Vault.from_file(key_file)
+    coordinator = Coordinator(password or database, vault, settings, named_estimator)
+    typer.echo(f"statements are signed by {base64.b64encode(vault.public_key).decode()}")
     token = key_file.expanduser().with_suffix(".curator")
 
     def begin() -> None:

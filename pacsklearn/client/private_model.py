@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from pacsklearn.client.api_key import ApiKey
 from pacsklearn.client.channel import Channel
+from pacsklearn.client.statement import checked_guarantee, statement_key
 from pacsklearn.client.tensors import columns_of, written
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.exceptions import PriceError, ServiceBudgetError, ServiceError
@@ -56,6 +57,9 @@ class PrivateModel(BaseEstimator):
         carry the same idempotency key, so an answer is charged once.
     ca_file : str, optional
         File of the certificates that sign the service's own; the system's by default.
+    public_key : str or path-like, optional
+        The key the service signs its statements with, as the curator gave it to you: base64, or a
+        PEM file. ``guarantee_`` is refused when another key signed it (needs ``cryptography``).
 
     Attributes
     ----------
@@ -92,6 +96,7 @@ class PrivateModel(BaseEstimator):
         timeout: float = 60.0,
         retries: int = 5,
         ca_file: str | None = None,
+        public_key: str | os.PathLike[str] | None = None,
     ) -> None:
         self.url = url
         self.key = key
@@ -100,6 +105,7 @@ class PrivateModel(BaseEstimator):
         self.timeout = timeout
         self.retries = retries
         self.ca_file = ca_file
+        self.public_key = public_key
 
     @property
     def key(self) -> ApiKey | None:
@@ -218,9 +224,21 @@ class PrivateModel(BaseEstimator):
 
     @property
     def guarantee_(self) -> Guarantee:
-        """What the service promises about the model, at its ceiling."""
-        statement = self._channel().get("v1", "models", self._connected().model_, "statement")
-        return Guarantee.from_json(json.dumps(statement["statement"]["guarantee"]))
+        """What the service promises about the model, at its ceiling.
+
+        Raises
+        ------
+        ServiceError
+            When the statement is about another model, or was not signed by ``public_key``. Without
+            ``public_key`` nobody's signature is checked.
+        """
+        key = None if self.public_key is None else statement_key(self.public_key)
+        return checked_guarantee(
+            self._channel().get("v1", "models", self._connected().model_, "statement"),
+            model=self.model_,
+            step_budget=self.step_budget_,
+            key=key,
+        )
 
     @property
     def remaining_budget_(self) -> float:

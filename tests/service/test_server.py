@@ -72,6 +72,14 @@ def test_a_triton_client(live: Live, rows: Any) -> None:
         assert answers[0].dtype == np.int64
 
 
+def test_the_printed_key_signs_the_statements(live: Live) -> None:
+    from pacsklearn import PrivateModel
+
+    printed = live.text().split("statements are signed by ")[1].split()[0]
+    model = PrivateModel(live.url, live.key, public_key=printed)  # type: ignore[attr-defined]
+    assert model.guarantee_.budget == 2.0
+
+
 def test_a_kserve_client(live: Live, rows: Any, tmp_path: Path) -> None:
     if not KSERVE:
         pytest.skip(

@@ -1,0 +1,91 @@
+"""Whose promise it is: the signature of a service's statement."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from pacsklearn import Guarantee, PrivateModel
+from pacsklearn.client.statement import checked_guarantee, statement_key
+from pacsklearn.exceptions import ServiceError
+from pacsklearn.publishing.signature import make_key, public_key
+from tests.service.house import STEP, House
+
+
+@pytest.fixture(scope="module")
+def document(house: House) -> Any:
+    return house.call("GET", "/v1/models/risk/statement", user="ann").json()
+
+
+@pytest.fixture(scope="module")
+def key(house: House) -> str:
+    return base64.b64encode(house.coordinator.vault.public_key).decode()
+
+
+def forged(document: Any, signer: Ed25519PrivateKey, **facts: Any) -> Any:
+    """Another statement, signed by a key of the forger and shown with it."""
+    made = copy.deepcopy(document)
+    made["statement"].update(facts)
+    content = json.dumps(made["statement"], sort_keys=True, separators=(",", ":")).encode()
+    made["signature"] = base64.b64encode(signer.sign(content)).decode()
+    made["public_key"] = base64.b64encode(signer.public_key().public_bytes_raw()).decode()
+    return made
+
+
+def test_the_curators_key_is_accepted_and_another_refused(
+    house: House, server: Any, key: str, tmp_path: Path
+) -> None:
+    good = PrivateModel(server[0], house.key("ann"), public_key=key)
+    assert isinstance(good.guarantee_, Guarantee)
+    _, other = make_key(tmp_path / "other.key")
+    wrong = PrivateModel(server[0], house.key("ann"), public_key=other)
+    with pytest.raises(ServiceError, match="not signed by the key in public_key"):
+        _ = wrong.guarantee_
+    assert wrong.predict(np.zeros((1, 4))).shape == (1,)  # answers need no statement
+
+
+def test_a_forged_statement_shows_its_own_key_in_vain(document: Any, key: str) -> None:
+    known, more = statement_key(key), {"model": "risk", "step_budget": STEP}
+    assert checked_guarantee(document, key=known, **more).budget == 2.5
+    better = document["statement"]["guarantee"] | {"budget": 0.001}
+    lie = forged(document, Ed25519PrivateKey.generate(), guarantee=better)
+    with pytest.raises(ServiceError, match="not signed"):
+        checked_guarantee(lie, key=known, **more)
+    for path in (("model", "other"), ("step_budget", 0.5), ("dataset", "another")):
+        changed = copy.deepcopy(document)
+        changed["statement"].update([path])
+        with pytest.raises(ServiceError, match="not signed"):
+            checked_guarantee(changed, key=known, **more)
+
+
+def test_a_statement_about_something_else_is_refused_though_signed(document: Any, key: str) -> None:
+    known = statement_key(key)
+    for more in ({"model": "other", "step_budget": STEP}, {"model": "risk", "step_budget": 0.5}):
+        for whose in (known, None):
+            with pytest.raises(ServiceError, match="another model, or another price"):
+                checked_guarantee(document, key=whose, **more)
+
+
+@pytest.mark.parametrize(
+    "broken", [None, {}, [], {"statement": {}}, {"statement": {"model": "risk"}, "signature": "?"}]
+)
+def test_what_is_no_statement(broken: Any, key: str) -> None:
+    for whose in (statement_key(key), None):
+        with pytest.raises(ServiceError, match="cannot be read"):
+            checked_guarantee(broken, model="risk", step_budget=STEP, key=whose)
+
+
+def test_keys_are_read_from_text_and_from_files(key: str, tmp_path: Path) -> None:
+    _, path = make_key(tmp_path / "curator.key")
+    assert statement_key(path) == statement_key(str(path)) == public_key(path).public_bytes_raw()
+    assert base64.b64encode(statement_key(key)).decode() == key
+    for wrong in (key[:-4], "nowhere.pub", "", tmp_path / "nowhere.pub", b"x" * 32):
+        with pytest.raises(ValueError, match="32 bytes in base64"):
+            statement_key(wrong)
