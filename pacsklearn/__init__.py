@@ -7,10 +7,11 @@ Wrap an estimator, state a budget, call ``fit``::
     publish(model, "model.pac", key="curator.key")
 """
 
-import importlib
-import typing
+# Not from typing: until this file has run, Ctrl-C on the command line shows a traceback.
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # what type checkers and editors read; the table below is what runs
+    from typing import Any
 
-if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below is what runs
     from pacsklearn.additive.classifier import AdditiveClassifier
     from pacsklearn.additive.regressor import AdditiveRegressor
     from pacsklearn.audit.audit_record import Audit
@@ -79,6 +80,8 @@ if typing.TYPE_CHECKING:  # what type checkers and editors read; the table below
     from pacsklearn.schema.schema import Schema
     from pacsklearn.session.privacy_session import PrivacySession
     from pacsklearn.tables.table import Table
+
+del TYPE_CHECKING
 
 __version__ = "0.1.0.dev0"
 
@@ -192,7 +195,9 @@ _ROOMS = frozenset(
 )
 
 
-def __getattr__(name: str) -> typing.Any:
+def __getattr__(name: str) -> "Any":
+    import importlib
+
     if name in _ROOMS:
         return importlib.import_module(f"pacsklearn.{name}")
     if name not in _HOMES:

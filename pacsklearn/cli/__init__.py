@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 
 __all__ = ["INTERRUPTED", "main", "missing_extra"]
@@ -39,5 +38,7 @@ def main() -> None:
         sys.stderr.write("Interrupted.\n")
         sys.exit(INTERRUPTED)
     finally:
+        import signal  # not above, where an interrupt would show
+
         # A second Ctrl-C, while the interpreter cleans up, ends it without a traceback.
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -12,7 +12,15 @@ from typing import Any, Final
 
 from pacsklearn.exceptions import BundleError
 
-__all__ = ["ALGORITHM", "check_signature", "make_key", "private_key", "public_key", "signature_of"]
+__all__ = [
+    "ALGORITHM",
+    "check_signature",
+    "has_signed",
+    "make_key",
+    "private_key",
+    "public_key",
+    "signature_of",
+]
 
 ALGORITHM: Final = "Ed25519"
 # A signature under a bundle says nothing about any other file that the same key signs.
@@ -143,6 +151,18 @@ def check_signature(content: bytes, document: Any, key: Any) -> str:
             raise
         raise BundleError("The signature cannot be read.") from None
     return name
+
+
+def has_signed(key: bytes, signature: bytes, content: bytes) -> bool:
+    """Whether the holder of a raw Ed25519 public key (32 bytes) signed exactly this content."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, content)
+    except InvalidSignature:
+        return False
+    return True
 
 
 def _name(key: Any) -> str:

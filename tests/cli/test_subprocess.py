@@ -133,3 +133,20 @@ def test_ctrl_c_while_the_interpreter_ends_prints_nothing(tmp_path):
     prelude = f"{SIGNAL}import atexit; atexit.register(interrupt)"
     done = run("--version", cwd=tmp_path, code=-2, prelude=prelude)
     assert done.stderr == ""
+
+
+def test_nothing_is_loaded_before_interrupts_are_caught(tmp_path):
+    """Ctrl-C in the tenth of a second before ``main`` runs would show a traceback."""
+    command = (
+        "import sys; before = set(sys.modules); from pacsklearn.cli import main\n"
+        "print(sorted(set(sys.modules) - before - {'__future__'}))"
+    )
+    done = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-S", "-c", command],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.stdout.strip() == "['pacsklearn', 'pacsklearn.cli']"
