@@ -34,6 +34,7 @@ The tree::
     PrivacyLeakWarning (UserWarning)          predictable noise, or a model that ignores its rows
     DesignWarning (UserWarning)               few candidates differ; the promise is for these
     PluginWarning (UserWarning)               a plugin failed and was left out
+    AnswersWarning (UserWarning)          "auto" releases answers, since it cannot release a model
     UtilityWarning (UserWarning)              a release expected to be no better than a constant
 
 No message ever quotes a data value, a fitted number or the secret.
@@ -47,6 +48,7 @@ from collections.abc import Mapping
 from typing import Any
 
 __all__ = [
+    "AnswersWarning",
     "AuditViolationError",
     "BudgetError",
     "BudgetExhaustedError",
@@ -158,7 +160,23 @@ class CanonicalizationError(PacsklearnError):
 
 
 class NoCanonicalizerError(CanonicalizationError, TypeError):
-    """No canonicalizer supports the estimator, so its parameters cannot be released."""
+    """No canonicalizer supports the estimator, so its parameters cannot be released.
+
+    Parameters
+    ----------
+    why : str
+        What about the estimator cannot be released.
+    advice : str, default=""
+        What to do instead.
+    """
+
+    def __init__(self, why: str, advice: str = "") -> None:
+        super().__init__(why, advice)
+        self.why = why
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"{self.why} {self.advice}".strip()
 
 
 class StructureMismatchError(CanonicalizationError):
@@ -361,6 +379,10 @@ class FewCandidatesWarning(UserWarning):
     Noise lives in the directions in which candidates differ; all else of the released vector is a
     function of the whole table.
     """
+
+
+class AnswersWarning(UserWarning):
+    """``release="auto"`` releases private answers, since no model of the kind can be released."""
 
 
 class UtilityWarning(UserWarning):

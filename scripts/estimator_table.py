@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import sklearn
 from sklearn.base import is_classifier, is_clusterer, is_regressor
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
 from sklearn.experimental import enable_halving_search_cv, enable_iterative_imputer  # noqa: F401
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -45,11 +47,13 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "CCA": {"n_components": 1},
     "CategoricalNB": {"min_categories": 2},
     "ColumnTransformer": {"transformers": [("scale", StandardScaler(), [0, 1])]},
+    "CountVectorizer": {"vocabulary": ["a", "b"]},
     "FeatureUnion": {"transformer_list": [("scale", StandardScaler())]},
     "GaussianRandomProjection": {"n_components": 2},
     "GridSearchCV": {"param_grid": {"C": [0.1, 1.0]}},
     "HalvingGridSearchCV": {"param_grid": {"C": [0.1, 1.0]}, "min_resources": 20},
     "HalvingRandomSearchCV": {"param_distributions": {"C": [0.1, 1.0]}, "min_resources": 20},
+    "HashingVectorizer": {"n_features": 4},
     "KBinsDiscretizer": {"n_bins": 3, "strategy": "uniform"},
     "NMF": {"n_components": 2, "max_iter": 2000},
     "MiniBatchNMF": {"n_components": 2},
@@ -71,6 +75,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "cv": 2,
     },
     "StackingRegressor": {"estimators": _REGRESSORS, "final_estimator": Ridge(), "cv": 2},
+    "TfidfVectorizer": {"vocabulary": ["a", "b"], "use_idf": False},
     "TheilSenRegressor": {"max_subpopulation": 20},
     "VotingClassifier": {"estimators": _CLASSIFIERS},
     "VotingRegressor": {"estimators": _REGRESSORS},
@@ -79,7 +84,9 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 TOLD = {
     "BisectingKMeans": "with few `n_clusters`",
     "CategoricalNB": "with `min_categories` given",
+    "CountVectorizer": "on a column of a `ColumnTransformer`, with `vocabulary` given",
     "GaussianRandomProjection": "with `n_components` given",
+    "HashingVectorizer": "on a column of a `ColumnTransformer`, with few `n_features`",
     "KBinsDiscretizer": "with as many bins in every subset",
     "OneHotEncoder": "with `categories` given",
     "OrdinalEncoder": "with `categories` given",
@@ -88,6 +95,9 @@ TOLD = {
     "SparseRandomProjection": "with `n_components` given",
     "StackingClassifier": "with `final_estimator` given",
     "StackingRegressor": "with `final_estimator` given",
+    "TfidfVectorizer": (
+        "on a column of a `ColumnTransformer`, with `vocabulary` given and `use_idf=False`"
+    ),
 }
 # Given to whatever has the parameter: a few rows need no more.
 SMALL = {"n_estimators": 3, "max_iter": 200, "max_subpopulation": 20, "cv": 2, "n_init": 1}
@@ -95,6 +105,7 @@ SLOW = {"MLPClassifier": 20, "MLPRegressor": 20, "HistGradientBoostingClassifier
 SLOW |= {"HistGradientBoostingRegressor": 3, "TSNE": 250}
 ONE_FEATURE = {"IsotonicRegression"}
 TWO_CLASSES = {"FixedThresholdClassifier", "TunedThresholdClassifierCV"}
+TEXTS = {"CountVectorizer", "HashingVectorizer", "TfidfVectorizer"}
 BITS = {"CategoricalNB", "OneHotEncoder", "OrdinalEncoder"}
 
 
@@ -129,7 +140,8 @@ def make(name: str) -> Any:
         small["max_iter"] = SLOW[name]
     if not isinstance(known.get("cv"), (int, type(None))):
         small.pop("cv", None)
-    return made.set_params(**small)
+    made.set_params(**small)
+    return ColumnTransformer([("text", made, "text")]) if name in TEXTS else made
 
 
 @cache
@@ -143,7 +155,7 @@ def row(name: str) -> Row:
 def _row(name: str, estimator: Any) -> Row:
     X, y = rows_for(name, estimator)
     settings: dict[str, Any] = {"value_range": (0.0, 3.0)} if is_regressor(estimator) else {}
-    private = PACPrivate(estimator, budget=1.0, n_subsets=8, max_answers=200, **settings)
+    private = PACPrivate(estimator, budget=1.0, n_subsets=8, **settings)
     family = _family(estimator)
     try:
         private.fit(X, y)
@@ -174,6 +186,8 @@ def rows_for(name: str, estimator: Any) -> tuple[Any, Any]:
     """A few rows and targets that the estimator can be fitted on."""
     X, y = load_iris(return_X_y=True)
     X, y = X[::2], y[::2]
+    if name in TEXTS:
+        return pd.DataFrame({"text": ["a", "b", "a b", ""] * 10}), None
     if name in BITS:
         return (np.median(X, axis=0) < X).astype(float), y
     if name in TWO_CLASSES:

@@ -28,6 +28,7 @@ __all__ = [
     "check_queries",
     "check_reader",
     "check_universe",
+    "refuse_fitted_before",
 ]
 
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
@@ -58,7 +59,7 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     X, y
         A DataFrame stays one; anything else becomes an array or a sparse matrix in CSR form.
     """
-    _refuse_fitted_before(estimator)
+    refuse_fitted_before(estimator)
     tags = get_tags(estimator)
     name = type(estimator).__name__
     check_reader(estimator)
@@ -95,9 +96,8 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     return X, y
 
 
-_TEXT_READERS = frozenset(
-    {"CountVectorizer", "TfidfVectorizer", "HashingVectorizer", "DictVectorizer", "FeatureHasher"}
-)
+_TEXT_READERS = frozenset({"CountVectorizer", "TfidfVectorizer", "HashingVectorizer"})
+_DICT_READERS = frozenset({"DictVectorizer", "FeatureHasher"})
 
 
 def check_reader(estimator: Any) -> None:
@@ -109,12 +109,14 @@ def check_reader(estimator: Any) -> None:
         With what to use instead.
     """
     first = _first_reader(estimator)
-    # One that stands by itself has no canonicalizer, and the error about that says why.
-    if first is not estimator and type(first).__name__ in _TEXT_READERS:
+    # One of dictionaries that stands by itself has no canonicalizer, and that error says why.
+    name = type(first).__name__
+    if name in _TEXT_READERS or (first is not estimator and name in _DICT_READERS):
         raise TypeError(
-            f"{type(first).__name__} reads texts or dictionaries, and candidates are rows of a "
+            f"{name} reads texts or dictionaries, and candidates are rows of a "
             "table. Put the texts into a column, describe it as Column(name, 'text') in a Schema, "
-            "with vocabulary= or to be hashed, and use SchemaEncoder(schema) as the first step."
+            "with vocabulary= or to be hashed, and use SchemaEncoder(schema) as the first step; or "
+            "name the column in a ColumnTransformer, with a HashingVectorizer of few n_features."
         )
 
 
@@ -136,7 +138,7 @@ def _check_codebooks(estimator: Any, X: Any) -> None:
         clone(first).prepare(X)
 
 
-def _refuse_fitted_before(estimator: Any) -> None:
+def refuse_fitted_before(estimator: Any) -> None:
     """Refuse parts that keep what they learned elsewhere: every candidate would publish it."""
     parts = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
     for path, part in [("estimator", estimator), *parts.items()]:

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    RobustScaler,
+    StandardScaler,
+)
 
+from pacsklearn._sklearn_compat import has_log_link
+from pacsklearn.canonical.linear_regressor import LinearRegressorCanonicalizer
 from pacsklearn.canonical.parts import Part, decode_parts, encode_parts, metric_of_parts
+from pacsklearn.canonical.pipeline import PipelineCanonicalizer
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric
+from pacsklearn.core.public_prior import Constant
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["TransformedTargetCanonicalizer"]
+__all__ = ["ScaledTargetCanonicalizer", "TransformedTargetCanonicalizer"]
+
+_SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
+_STEP = 1e-6
 
 
 @final
@@ -38,13 +54,19 @@ class TransformedTargetCanonicalizer(Canonicalizer):
     @classmethod
     def for_estimator(
         cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
-    ) -> TransformedTargetCanonicalizer:
-        if estimator.transformer is not None:
-            raise NoCanonicalizerError(
-                f"{type(estimator).__name__}(transformer=...) learns from the targets how to turn "
-                "predictions back; give func= and inverse_func=, which are public."
-            )
-        return cls(resolve(_blank(estimator)))
+    ) -> Canonicalizer:
+        part = resolve(_blank(estimator))
+        if estimator.transformer is None:
+            return cls(part)
+        if type(estimator.transformer) in _SCALERS and _is_linear(_blank(estimator), part):
+            return ScaledTargetCanonicalizer(part)
+        kind = type(estimator.transformer).__name__
+        raise NoCanonicalizerError(
+            f"{type(estimator).__name__}(transformer={kind}()) learns from the targets how to turn "
+            "predictions back.",
+            "Give func= and inverse_func=, which are public, or a linear regressor with a scaler "
+            "of the targets, which is folded into its weights.",
+        )
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         return encode_parts(self._parts(estimator, X), dimensions=int(estimator._training_dim))
@@ -68,9 +90,92 @@ class TransformedTargetCanonicalizer(Canonicalizer):
         """That of the regressor: the change of the transformed prediction."""
         return metric_of_parts(self._parts(estimator, X), layout, vectors)
 
+    def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
+        """The regressor's own for the transformed value, with the slope of the way back."""
+        inner, slope = value, 1.0
+        if template.func is not None:
+            inner = _at(template.func, value)
+        if template.inverse_func is not None:
+            step = _STEP * max(abs(inner), 1.0)
+            ends = [_at(template.inverse_func, inner + side * step) for side in (1.0, -1.0)]
+            slope = (ends[0] - ends[1]) / (2 * step)
+        if not (np.isfinite(inner) and np.isfinite(slope)):
+            raise ValueError(
+                f"prior_mean={value!r} is outside what func and inverse_func of "
+                f"{type(template).__name__} are defined for; give one inside."
+            )
+        found = self.part.constant(layout.children[0][1], inner, _blank(template))
+        return None if found is None else replace(found, slope=found.slope * slope)
+
     def _parts(self, estimator: Any, X: Any) -> list[Part]:
         return [Part("regressor", self.part, estimator.regressor_, X)]
 
 
+@final
+class ScaledTargetCanonicalizer(Canonicalizer):
+    """A linear regressor of scaled targets: the scale is folded into its weights.
+
+    The model that is released is the regressor alone, which predicts the targets themselves.
+
+    Parameters
+    ----------
+    part : Canonicalizer
+        Of the regressor.
+    """
+
+    def __init__(self, part: Canonicalizer) -> None:
+        self.part, self.noised, self.methods = part, part.noised, part.methods
+        self.is_searched, self.reads_rows = part.is_searched, part.reads_rows
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        return self.part.encode(_unscaled(estimator), X)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        return self.part.decode(vector, layout, _blank(template))
+
+    def align(self, vectors: Floats, layout: Layout) -> Floats:
+        return self.part.align(vectors, layout)
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        return self.part.metric(layout, _unscaled(estimator), X, vectors)
+
+    def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
+        return self.part.constant(layout, value, _blank(template))
+
+
 def _blank(estimator: Any) -> Any:
     return LinearRegression() if estimator.regressor is None else clone(estimator.regressor)
+
+
+def _is_linear(regressor: Any, part: Canonicalizer) -> bool:
+    """Whether the regressor predicts a linear function of what reaches its last step."""
+    if isinstance(part, PipelineCanonicalizer) and type(regressor) is Pipeline:
+        regressor, part = regressor.steps[-1][1], part.steps[-1][1]
+    return type(part) is LinearRegressorCanonicalizer and not has_log_link(regressor)
+
+
+def _unscaled(estimator: Any) -> Any:
+    """Fitted regressor that predicts the targets, not the scaled ones."""
+    return _with_output(estimator.regressor_, estimator.transformer_)
+
+
+def _with_output(regressor: Any, scaler: Any) -> Any:
+    changed = copy.copy(regressor)
+    if isinstance(regressor, Pipeline):
+        *steps, (name, last) = regressor.steps
+        changed.steps = [*steps, (name, _with_output(last, scaler))]
+        return changed
+    width = int(scaler.n_features_in_)
+    origin = scaler.inverse_transform(np.zeros((1, width)))[0]
+    scale = scaler.inverse_transform(np.ones((1, width)))[0] - origin
+    coef, intercept = np.asarray(regressor.coef_), np.asarray(regressor.intercept_)
+    changed.coef_ = coef * (scale[:, None] if coef.ndim == 2 else scale[0])
+    if coef.ndim == 2 or intercept.ndim:
+        changed.intercept_ = intercept * scale + origin
+    else:
+        changed.intercept_ = float(intercept * scale[0] + origin[0])
+    return changed
+
+
+def _at(function: Callable[[Any], Any], value: float) -> float:
+    return float(np.asarray(function(np.array([[value]]))).ravel()[0])

@@ -18,7 +18,7 @@ from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.estimators.enclosing_pipeline import warn_of_steps_before
 from pacsklearn.estimators.planned_fit import MOST_ANSWERS, PlannedFit
-from pacsklearn.estimators.planning import warn_of_poor_release
+from pacsklearn.estimators.planning import warn_of_answers, warn_of_poor_release
 from pacsklearn.estimators.response_model import ResponseModel
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.student import STUDENT_METHODS, student_of
@@ -164,6 +164,8 @@ class PACPrivate(PlannedFit):
         A plain fitted scikit-learn estimator that holds only private numbers: publish it.
     guarantee_ : Guarantee
         What is promised about it, in numbers and in words.
+    released_as_ : {"parameters", "responses", "student"}
+        What was released. Where ``release="auto"`` chose responses, a warning says why.
     released_methods_ : tuple of str
         What can be asked of what was released.
     fit_report_ : FitReport
@@ -266,6 +268,7 @@ SubsetFitError, NonDeterministicError
         "leaderboard_",
         "n_features_in_",
         "noise_variances_",
+        "released_as_",
         "released_estimator_",
         "released_methods_",
     )
@@ -329,14 +332,20 @@ SubsetFitError, NonDeterministicError
             fast_fit=self.fast_fit,
             allow_exact=self.allow_exact,
         )
-        learned: dict[str, Any] = {**features, "_subset_seed": seed}
+        learned: dict[str, Any] = {**features, "_subset_seed": seed, "released_as_": "parameters"}
         if self.release == "student":
             learned |= self._student(session, candidates.X, budget, routed)
+            learned["released_as_"] = "student"
             classes = getattr(learned["released_estimator_"], "classes_", None)
             session.close()
         elif canonicalizer is None:
             answering = ResponseModel(self._responder(session, routed), self)
-            learned |= {"_answering": answering, "released_methods_": answering.methods}
+            warn_of_answers(self.estimator, self._why_answers())
+            learned |= {
+                "_answering": answering,
+                "released_as_": "responses",
+                "released_methods_": answering.methods,
+            }
             classes = answering.kind.classes
         else:
             chosen: dict[str, Any] = {

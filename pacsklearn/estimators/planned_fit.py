@@ -25,6 +25,7 @@ from pacsklearn.core.target import Target
 from pacsklearn.estimators.fit_plan import FitPlan
 from pacsklearn.estimators.planning import plan_answers, plan_parameters
 from pacsklearn.estimators.private_estimator import PrivateEstimator
+from pacsklearn.estimators.release_arguments import refuse_ignored
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.steadier_models import steadier_models
 from pacsklearn.estimators.student import (
@@ -220,6 +221,7 @@ class PlannedFit(PrivateEstimator):
             like=X,
             alpha=self.alpha,
             value_range=self.value_range,
+            prior_mean=self.prior_mean,
             fit_params=routed,
         )
         return {
@@ -295,7 +297,7 @@ class PlannedFit(PrivateEstimator):
             why=(
                 "release='responses' was asked for"
                 if self.release == "responses"
-                else "no canonicalizer turns this model into numbers, so it stays here and answers"
+                else f"the model stays here and answers. {self._why_answers()}"
             ),
             budget=budget,
             step_budget=step,
@@ -311,12 +313,8 @@ class PlannedFit(PrivateEstimator):
         canonicalizer = self._canonicalizer()
         if listed:
             canonicalizer = registry().canonicalizer(self.canonicalizer, listed[0].estimator)
-        if self.stabilize and canonicalizer is not None:
-            raise ValueError(
-                f"stabilize={self.stabilize!r} is for private responses, and the parameters of "
-                f"{type(self.estimator).__name__} are released; give release='responses' as "
-                "well, or leave stabilize out."
-            )
+        answering = "student" if self.release == "student" else "responses"
+        refuse_ignored(self, answering if canonicalizer is None else "parameters")
         routed = self._routed(fit_params)
         # About the features; kept aside so that a failing fit leaves the last one whole.
         features = BaseEstimator()
@@ -378,7 +376,22 @@ class PlannedFit(PrivateEstimator):
                 raise
             if self.release == "auto":
                 return None
-            raise NoCanonicalizerError(f"{error} Or let it answer: release='responses'.") from None
+            raise NoCanonicalizerError(
+                error.why, f"{error.advice} Or let it answer: release='responses'.".lstrip()
+            ) from None
+
+    def _why_answers(self) -> str:
+        """Why ``release="auto"`` does not release parameters; empty where answers were asked for.
+
+        Asked again rather than kept: a plugin may have come since.
+        """
+        if self.release != "auto":
+            return ""
+        try:
+            registry().canonicalizer(self.canonicalizer, self.estimator)
+        except NoCanonicalizerError as error:
+            return str(error)
+        return ""
 
 
 def _answers_queries(estimator: Any) -> bool:

@@ -30,7 +30,7 @@ from pacsklearn.estimators.simulated_releases import (
     as_number,
     outside_rows,
 )
-from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.exceptions import AnswersWarning, UtilityWarning
 from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.secret import opening_belief
@@ -39,7 +39,13 @@ from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Answers
 from pacsklearn.tables.hashed_space import row_space
 
-__all__ = ["expected_score", "plan_answers", "plan_parameters", "warn_of_poor_release"]
+__all__ = [
+    "expected_score",
+    "plan_answers",
+    "plan_parameters",
+    "warn_of_answers",
+    "warn_of_poor_release",
+]
 
 SEED = 0
 _QUICK_RELEASES, _QUICK_ROWS = 8, 500
@@ -201,6 +207,18 @@ def plan_answers(
         seconds=sum(report.wall.values()),
         advice=tuple(advice_on_answers(contested, kind)),
     )
+
+
+def warn_of_answers(estimator: Any, why: str) -> None:
+    """Say that "auto" releases answers and no model, and why; nothing when they were asked for."""
+    if why:
+        warnings.warn(
+            f"release='auto' releases private answers of {type(estimator).__name__}, one by one "
+            f"until the budget is spent, and no model. {why} Say release='responses' where answers "
+            "are meant.",
+            AnswersWarning,
+            stacklevel=4,
+        )
 
 
 def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator: Any) -> None:

@@ -22,6 +22,7 @@ from pacsklearn.exceptions import NoCanonicalizerError
 
 __all__ = ["PrivateEstimator"]
 
+_ABOUT_ANSWERS = ("answers_given_", "remaining_budget_")
 _ABOUT_A_MODEL = ("released_estimator_", "transform", "inverse_transform", "score_samples")
 
 
@@ -132,6 +133,11 @@ class PrivateEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
     def __getattr__(self, name: str) -> Any:
         """Say why something is not there; called when it is nowhere else."""
         plain = f"This {type(self).__name__!r} has no attribute {name!r}"
+        if name in _ABOUT_ANSWERS and "released_estimator_" in vars(self):
+            raise AttributeError(
+                f"{plain}: it is about private answers, and this fit released a model, "
+                "released_estimator_, which costs nothing to ask."
+            )
         if name.startswith("__") or "_answering" not in vars(self):
             raise AttributeError(plain)
         if name in ("predict_proba", "predict_log_proba", "decision_function"):

@@ -74,6 +74,18 @@ def sliced_options(model: Any) -> SlicedOptions:
             if not isinstance(model.slices, str)
             else f"slices must be 'uniform', 'orthogonal' or a SliceProfile, got {model.slices!r}."
         )
+    if not named and (model.n_slices, model.slice_seed) != (200, 0):
+        raise ValueError(
+            "n_slices and slice_seed are for slices='uniform' or 'orthogonal', and the directions "
+            "of a SliceProfile are given: they would be ignored. Leave them out."
+        )
+    if is_function(model.estimator) and not (
+        isinstance(model.canonicalizer, str) and model.canonicalizer == "auto"
+    ):
+        raise ValueError(
+            "canonicalizer is for models, and a function's numbers are released as they are: it "
+            "would be ignored. Leave it out."
+        )
     return SlicedOptions(
         epsilon=checked_epsilon(model.epsilon),
         order=float(model.order),

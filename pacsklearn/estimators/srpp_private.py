@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pacsklearn.candidates.universe import check_names
+from pacsklearn.candidates.universe import check_names, refuse_fitted_before
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.renyi_unit import check_secret_name, renyi_unit
@@ -23,6 +23,7 @@ from pacsklearn.estimators.srpp_parameters import (
     sliced_options,
     sliced_query,
 )
+from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import sliced_release
 from pacsklearn.release.secret import sampler_for
@@ -193,10 +194,16 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
             Fitted.
         """
         options = sliced_options(self)
+        refuse_fitted_before(self.estimator)
         check_secret_name(self.secret_name, self.ledger)
         plugins = registry()
         named = _DEFAULT_SCENARIO if self.scenario is None else self.scenario
         scenario = plugins.scenario(named)
+        if self.confidence is not None and scenario.redrawn:
+            raise ValueError(
+                f"confidence is about tables drawn from stated laws; what {type(scenario).__name__}"
+                " lists is known exactly, and it would be ignored. Leave confidence out."
+            )
         provenance = [plugins.provenance("scenario", named)]
         routed = self._routed(fit_params)
         features = BaseEstimator()
@@ -286,7 +293,16 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         return self.released_estimator_
 
     def _canonicalizer(self) -> Canonicalizer:
-        return registry().canonicalizer(self.canonicalizer, self.estimator)
+        try:
+            return registry().canonicalizer(self.canonicalizer, self.estimator)
+        except NoCanonicalizerError as error:
+            if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
+                raise
+            raise NoCanonicalizerError(
+                error.why,
+                f"{error.advice} SRPPPrivate releases models and functions of the rows; answers "
+                "are released by PACPrivate, whose promise is about single rows.".lstrip(),
+            ) from None
 
     def _offered(self) -> Iterable[str]:
         return self._canonicalizer().methods

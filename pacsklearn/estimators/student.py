@@ -104,6 +104,7 @@ def release_student(
     like: Any,
     alpha: float | None = None,
     value_range: tuple[float, float] | None = None,
+    prior_mean: float | None = None,
     fit_params: Mapping[str, Any] | None = None,
 ) -> StudentRelease:
     """Have a teacher answer queries privately, and fit a student on the answers.
@@ -121,7 +122,7 @@ def release_student(
         Of the session.
     like : array or table
         The rows, for names and types of made-up ones.
-    alpha, value_range, fit_params
+    alpha, value_range, prior_mean, fit_params
         As for :class:`PACPrivate`.
     """
     about: list[tuple[str, str]] = []
@@ -139,7 +140,11 @@ def release_student(
 
     def responder(max_answers: int) -> Responder:
         return session.responder(
-            teacher, max_answers=max_answers, value_range=value_range, fit_params=fit_params
+            teacher,
+            max_answers=max_answers,
+            value_range=value_range,
+            prior_mean=prior_mean,
+            fit_params=fit_params,
         )
 
     contested = responder(n_rows).preview(rows).n_contested

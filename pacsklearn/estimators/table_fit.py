@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from pacsklearn.candidates.design import subset_seed
 from pacsklearn.core.sampled_subsets import LISTED
+from pacsklearn.estimators.release_arguments import refuse_ignored
 from pacsklearn.exceptions import TableError
 from pacsklearn.session.privacy_session import PrivacySession
 from pacsklearn.tables.table import Table
@@ -39,6 +40,7 @@ def table_release(
         given = getattr(model, name)
         if not isinstance(given, (str, bool, type(None))) or given not in possible:
             raise TableError(f"{name} must be {possible[0]!r} for a Table, got {given!r}.")
+    refuse_ignored(model, "parameters")
     seed = subset_seed(model.subset_seed, model.random_state)
     session = PrivacySession(
         table.on(model.engine),
@@ -66,6 +68,7 @@ def table_release(
     learned = {
         **vars(features),
         "_subset_seed": seed,
+        "released_as_": "parameters",
         "released_estimator_": release.value,
         "released_methods_": plan.outputs.canonicalizer.methods,
         "_guarantee": release.guarantee,

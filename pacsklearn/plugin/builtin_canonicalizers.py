@@ -264,7 +264,17 @@ def canonicalizer_records() -> Iterator[CanonicalizerRecord]:
         "transformed_target",
         "pacsklearn.canonical.transformed_target:TransformedTargetCanonicalizer",
         ("sklearn.compose.TransformedTargetRegressor",),
-        "a regressor of a target transformed by public functions",
+        "a regressor of a target transformed by public functions, or linear and of a scaled one",
+    )
+    yield CanonicalizerRecord(
+        "text",
+        "pacsklearn.canonical.text:TextCanonicalizer",
+        (
+            "sklearn.feature_extraction.text.CountVectorizer",
+            "sklearn.feature_extraction.text.HashingVectorizer",
+            "sklearn.feature_extraction.text.TfidfVectorizer",
+        ),
+        "texts into hashed words, or counts of a public vocabulary",
     )
     yield CanonicalizerRecord(
         "union",

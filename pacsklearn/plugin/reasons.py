@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pacsklearn.plugin.qualified_name import public_names
 
-__all__ = ["reason_for"]
+__all__ = ["advice_for", "reason_for"]
 
 _TRANSDUCTIVE = "it labels the rows it was fitted on and no others, so there is no model to release"
 _EMBEDS = "it gives places to the rows it was fitted on, so what it learns is about single rows"
@@ -115,8 +115,6 @@ _REASONS = {
         "sklearn.feature_extraction.DictVectorizer",
         "sklearn.feature_extraction.FeatureHasher",
         "sklearn.feature_extraction.image.PatchExtractor",
-        "sklearn.feature_extraction.text.CountVectorizer",
-        "sklearn.feature_extraction.text.HashingVectorizer",
     ),
     _SYMMETRIES: (
         "sklearn.cross_decomposition.CCA",
@@ -157,12 +155,32 @@ _REASONS = {
     ),
 }
 _BY_NAME = {name: reason for reason, names in _REASONS.items() for name in names}
+_KIN = {
+    _TRANSDUCTIVE: "KMeans, BisectingKMeans and GaussianMixture can be released. ",
+    _EMBEDS: "PCA and NMF, which place new rows as well, can be released. ",
+    "sklearn.ensemble.IsolationForest": "SGDOneClassSVM can be released. ",
+    "sklearn.neighbors.LocalOutlierFactor": "SGDOneClassSVM can be released. ",
+    "sklearn.svm.OneClassSVM": "SGDOneClassSVM can be released. ",
+    "sklearn.impute.KNNImputer": "SimpleImputer(strategy='mean') can be released. ",
+    "sklearn.impute.IterativeImputer": "SimpleImputer(strategy='mean') can be released. ",
+}
 
 
 def reason_for(cls: type) -> str | None:
     """Why the nearest class along the MRO that is known here has no canonicalizer."""
+    name = _known_name(cls)
+    return None if name is None else _BY_NAME[name]
+
+
+def advice_for(cls: type) -> str:
+    """Which estimators of the same purpose can be released; empty where none is known."""
+    name = _known_name(cls)
+    return "" if name is None else _KIN.get(name, _KIN.get(_BY_NAME[name], ""))
+
+
+def _known_name(cls: type) -> str | None:
     for ancestor in cls.__mro__:
         for name in public_names(ancestor):
             if name in _BY_NAME:
-                return _BY_NAME[name]
+                return name
     return None

@@ -30,7 +30,7 @@ from pacsklearn.plugin.catalogue import (
     unregistered_provenance,
 )
 from pacsklearn.plugin.discovery import PluginFailure, describe_failures
-from pacsklearn.plugin.reasons import reason_for
+from pacsklearn.plugin.reasons import advice_for, reason_for
 from pacsklearn.plugin.records import KINDS, Kind, Record
 
 __all__ = [
@@ -165,9 +165,9 @@ class Registry:
             because = f": {reason}" if reason else ""
             raise NoCanonicalizerError(
                 f"No canonicalizer supports {kind.__module__}.{kind.__qualname__}, so its "
-                f"parameters cannot be released privately{because}.{hint} Give canonicalizer="
-                "MyCanonicalizer(), or register one for the class with pacsklearn.register(...)."
-                + describe_failures(self._failures)
+                f"parameters cannot be released privately{because}.{hint}",
+                f"{advice_for(kind)}Give canonicalizer=MyCanonicalizer(), or register one for "
+                "the class with pacsklearn.register(...)." + describe_failures(self._failures),
             )
         return self._canonicalizer(registration, estimator)
 

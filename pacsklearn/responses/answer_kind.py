@@ -13,7 +13,9 @@ from sklearn.metrics import accuracy_score, r2_score
 
 from pacsklearn.candidates.models import AnsweringModels
 from pacsklearn.core.public_prior import PublicPrior, checked_range
+from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
+from pacsklearn.plugin import registry
 from pacsklearn.responses import label_engine, value_engine
 from pacsklearn.responses.answers import LabelAnswers, ValueAnswers
 
@@ -196,7 +198,7 @@ def answer_kind(
     if y is None or not (is_classifier(estimator) or is_regressor(estimator)):
         raise ValueError(
             f"Private responses need a classifier or a regressor and its targets; {name} has "
-            "nothing to answer. Release its parameters, or wrap another estimator."
+            f"nothing to answer. {_instead_of_answers(estimator)}"
         )
     if is_regressor(estimator):
         if answers not in ("auto", "values"):
@@ -214,6 +216,14 @@ def answer_kind(
         )
     classes = np.unique(np.asarray(y))
     return ProbabilityKind(classes) if answers == "probabilities" else LabelKind(classes)
+
+
+def _instead_of_answers(estimator: Any) -> str:
+    try:
+        registry().canonicalizer_for(estimator)
+    except NoCanonicalizerError as error:
+        return str(error)
+    return "Its parameters can be released: release='parameters'."
 
 
 def _range(value_range: Any, name: str) -> tuple[float, float]:

@@ -601,6 +601,17 @@ META = [
             make_pipeline(StandardScaler(), Ridge()), func=np.sqrt, inverse_func=np.square
         ),
         target_as_it_is=TransformedTargetRegressor,
+        scaled_target=lambda: TransformedTargetRegressor(
+            make_pipeline(StandardScaler(), Ridge()), transformer=StandardScaler()
+        ),
+        target_from_0_to_1=lambda: TransformedTargetRegressor(
+            LinearSVR(), transformer=MinMaxScaler()
+        ),
+    ),
+    *_of(
+        "meta",
+        "two targets",
+        scaled_targets=lambda: TransformedTargetRegressor(Ridge(), transformer=StandardScaler()),
     ),
     *_of("meta", "two targets", each_target=lambda: MultiOutputRegressor(LinearSVR())),
 ]

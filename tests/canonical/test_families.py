@@ -9,19 +9,30 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.compose import (
+    ColumnTransformer,
+    TransformedTargetRegressor,
+    make_column_selector,
+)
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.decomposition import NMF, PCA
 from sklearn.ensemble import VotingClassifier
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import RBFSampler
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.mixture import GaussianMixture
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PowerTransformer, StandardScaler
+from sklearn.preprocessing import (
+    OneHotEncoder,
+    OrdinalEncoder,
+    PowerTransformer,
+    QuantileTransformer,
+    StandardScaler,
+)
 from sklearn.random_projection import GaussianRandomProjection
 from sklearn.svm import LinearSVC
 
@@ -126,6 +137,17 @@ def test_probabilities_from_any_numbers(generator: np.random.Generator) -> None:
         (CategoricalNB(), "give min_categories"),
         (SimpleImputer(strategy="most_frequent"), "strategy='mean' or 'median'"),
         (SimpleImputer(add_indicator=True), "add_indicator=False"),
+        (
+            TransformedTargetRegressor(Ridge(), transformer=QuantileTransformer()),
+            r"transformer=QuantileTransformer\(\)\) learns from the targets.*func=",
+        ),
+        (
+            TransformedTargetRegressor(PoissonRegressor(), transformer=StandardScaler()),
+            "learns from the targets",
+        ),
+        (CountVectorizer(), "learns from the rows which words.*vocabulary="),
+        (TfidfVectorizer(vocabulary=["a"]), "use_idf=False"),
+        (HashingVectorizer(), "hashes words to 1,048,576 features.*n_features=256"),
         (GaussianRandomProjection(), "give n_components a number"),
         (RBFSampler(gamma="scale"), "give gamma a number"),
         (make_pipeline(NMF(2), LinearSVC()), "may turn its outputs"),

@@ -1,0 +1,66 @@
+"""Arguments that have an effect in some releases only, refused in the others."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Final
+
+from sklearn.base import is_regressor
+
+__all__ = ["refuse_ignored"]
+
+_ANSWERS: Final = ("responses",)
+_NUMBERS: Final = ("parameters",)
+_BOTH: Final = ("responses", "student")
+
+# Where each has an effect, and what it is about.
+_USED: Final[dict[str, tuple[tuple[str, ...], str]]] = {
+    "max_answers": (_ANSWERS, "how many private answers the budget must last for"),
+    "query_budget": (_ANSWERS, "what one private answer may reveal"),
+    "answers": (_BOTH, "what is answered"),
+    "stabilize": (_BOTH, "private answers"),
+    "noise": (_NUMBERS, "how released parameters are noised"),
+    "metric": (_NUMBERS, "how released parameters are noised"),
+    "canonicalizer": (_NUMBERS, "how a model becomes the numbers that are released"),
+    "value_range": (("parameters", *_BOTH), ""),
+    "prior_mean": (("parameters", *_BOTH), ""),
+}
+_NOUNS: Final = {"parameters": "parameters", "responses": "answers", "student": "a student"}
+
+
+def refuse_ignored(model: Any, released_as: str) -> None:
+    """Refuse what the user stated and the release would not look at.
+
+    Parameters
+    ----------
+    model : PACPrivate
+    released_as : {"parameters", "responses", "student"}
+        What a fit would release.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such argument.
+    """
+    defaults = {field.name: field.default for field in fields(model)}
+    name = type(model.estimator).__name__
+    for argument, (used, about) in _USED.items():
+        value = getattr(model, argument)
+        if value is defaults[argument] or value is False:
+            continue
+        if isinstance(value, str) and value == defaults[argument]:
+            continue
+        if argument in ("value_range", "prior_mean") and not is_regressor(model.estimator):
+            raise ValueError(
+                f"{argument} is for regressors, whose predictions are numbers; {name} is none. "
+                "Leave it out."
+            )
+        if released_as in used:
+            continue
+        way_out = f"leave {argument} out"
+        if released_as == "parameters" and model.release == "auto":
+            way_out = f"give release='responses' as well, or {way_out}"
+        raise ValueError(
+            f"{argument} is about {about}, and {_NOUNS[released_as]} of {name} would be released "
+            f"(release={model.release!r}): it would be ignored; {way_out}."
+        )
