@@ -64,46 +64,60 @@ def known_rows_success(
     prior = np.asarray(weights, dtype=np.float64)
     prior = prior / prior.sum()
     generator = np.random.default_rng(seed)
+    signed = np.where(table, prior, -prior)
     draws = np.stack(
-        [_along(table, prior, generator.permutation(len(table)), most) for _ in range(_DRAWS)]
+        [_drawn(signed, generator.permutation(len(table)), most) for _ in range(_DRAWS)]
     )
     uniform, errors = draws.mean(axis=0), draws.std(axis=0, ddof=1) / np.sqrt(_DRAWS)
     uniform[0], errors[0] = _success(table, prior, np.zeros(prior.size, dtype=np.int64)), 0.0
     if most and 2 <= len(table) <= _PAIRED:
-        uniform[1], errors[1] = _of_pairs(table, prior), 0.0
+        uniform[1], errors[1] = _of_pairs(signed), 0.0
     among = generator.permutation(len(table))[:_CHOICES]
     chosen = _greedy(table[among], prior, most)
     order = np.concatenate([among[chosen], np.delete(among, chosen)])
     rest = np.setdiff1d(np.arange(len(table)), order)
-    return uniform, _along(table, prior, np.concatenate([order, rest]), most, _OTHERS), errors
+    return uniform, _along(table, prior, np.concatenate([order, rest]), most), errors
 
 
-def _along(
-    table: NDArray[np.bool_],
-    prior: Floats,
-    order: NDArray[np.intp],
-    most: int,
-    targets: int = _TARGETS,
-) -> Floats:
+def _drawn(signed: Floats, order: NDArray[np.intp], most: int) -> Floats:
+    """Average success over the same other units, after each number of known ones; 1 if none are.
+
+    In a class of candidates that agree, success is half the class's mass, and half of how far the
+    masses inside and outside are apart. Leaving the last known unit out joins classes in pairs.
+    """
+    found = np.ones(most + 1)
+    top = min(most, order.size - 1)
+    others = signed[order[top : top + _TARGETS]]
+    codes = (1 << np.arange(top)[::-1]) @ (signed[order[:top]] > 0).astype(np.int64)
+    by_class = np.argsort(codes)
+    present, first = np.unique(codes[by_class], return_index=True)
+    apart = np.zeros((len(others), 1 << top))
+    apart[:, present] = np.add.reduceat(others[:, by_class], first, axis=1)
+    for k in range(top, -1, -1):
+        found[k] = (1 + np.abs(apart).sum() / len(others)) / 2
+        apart = apart[:, ::2] + apart[:, 1::2]
+    return found
+
+
+def _along(table: NDArray[np.bool_], prior: Floats, order: NDArray[np.intp], most: int) -> Floats:
     """Average success over the units that follow, after each number of known ones; 1 if none do."""
     found = np.ones(most + 1)
     classes = np.zeros(prior.size, dtype=np.int64)
     for k in range(min(most + 1, order.size)):
         if k:
             classes = _refined(classes, table[order[k - 1]])
-        found[k] = _success(table[order[k : k + targets]], prior, classes)
+        found[k] = _success(table[order[k : k + _OTHERS]], prior, classes)
     return found
 
 
-def _of_pairs(table: NDArray[np.bool_], prior: Floats) -> float:
+def _of_pairs(signed: Floats) -> float:
     """Average success at one unit, knowing another, over all ordered pairs of units."""
-    members = table.astype(np.float64)
-    rates, n = members @ prior, len(table)
-    both = (members * prior) @ members.T
-    known = rates[:, None]
-    right = np.maximum(both, known - both)
-    right += np.maximum(rates - both, (1 - known) - (rates - both))
-    return float((right.sum() - np.trace(right)) / (n * (n - 1)))
+    n = len(signed)
+    inside = (signed > 0).astype(np.float64) @ signed.T
+    outside = signed.sum(axis=1) - inside
+    # A unit is no other one: all of its mass is on the side that is known.
+    apart = np.abs(inside, out=inside).sum() + np.abs(outside, out=outside).sum() - n
+    return float((1 + apart / (n * (n - 1))) / 2)
 
 
 def _success(table: NDArray[np.bool_], prior: Floats, classes: NDArray[np.int64]) -> float:
