@@ -155,7 +155,7 @@ def row(name: str) -> Row:
 def _row(name: str, estimator: Any) -> Row:
     X, y = rows_for(name, estimator)
     settings: dict[str, Any] = {"value_range": (0.0, 3.0)} if is_regressor(estimator) else {}
-    private = PACPrivate(estimator, budget=1.0, n_subsets=8, **settings)
+    private = PACPrivate(estimator, budget=1.0, n_subsets=4, **settings)
     family = _family(estimator)
     try:
         private.fit(X, y)
