@@ -40,7 +40,7 @@ demo: $(VENV)/.plot
 	$(PY) examples/demo.py
 
 test: lint
-	$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) tests
+	$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist worksteal tests
 	@set -e; for tests in plugins/*/tests; do \
 		echo "== $$tests"; \
 		$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) "$$tests"; \

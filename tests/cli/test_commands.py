@@ -12,9 +12,10 @@ from pacsklearn.audit.audit_record import Audit
 from pacsklearn.core.attack import AttackResult
 from pacsklearn.display.published_schema import check_document
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
-from pacsklearn.plugin import AttackRecord, register, unregister
+from pacsklearn.plugin import AttackRecord, NoiseBackendRecord, register, unregister
 from pacsklearn.plugin.discovery import PluginFailure
 from pacsklearn.plugin.registry import Registry
+from tests.audit.broken import TooQuiet
 
 
 def test_curve_prints_saves_and_draws(call, folder):
@@ -207,3 +208,21 @@ def test_a_defect_is_one_line(call, monkeypatch):
 def test_the_version_is_printed(call):
     assert call("--version").stdout.strip() == __version__
     assert "release" in call("--help").stdout
+
+
+def test_a_leaking_plugin_is_found_out(call):
+    """A noise backend that scales its noise by 0.05; the exit code says so."""
+    record = NoiseBackendRecord("quiet", TooQuiet)
+    register(record)
+    try:
+        call(
+            "release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--noise", "quiet",
+            "--subsets", 16, "--output", "m.joblib", "--json",
+        )  # fmt: skip
+        done = call(
+            "audit", "rows.csv", "m.statement.json", "--attacks", "optimal_membership", "--trials",
+            300, code=1,
+        )  # fmt: skip
+    finally:
+        unregister(record)
+    assert "VIOLATED" in done.output

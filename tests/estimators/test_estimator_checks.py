@@ -58,7 +58,9 @@ SECURE, SEEDED = every_check(None), every_check(0)
 # Checks that fit twice and compare have the tag non_deterministic skip them: they run seeded, and
 # the others of one model do so too.
 ONCE_MORE = {
-    name: pair for name, pair in SEEDED.items() if name not in SECURE or name.startswith("LinearSVC")
+    name: pair
+    for name, pair in SEEDED.items()
+    if name not in SECURE or name.startswith("LinearSVC")
 }
 
 

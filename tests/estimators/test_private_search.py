@@ -311,7 +311,7 @@ class TestWhatCouldGoUncharged:
 )
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_a_search_over_a_private_estimator(ledger: SQLiteLedger, n_jobs: int | None) -> None:
-    private = PACPrivate(RidgeClassifier(), n_subsets=16)
+    private = PACPrivate(RidgeClassifier(), n_subsets=8, certify=False)
     grid = {"budget": [0.25, 0.5], "estimator__alpha": [0.1, 1.0]}
     search = PrivateGridSearchCV(private, grid, ledger=ledger, cv=2, n_jobs=n_jobs).fit(X, Y)
     assert search.reserved_ == 2 * 2 * 0.75 + 0.5

@@ -172,7 +172,7 @@ class TestStabilize:
         features, target = load_breast_cancer(return_X_y=True)
         known, asked = np.arange(0, 569, 2), np.arange(1, 569, 2)
         contested = [
-            PACPrivate(make_pipeline(StandardScaler(), SVC()), stabilize=stabilize)
+            PACPrivate(make_pipeline(StandardScaler(), SVC()), stabilize=stabilize, n_subsets=32)
             .fit(features[known], target[known])
             .preview(features[asked])
             .n_contested
