@@ -34,6 +34,7 @@ __all__ = [
     "constant_predictor",
     "has_log_link",
     "html_diagram",
+    "initial_raw_prediction",
     "is_multilabel",
     "kernel_width",
     "lda_degrees_of_freedom",
@@ -228,3 +229,8 @@ def output_config(estimator: Any) -> dict[str, Any]:
 def set_output_config(estimator: Any, transform: str) -> None:
     """Remember what ``set_output`` asked, where scikit-learn looks for it."""
     estimator._sklearn_output_config = {**output_config(estimator), "transform": transform}
+
+
+def initial_raw_prediction(booster: Any) -> Any:
+    """What the sums of a fitted gradient booster begin with on any row; shape (1, outputs)."""
+    return booster._raw_predict_init(np.zeros((1, booster.n_features_in_), dtype=np.float32))

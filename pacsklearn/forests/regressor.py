@@ -86,7 +86,7 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
     def statistics(self, y: Any, sample_weight: Any = None) -> Statistics:
         """Each row's weight, that times its target, and times the target's square."""
         weights = checked_weights(sample_weight, y.shape[0])
-        y = self._clipped(y.astype(np.float64))
+        y = self.clipped(y.astype(np.float64))
         mean = float(np.average(y, weights=weights))
         apart = y - mean
         values = weights[:, None] * np.column_stack([np.ones_like(y), apart, apart**2])
@@ -100,7 +100,7 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
 
     def predict(self, X: Any) -> Floats:
         """Mean of the trees' numbers, inside ``target_range``."""
-        return self._clipped(self.average(X)[:, 0])
+        return self.clipped(self.average(X)[:, 0])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -108,7 +108,8 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
         tags.regressor_tags.poor_score = True
         return tags
 
-    def _clipped(self, y: Floats) -> Floats:
+    def clipped(self, y: Floats) -> Floats:
+        """Targets or predictions inside ``target_range``."""
         return y if self.target_range is None else np.clip(y, *_checked_range(self.target_range))
 
     def _middle(self) -> float:

@@ -334,6 +334,10 @@ def pacsklearn_batch_predictors() -> Iterator[BatchPredictorRecord]:
             "sklearn.ensemble.RandomForestRegressor",
             "sklearn.ensemble.ExtraTreesClassifier",
             "sklearn.ensemble.ExtraTreesRegressor",
+            "sklearn.ensemble.GradientBoostingClassifier",
+            "sklearn.ensemble.GradientBoostingRegressor",
+            "pacsklearn.forests.classifier.FixedStructureForestClassifier",
+            "pacsklearn.forests.regressor.FixedStructureForestRegressor",
         ),
-        "trees of all candidates' forests asked directly",
+        "trees of all candidates in one pass over the rows",
     )
