@@ -14,7 +14,7 @@ from pacsklearn.core.ledger import Ledger
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, SessionRolledBackError
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a ledger is opened
-    from pacsklearn.accounting.book import Rows
+    from pacsklearn.accounting.rows import Rows
 
 __all__ = ["AnswerTable", "Belief"]
 
@@ -193,12 +193,12 @@ class AnswerTable:
         self._run(work, write=True)
 
     def _run(self, work: Callable[[Rows], T], *, write: bool) -> T:
-        from pacsklearn.accounting.book import Rows
         from pacsklearn.accounting.database import run
+        from pacsklearn.accounting.rows import open_rows
         from pacsklearn.accounting.schema import bring_up
 
         def inside(connection: Any) -> T:
-            rows = Rows(connection, self._dataset)
+            rows = open_rows(connection, self._dataset)
             founding, version, _ = rows.founding(lock=write)
             if founding != self._store.founding:
                 raise SessionRolledBackError("The database does not hold this ledger any more.")

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from pacsklearn.accounting.book import Rows
 from pacsklearn.accounting.chain import verify_chain
 from pacsklearn.accounting.database import run
 from pacsklearn.accounting.entry import Position
 from pacsklearn.accounting.founding import foundings
 from pacsklearn.accounting.new_file import new_file
+from pacsklearn.accounting.rows import open_rows
 from pacsklearn.accounting.schema import check_version, schema_version
 from pacsklearn.accounting.sqlite_database import SQLITE, connect, connect_to_read
 from pacsklearn.accounting.transfer import all_rows, write_all
@@ -118,7 +118,7 @@ def verify_file(path: Path) -> dict[str, Position]:
 def _verify_all(connection: Connection) -> dict[str, Position]:
     check_version(schema_version(connection))
     return {
-        founding.name: verify_chain(founding, Rows(connection, founding.name).after(0))
+        founding.name: verify_chain(founding, open_rows(connection, founding.name).after(0))
         for founding in foundings(connection)
     }
 
@@ -126,5 +126,5 @@ def _verify_all(connection: Connection) -> dict[str, Position]:
 def _hash_at(name: str, sequence: int, connection: Connection) -> str | None:
     if sequence == 0:
         return {each.name: each.hash for each in foundings(connection)}.get(name)
-    row = next(Rows(connection, name).after(sequence - 1), None)
+    row = next(open_rows(connection, name).after(sequence - 1), None)
     return None if row is None else row.hash

@@ -13,8 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar, final
 
 from sqlalchemy import Connection
-from sqlalchemy.engine import RootTransaction
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from pacsklearn.accounting.entry import without_password
 from pacsklearn.accounting.writer import Job, Writer
@@ -58,11 +57,26 @@ class Database(ABC):
         self.address = address
 
     @abstractmethod
-    def begin(self, *, write: bool, lazily: bool) -> tuple[Connection, RootTransaction]:
+    def begin(self, *, write: bool, lazily: bool) -> Connection:
         """Connection inside a transaction that other processes cannot get between.
 
         A server may be told lazily, with the first statement: it is in ``info["begin"]`` then.
         """
+
+    @staticmethod
+    def commit(connection: Connection) -> None:
+        """End the transaction; what was written is on disk then."""
+        driver: Any = connection.connection.driver_connection
+        driver.commit()
+        if connection.in_transaction():  # SQLAlchemy's own, when it was asked for something
+            connection.rollback()
+
+    def roll_back(self, connection: Connection) -> None:
+        """Undo the transaction under way; a connection that cannot is closed at the next use."""
+        with suppress(SQLAlchemyError, self.errors):  # the first error says what is wrong
+            driver: Any = connection.connection.driver_connection
+            driver.rollback()
+            connection.rollback()
 
     @abstractmethod
     def close(self) -> None:
@@ -129,9 +143,13 @@ def transaction(address: str, *, write: bool, lazily: bool = False) -> Iterator[
     """Transaction of the database's own thread; everybody else calls :func:`run`."""
     database = _database(address)
     try:
-        connection, current = database.begin(write=write, lazily=lazily)
-        with current:
+        connection = database.begin(write=write, lazily=lazily)
+        try:
             yield connection
+            database.commit(connection)
+        except BaseException:
+            database.roll_back(connection)
+            raise
     except (DBAPIError, database.errors, OSError) as error:
         _close(address)
         cause = error.orig if isinstance(error, DBAPIError) else error

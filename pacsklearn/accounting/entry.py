@@ -164,7 +164,9 @@ class Entry:
         return Fraction(self.total)
 
 
-_ENCODE: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+_ENCODE: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), allow_nan=False, check_circular=False
+).encode
 _ADDED = frozenset({"per_user", "per_project", "user_id", "project_id", "expires"})
 
 
@@ -178,11 +180,11 @@ def is_sound(row: Entry | Founding) -> bool:
 
 def _digest(row: Entry | Founding) -> str:
     # What a later version added counts where it is given: rows of earlier ones keep their hash.
-    content = {
-        name: value
-        for name, value in vars(row).items()
-        if name != "hash" and not (value is None and name in _ADDED)
-    }
+    content = vars(row).copy()
+    del content["hash"]
+    for name in _ADDED:
+        if content.get(name, "") is None:
+            del content[name]
     return hashlib.sha256(_canonical(content).encode()).hexdigest()
 
 

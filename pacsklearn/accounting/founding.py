@@ -8,10 +8,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from pacsklearn.accounting.book import Rows
 from pacsklearn.accounting.database import close, run
 from pacsklearn.accounting.entry import Founding, is_sound, without_password
 from pacsklearn.accounting.new_file import TakenError, new_file
+from pacsklearn.accounting.rows import open_rows
 from pacsklearn.accounting.schema import migrate, schema_version
 from pacsklearn.accounting.sqlite_database import SQLITE, connect
 from pacsklearn.core.accounts import Terms
@@ -93,7 +93,7 @@ def stored_founding(address: str, dataset: str) -> Founding:
 
     def look(connection: Connection) -> Founding | None:
         version = schema_version(connection)
-        return Rows(connection, dataset).founding(lock=False)[0] if version else None
+        return open_rows(connection, dataset).founding(lock=False)[0] if version else None
 
     founding = run(address, look, write=False)
     if founding is None:
@@ -145,7 +145,7 @@ def _found_file(path: Path, founding: Founding) -> bool:
 
 
 def _insert(connection: Connection, founding: Founding, where: str) -> None:
-    rows = Rows(connection, founding.name)
+    rows = open_rows(connection, founding.name)
     if rows.founding(lock=False)[0] is not None:
         raise LedgerError(
             f"{where} has a ledger for the dataset {founding.name!r} already; a ledger is founded "

@@ -6,7 +6,6 @@ from typing import Any, Final, final
 
 import psycopg
 from sqlalchemy import Connection, create_engine, event, make_url
-from sqlalchemy.engine import RootTransaction
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
@@ -43,7 +42,7 @@ class PostgresDatabase(Database):
         event.listen(self._engine, "connect", _prepare)
         self._connection: Connection | None = None
 
-    def begin(self, *, write: bool, lazily: bool) -> tuple[Connection, RootTransaction]:
+    def begin(self, *, write: bool, lazily: bool) -> Connection:
         try:
             return self._begin_once(write=write, lazily=lazily)
         except (DBAPIError, psycopg.OperationalError):
@@ -68,21 +67,16 @@ class PostgresDatabase(Database):
             return False
         return cause.sqlstate is None or cause.sqlstate[:2] == "08" or cause.sqlstate in _LOST
 
-    def _begin_once(self, *, write: bool, lazily: bool) -> tuple[Connection, RootTransaction]:
+    def _begin_once(self, *, write: bool, lazily: bool) -> Connection:
         connection = self._connection = self._connection or self._engine.connect()
         # A writer locks the data set's row first, and has to see what was committed until then.
         how = "READ COMMITTED" if write else "REPEATABLE READ READ ONLY"
         statement = f"BEGIN ISOLATION LEVEL {how}"
-        current = connection.begin()
-        try:
-            if lazily:
-                connection.info["begin"] = statement
-            else:
-                _driver(connection).execute(statement, prepare=False)
-        except BaseException:
-            current.rollback()
-            raise
-        return connection, current
+        if lazily:
+            connection.info["begin"] = statement
+        else:
+            _driver(connection).execute(statement, prepare=False)
+        return connection
 
 
 def _driver(connection: Connection) -> Any:

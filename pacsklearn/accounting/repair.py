@@ -14,11 +14,12 @@ from typing import Any, Final, final
 
 from sqlalchemy import Connection
 
-from pacsklearn.accounting.book import Book, Rows
+from pacsklearn.accounting.book import Book
 from pacsklearn.accounting.chain import Chain, sound_rows
 from pacsklearn.accounting.database import run
 from pacsklearn.accounting.entry import Entry, Founding, without_password
 from pacsklearn.accounting.new_file import check_free, new_file
+from pacsklearn.accounting.rows import open_rows
 from pacsklearn.accounting.schema import migrate
 from pacsklearn.accounting.sqlite_database import SQLITE, connect
 from pacsklearn.accounting.transfer import all_rows
@@ -91,7 +92,7 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
         migrate(connection)
         report = {}
         for dataset in datasets:
-            rows = Rows(connection, dataset.founding.name)
+            rows = open_rows(connection, dataset.founding.name)
             rows.found(dataset.founding)
             rows.add(dataset.kept)
             book = Book(

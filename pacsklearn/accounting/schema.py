@@ -22,7 +22,7 @@ __all__ = [
 
 APPLICATION: Final = 0x50414331
 """``"PAC1"``, in the header of an SQLite file."""
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the schema; the revisions in ``migrations/versions`` are numbered so."""
 SCHEMA: Final = "pacsklearn"
 """Of a PostgreSQL database: where the tables are."""

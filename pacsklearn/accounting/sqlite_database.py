@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from sqlalchemy import Connection, create_engine
-from sqlalchemy.engine import RootTransaction
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 
@@ -51,7 +50,7 @@ class SQLiteDatabase(Database):
     def is_gone(self, error: Exception) -> bool:
         return False
 
-    def begin(self, *, write: bool, lazily: bool) -> tuple[Connection, RootTransaction]:
+    def begin(self, *, write: bool, lazily: bool) -> Connection:
         # There is nothing to save: every statement is a call.
         for _ in waits():
             try:
@@ -68,10 +67,9 @@ class SQLiteDatabase(Database):
             connection.invalidate()  # closes it at once, whatever it was doing
         self._engine.dispose()
 
-    def _begin_once(self, *, write: bool) -> tuple[Connection, RootTransaction]:
+    def _begin_once(self, *, write: bool) -> Connection:
         connection = self._connection = self._connection or self._engine.connect()
         driver: Any = connection.connection.driver_connection
-        current = connection.begin()
         try:
             driver.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             if not write:  # SQLite takes the snapshot with the first row read: it may be busy then
@@ -82,9 +80,9 @@ class SQLiteDatabase(Database):
                     "position against what was released, then start again."
                 )
         except BaseException:
-            current.rollback()
+            self.roll_back(connection)
             raise
-        return connection, current
+        return connection
 
     def _connect(self) -> sqlite3.Connection:
         before = _file_identity(self._path)

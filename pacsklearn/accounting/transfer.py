@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection
 
-from pacsklearn.accounting.book import Rows
 from pacsklearn.accounting.chain import sound_rows
 from pacsklearn.accounting.database import close, run
 from pacsklearn.accounting.entry import Entry, Founding, Position, without_password
 from pacsklearn.accounting.founding import foundings
+from pacsklearn.accounting.rows import open_rows
 from pacsklearn.accounting.schema import check_version, migrate, schema_version
 from pacsklearn.accounting.sqlite_database import SQLITE
 from pacsklearn.exceptions import LedgerError
@@ -38,7 +38,7 @@ def all_rows(address: str) -> list[tuple[Founding, list[Entry]]]:
         if version == 0:
             raise LedgerError(f"There is no ledger at {without_password(address)}.")
         return [
-            (founding, list(Rows(connection, founding.name).after(0)))
+            (founding, list(open_rows(connection, founding.name).after(0)))
             for founding in foundings(connection)
         ]
 
@@ -75,7 +75,7 @@ def write_all(
             connection.exec_driver_sql("SET LOCAL ROLE NONE")
         migrate(connection)
         for founding, entries in sound:
-            rows = Rows(connection, founding.name)
+            rows = open_rows(connection, founding.name)
             if rows.founding(lock=False)[0] is not None:
                 raise LedgerError(
                     f"{without_password(address)} has a ledger for the dataset {founding.name!r} "

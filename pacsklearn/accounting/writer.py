@@ -7,6 +7,7 @@ import threading
 import time
 from _thread import start_new_thread
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Final, final
 
@@ -82,6 +83,8 @@ class Writer:
         self.used = 0.0
         self._given = self._finished = 0
         self._together, self._seconds = 1, 0.0
+        self._missing = 0
+        self._all_here: SimpleQueue[None] = SimpleQueue()
 
     @property
     def is_idle(self) -> bool:
@@ -93,6 +96,8 @@ class Writer:
         self._given += 1
         self.used = time.monotonic()
         self._jobs.put(job)
+        if 0 < self._missing <= self._jobs.qsize():
+            self._all_here.put(None)
 
     def wait(self, job: Job) -> Any:
         """Outcome of a job that was added."""
@@ -154,25 +159,28 @@ class Writer:
     def _next(self, wait: bool) -> list[Job]:
         """Jobs that are waiting now; none to end the thread."""
         jobs: list[Job] = []
-        patience: float | None = None
-        # Those who shared the last transaction are on their way back, and others came meanwhile; a
-        # part of its time is worth waiting for all, and one who is alone waits for nobody.
-        wanted, until = self._together, time.monotonic() + self._seconds / 3
-        try:
+        with suppress(Empty):
             while len(jobs) < _MOST_TOGETHER:
-                block = wait and (not jobs or patience is not None)
-                job = self._jobs.get(block, patience)
+                job = self._jobs.get(wait and not jobs)
                 if job is None:
                     if jobs:
                         self._jobs.put(None)
                     break
-                if not jobs:
-                    until = time.monotonic() + self._seconds / 3
+                if wait and not jobs and job.batch is not None:
+                    self._gather()
                 jobs.append(job)
-                left = until - time.monotonic()
-                patience = (
-                    left if job.batch is not None and len(jobs) < wanted and left > 0 else None
-                )
-        except Empty:
-            pass
         return jobs
+
+    def _gather(self) -> None:
+        """Wait a little, once, for those who shared the last transaction.
+
+        They are on their way back, and others came meanwhile: a part of the transaction's time is
+        worth waiting for all. One who is alone waits for nobody.
+        """
+        self._missing = self._together - 1
+        if self._jobs.qsize() < self._missing:
+            with suppress(Empty):
+                self._all_here.get(timeout=self._seconds / 3)
+        self._missing = 0
+        while not self._all_here.empty():
+            self._all_here.get_nowait()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import final
 
 from pacsklearn.core.event import Event
@@ -123,7 +124,7 @@ class Posting:
     project: str | None = None
     expires: str | None = None
 
-    @property
+    @cached_property
     def exact_charge(self) -> Fraction:
         """Charge of the event, as a fraction."""
         return Fraction(self.event.charge)

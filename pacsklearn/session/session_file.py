@@ -43,9 +43,9 @@ __all__ = [
     "write_session",
 ]
 
-_MAGIC: Final = b"pacsklearn session 4\n"
+_MAGIC: Final = b"pacsklearn session 5\n"
 _KEYED, _UNKEYED = b"K", b"U"
-_MODEL_FILE: Final = "model_file"
+_MODEL_FILES: Final = "model_files"
 _DIGEST: Final = hashlib.sha256().digest_size
 
 
@@ -204,11 +204,13 @@ def write_session(path: str | os.PathLike[str], state: SessionState, key: Any = 
         When the session holds what only a keyed file may hold.
     """
     facts, objects = _split(state)
-    if key is None and "models" in objects:
-        without_code = models_without_code(state.models)
-        if without_code is not None:
+    if "models" in objects:
+        facts[_MODEL_FILES] = without_code = models_without_code(state.models)
+        objects["models"] = {
+            name: each for name, each in state.models.items() if name not in without_code
+        }
+        if not objects["models"]:
             del objects["models"]
-            facts[_MODEL_FILE] = without_code
     if objects and key is None:
         raise SessionFileError(
             f"This session holds objects ({', '.join(sorted(objects))}) whose loading runs code "
@@ -268,8 +270,10 @@ def read_session(
         try:
             facts = _Facts(file).load()
             objects = pickle.load(file) if is_keyed else {}  # noqa: S301 - by whoever has the key
-            if _MODEL_FILE in facts:
-                objects["models"] = models_from(facts.pop(_MODEL_FILE))
+            if _MODEL_FILES in facts:
+                files = facts.pop(_MODEL_FILES)
+                read = {name: models_from(content) for name, content in files.items()}
+                objects["models"] = read | objects.get("models", {})
             state = SessionState(**{**facts, **objects})
         except SessionFileError:
             raise

@@ -1,4 +1,4 @@
-"""The candidates' models in a session file that has no key: as skops writes them, without code."""
+"""The candidates' models in a session file: as skops writes them, without code, where it can."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from pacsklearn.exceptions import BundleError, SessionFileError
 __all__ = ["models_from", "models_without_code"]
 
 
-def models_without_code(models: Mapping[str, CandidateModels]) -> bytes | None:
-    """Models as skops writes them; None when it cannot, or they consist of other classes than ours.
+def models_without_code(models: Mapping[str, CandidateModels]) -> dict[str, bytes]:
+    """Those models that skops can write, by name; others hold other classes than ours.
 
     Nothing is returned that would not be read back as the same models, bit for bit.
     """
     if find_spec("skops") is None:
-        return None
+        return {}
+    written = {name: _without_code(each) for name, each in models.items()}
+    return {name: content for name, content in written.items() if content is not None}
+
+
+def _without_code(models: CandidateModels) -> bytes | None:
     import skops.io
     from skops.io.exceptions import UnsupportedTypeException
 
     from pacsklearn.publishing.model_file import from_file
 
-    plain = {
-        name: {"models": list(each.models), "n_jobs": each.n_jobs} for name, each in models.items()
-    }
     try:
-        content: bytes = skops.io.dumps(plain)
-        again = from_file(content)
+        content: bytes = skops.io.dumps({"models": list(models.models), "n_jobs": models.n_jobs})
+        again = from_file(content)["models"]
     except (UnsupportedTypeException, AttributeError, TypeError, ValueError, BundleError):
         return None
-    is_same = all(
-        model_digest(ours) == model_digest(theirs)
-        for name, each in models.items()
-        for ours, theirs in zip(each.models, again[name]["models"], strict=True)
+    pairs = zip(models.models, again, strict=True)
+    return (
+        content if all(model_digest(ours) == model_digest(read) for ours, read in pairs) else None
     )
-    return content if is_same else None
 
 
-def models_from(content: bytes) -> dict[str, CandidateModels]:
-    """What :func:`models_without_code` wrote; calls nothing but classes on a list of ours.
+def models_from(content: bytes) -> CandidateModels:
+    """Models that :func:`models_without_code` wrote; calls only classes on a list of ours.
 
     Raises
     ------
@@ -57,7 +57,5 @@ def models_from(content: bytes) -> dict[str, CandidateModels]:
         )
     from pacsklearn.publishing.model_file import from_file
 
-    return {
-        name: CandidateModels(tuple(each["models"]), stack(each["models"]), each["n_jobs"])
-        for name, each in from_file(content).items()
-    }
+    read = from_file(content)
+    return CandidateModels(tuple(read["models"]), stack(read["models"]), read["n_jobs"])

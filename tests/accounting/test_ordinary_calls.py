@@ -16,9 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pacsklearn.accounting import book, database, store
-from pacsklearn.accounting.book import Rows
+from pacsklearn.accounting import database, sqlite_rows, store
 from pacsklearn.accounting.repair import repair
+from pacsklearn.accounting.rows import open_rows
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.ledger import MemoryLedger
@@ -190,7 +190,7 @@ class TestTheCallsThatDestroyedLedgers:
     def test_a_row_that_the_database_keeps_otherwise_is_not_committed(
         self, ledger: SQLiteLedger, uri: str, make_event: MakeEvent, monkeypatch: Any
     ) -> None:
-        monkeypatch.setattr(book, "time_text", lambda: 2026)
+        monkeypatch.setattr(sqlite_rows, "time_text", lambda: 2026)
         with pytest.raises(LedgerError, match="cannot be stored as it is"):
             ledger.charge(make_event(0.5))
         monkeypatch.undo()
@@ -250,7 +250,7 @@ class TestRepair:
         assert aside["signed_by"] == "A. Curator"
         rows = database.run(
             f"sqlite:///{target}",
-            lambda connection: list(Rows(connection, "default").after(0)),
+            lambda connection: list(open_rows(connection, "default").after(0)),
             write=False,
         )
         assert "A. Curator: a note that was a number; SHA-256" in rows[3].note

@@ -369,14 +369,46 @@ def test_models_without_code_need_no_key(
     assert (responder._models.stacked is None) == (before.stacked is None)
 
 
+def test_a_keyed_file_pickles_only_models_that_skops_cannot_write(
+    rows: Any, ledger: SQLiteLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = rows
+    session = PrivacySession(X[:200], y[:200], budget=2.0, n_subsets=8, ledger=ledger)
+    answers = {}
+    for model in (SVC(), MODEL):
+        answers[type(model)] = session.respond(model, X[200:240], **STEP)
+    pickled: list[Any] = []
+    dump = pickle.dump
+    monkeypatch.setattr(
+        pickle,
+        "dump",
+        lambda what, *rest, **options: (pickled.append(what), dump(what, *rest, **options)),
+    )
+    session.save(tmp_path / "session", key=KEY)
+    monkeypatch.undo()
+    _, objects = pickled
+    (kept,) = objects["models"].values()
+    assert {type(model) for model in kept.models} == {KNeighborsClassifier}
+    with pytest.raises(SessionFileError, match=r"holds objects \(models"):
+        session.save(tmp_path / "plain")
+    resumed = PrivacySession.load(tmp_path / "session", key=KEY)
+    spent = resumed.ledger.spent
+    for model in (SVC(), MODEL):
+        again = resumed.responder(model, **STEP).predict(X[200:240])
+        np.testing.assert_array_equal(again, answers[type(model)])
+    assert resumed.ledger.spent == spent
+
+
 def test_classes_in_a_file_are_not_trusted_because_it_says_so(
     rows: Any, ledger: SQLiteLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = rows
     session = PrivacySession(X[:200], y[:200], budget=2.0, n_subsets=8, ledger=ledger)
     session.respond(LogisticRegression(), X[200:240], **STEP)
-    planted = skops.io.dumps({"m": {"models": [os.system], "n_jobs": None}})
-    monkeypatch.setattr(session_file, "models_without_code", lambda _: planted)
+    planted = skops.io.dumps({"models": [os.system], "n_jobs": None})
+    monkeypatch.setattr(
+        session_file, "models_without_code", lambda models: dict.fromkeys(models, planted)
+    )
     session.save(tmp_path / "session")
     with pytest.raises(SessionFileError, match=r"does not hold a session \(BundleError\)"):
         PrivacySession.load(tmp_path / "session", trusted=True)
