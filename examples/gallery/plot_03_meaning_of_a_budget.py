@@ -17,14 +17,14 @@ budgets = np.geomspace(1 / 256, 4, 200)
 member = [posterior_success(budget, 1 / 2) for budget in budgets]
 subset = [posterior_success(budget, 1 / 128) for budget in budgets]
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4), layout="constrained")
 left.plot(budgets, member, label="was this row used? (blind: 1/2)")
 left.plot(budgets, subset, "--", label="which subset was it? (blind: 1/128)")
 left.set(ylabel="success of any attack, at most", ylim=(0, 1.02))
-left.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False)
+left.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
 open_ended = np.array([dp_epsilon(success) if success < 1 else np.inf for success in member])
 right.plot(budgets, open_ended, color="C2")
-right.set(ylabel="epsilon with the same membership bound", yscale="log")
+right.set(ylabel="epsilon with the same bound", yscale="log")
 right.set_yticks([0.2, 0.5, 1, 2, 5], ["0.2", "0.5", "1", "2", "5"])
 for ax in (left, right):
     ax.set(xlabel="budget (nats)", xscale="log")

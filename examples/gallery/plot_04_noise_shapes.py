@@ -23,7 +23,7 @@ space = SecretSpace.balanced(len(X), n_subsets=32)
 means = np.stack([X[space.rows(i)][:, [0, 2]].mean(axis=0) for i in range(32)])
 
 figure, ax = plt.subplots(figsize=(7.4, 4.6), layout="constrained")
-ax.plot(*means.T, "k.", markersize=3, label="candidates")
+ax.plot(*means.T, ".", color="#737373", markersize=4, label="candidates")
 circle = np.stack([np.cos(turn := np.linspace(0, 2 * np.pi, 200)), np.sin(turn)])
 styles = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1))]
 for name, style in zip(

@@ -6,6 +6,8 @@ K-Means names its clusters in any order, so the candidates' centres are first ma
 another. That costs no privacy: it changes no prediction. Then the centres are noised together.
 """
 
+from fractions import Fraction
+
 import matplotlib.pyplot as plt
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
@@ -14,11 +16,15 @@ from pacsklearn import PACPrivate
 
 X = load_iris().data[:, 2:]
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.6), sharey=True, layout="constrained")
-for ax, budget in zip(axes, (1 / 64, 1 / 4, 1), strict=True):
-    model = PACPrivate(KMeans(3, n_init=3, random_state=0), budget=budget, n_subsets=64).fit(X)
-    ax.scatter(*X.T, c=model.predict(X), s=12, cmap="viridis")
-    ax.plot(*model.released_estimator_.cluster_centers_.T, "rX", markersize=11, label="released")
-    ax.set(title=f"budget {budget:.3g} nats", xlabel="petal length (cm)")
+for ax, budget in zip(axes, ("1/64", "1/4", "1"), strict=True):
+    nats = float(Fraction(budget))
+    model = PACPrivate(KMeans(3, n_init=3, random_state=0), budget=nats, n_subsets=64).fit(X)
+    for cluster, place in enumerate(model.released_estimator_.cluster_centers_):
+        ax.plot(*X[model.predict(X) == cluster].T, ".", color=f"C{cluster}", alpha=0.5)
+        label = None if cluster else "released centre, in the colour of its rows"
+        style = {"color": f"C{cluster}", "markeredgecolor": "#737373", "markersize": 12}
+        ax.plot(*place, "X", label=label, **style)
+    ax.set(title=f"budget {budget} nat", xlabel="petal length (cm)")
 axes[0].set(ylabel="petal width (cm)")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center")
 plt.show()

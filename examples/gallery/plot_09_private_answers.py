@@ -9,6 +9,7 @@ noised and charged.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import ListedColormap
 from sklearn.datasets import load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -35,8 +36,9 @@ print(f"{private.guarantee_.metered:.3g} nats metered, ceiling {private.guarante
 
 # %%
 
+colours = ListedColormap(["#0072B2", "#D55E00", "#009E73"])
 figure, ax = plt.subplots(figsize=(5.6, 4.2), layout="constrained")
-ax.pcolormesh(alcohol, flavanoids, answers.reshape(alcohol.shape), cmap="viridis", alpha=0.6)
-ax.scatter(*X.T, c=wine.target, cmap="viridis", edgecolor="k", s=18)
+ax.pcolormesh(alcohol, flavanoids, answers.reshape(alcohol.shape), cmap=colours, alpha=0.45)
+ax.scatter(*X.T, c=wine.target, cmap=colours, edgecolor="white", linewidth=0.6, s=24)
 ax.set(xlabel="alcohol (%)", ylabel="flavanoids", title="1,600 private answers")
 plt.show()

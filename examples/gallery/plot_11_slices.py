@@ -39,6 +39,8 @@ figure, ax = plt.subplots(
     figsize=(4.6, 4.6), subplot_kw={"projection": "polar"}, layout="constrained"
 )
 ax.plot(turn, distances)
+ax.set_rticks([0.05, 0.1, 0.15])
+ax.set_rlabel_position(22)  # where no curve is
 ax.set_title("Distance between two secrets, by direction", pad=18)
 plt.show()
 

@@ -24,7 +24,7 @@ buckets = [bucket_padding(values, weights, budget).expected for budget in budget
 figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
 ax.plot(budgets, random, "o-", label="random delay of least mean")
 ax.plot(budgets, buckets, "s--", label="best buckets")
-ax.axhline(weights @ (values[-1] - values), color="k", linewidth=1, label="constant time")
+ax.axhline(weights @ (values[-1] - values), color="#737373", linewidth=1, label="constant time")
 ax.set(xscale="log", xlabel="budget (nats)", ylabel="mean delay (microseconds)", ylim=(0, None))
 figure.legend(loc="outside upper center", ncols=2)
 ax.grid(alpha=0.3)

@@ -36,7 +36,9 @@ success = np.array([result.success for result in results])
 low, high = np.array([result.confidence_interval() for result in results]).T
 figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
 ax.errorbar(budgets, success, [success - low, high - success], fmt="o", capsize=4, label="measured")
-ax.plot(budgets, [result.bound for result in results], "k--", label="the guarantee's bound")
+ax.plot(
+    budgets, [result.bound for result in results], "--", color="C1", label="the guarantee's bound"
+)
 ax.axhline(0.5, color="0.6", linewidth=1, label="blind guessing")
 ax.set(xscale="log", xlabel="budget (nats)", ylabel="success of the optimal attack")
 ax.set_xticks(budgets, ["1/64", "1/16", "1/4", "1/2"])

@@ -34,7 +34,7 @@ print(f"without privacy: AUC {roc_auc_score(y_test, plain):.3f}")
 # A dot is a patient that neither score has seen. On the diagonal the two agree.
 
 caps = (0.55, 0.60, 0.70)
-figure, axes = plt.subplots(1, 3, figsize=(9.6, 3.5), sharey=True, layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(9.6, 3.9), sharey=True, layout="constrained")
 for ax, cap in zip(axes, caps, strict=True):
     private = PACPrivate(score, criterion="membership", budget=cap, n_subsets=64).fit(X, y)
     told = private.predict_proba(X_test)[:, 1]
@@ -47,7 +47,7 @@ for ax, cap in zip(axes, caps, strict=True):
     ax.set(xlabel="risk without privacy (%)", xlim=(0, 100), ylim=(0, 100), aspect="equal")
     ax.set_title(f"attacker at most {cap:.0%}: AUC {auc:.2f}", loc="left", fontsize="medium")
 axes[0].set_ylabel("published risk (%)")
-figure.legend(loc="outside upper center", ncols=2)
+figure.legend(loc="outside lower center", ncols=2)
 plt.show()
 
 # %%

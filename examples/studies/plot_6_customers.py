@@ -8,11 +8,13 @@ nobody's assignment is.
 """
 
 import os
+from fractions import Fraction
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.colors import ListedColormap
 from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -29,23 +31,28 @@ usual = plain[0].inverse_transform(plain[-1].cluster_centers_)
 pale = plain.predict(X)
 
 # %%
-# Crosses are the published centres, diamonds those without privacy.
+# Crosses are the published centres, diamonds those without privacy; customers have the colour of
+# their cluster without privacy.
 
+colours = ListedColormap(["#0072B2", "#CC79A7", "#009E73"])
 figure, axes = plt.subplots(1, 3, figsize=(9.8, 3.4), sharey=True, layout="constrained")
-for ax, budget in zip(axes, (1 / 16, 1 / 4, 1), strict=True):
-    private = PACPrivate(recipe, budget=budget, certify=False, n_subsets=64).fit(X)
+for ax, budget in zip(axes, ("1/16", "1/4", "1"), strict=True):
+    nats = float(Fraction(budget))
+    private = PACPrivate(recipe, budget=nats, certify=False, n_subsets=64).fit(X)
     released = private.released_estimator_
     centres = (
         released[-1].cluster_centers_ if hasattr(released, "steps") else released.cluster_centers_
     )
     if hasattr(released, "steps"):
         centres = released[0].inverse_transform(centres)
-    ax.scatter(10 ** X[::8, 0] / 1000, 100 * X[::8, 2], s=4, c=pale[::8], cmap="Pastel1", zorder=0)
-    ax.plot(10 ** usual[:, 0] / 1000, 100 * usual[:, 2], "D", color="#737373", label="no privacy")
-    ax.plot(10 ** centres[:, 0] / 1000, 100 * centres[:, 2], "X", color="#D55E00", markersize=10,
-            label="published")  # fmt: skip
+    ax.scatter(10 ** X[::8, 0] / 1000, 100 * X[::8, 2], s=4, c=pale[::8], cmap=colours,
+               alpha=0.25, zorder=0)  # fmt: skip
+    ax.plot(10 ** usual[:, 0] / 1000, 100 * usual[:, 2], "D", color="#737373", markersize=8,
+            markeredgecolor="white", label="no privacy")  # fmt: skip
+    ax.plot(10 ** centres[:, 0] / 1000, 100 * centres[:, 2], "X", color="#D55E00", markersize=11,
+            markeredgecolor="white", label="published")  # fmt: skip
     ax.set(xscale="log", xlabel="limit (1,000 dollars)")
-    ax.set_title(f"{budget:g} nats", loc="left")
+    ax.set_title(f"budget {budget} nat", loc="left")
 axes[0].set_ylim(-10, 115)
 axes[0].set_ylabel("share of the limit that is used (%)")
 handles, labels = axes[0].get_legend_handles_labels()

@@ -36,7 +36,7 @@ print(f"without privacy: AUC {roc_auc_score(bad == 'bad', plain.predict_proba(X)
 # The average score of a published model gives its training set's share away, unless it is noised.
 # Five models at each share; epsilon says how far they may be told apart.
 
-figure, axes = plt.subplots(1, 3, figsize=(9.6, 3.2), sharey=True, layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(9.6, 3.8), sharey=True, layout="constrained")
 for ax, epsilon in zip(axes, (16.0, 4.0, 1.0), strict=True):
     aucs = []
     for share in scenario.shares:
@@ -48,11 +48,14 @@ for ax, epsilon in zip(axes, (16.0, 4.0, 1.0), strict=True):
             means.append(100 * told.mean())
             aucs.append(roc_auc_score(bad == "bad", told))
         spread = np.linspace(-1.2, 1.2, len(means))
-        ax.plot(100 * share + spread, means, "o", alpha=0.7)
-    ax.plot([18, 42], [18, 42], "--", color="#737373", linewidth=1)
+        ax.plot(100 * share + spread, means, "o", alpha=0.7,
+                label=f"five releases, share {share:.0%}" if epsilon == 16 else None)  # fmt: skip
+    ax.plot([18, 42], [18, 42], "--", color="#737373", linewidth=1,
+            label="the score tells the share exactly" if epsilon == 16 else None)  # fmt: skip
     ax.set(xlabel="true share of bad loans (%)", xticks=[20, 30, 40])
     ax.set_title(f"epsilon {epsilon:g}: AUC {np.mean(aucs):.2f}", loc="left", fontsize="medium")
 axes[0].set_ylabel("mean published score (%)")
+figure.legend(loc="outside lower center", ncols=2)
 plt.show()
 
 # %%

@@ -76,7 +76,7 @@ for place, values in enumerate(scores.values()):
     ax.plot(values, [place] * len(values), "o", alpha=0.35, color=f"C{place}")
     ax.plot(np.mean(values), place, "D", color=f"C{place}", markersize=9)
 ax.set_yticks(range(len(scores)), list(scores))
-ax.invert_yaxis()
+ax.set_ylim(len(scores) - 0.5, -0.5)
 ax.set_xlabel("AUC on patients of both hospitals (a dot is a split, a diamond the mean)")
 plt.show()
 

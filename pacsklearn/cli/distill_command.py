@@ -16,6 +16,7 @@ from pacsklearn.cli.charged_ledger import (
 )
 from pacsklearn.cli.console import guarded, note, say
 from pacsklearn.cli.options import (
+    About,
     AllowExact,
     Data,
     EstimatorName,
@@ -23,6 +24,7 @@ from pacsklearn.cli.options import (
     Jobs,
     Json,
     Params,
+    SigningKey,
     Subsets,
     number,
 )
@@ -39,7 +41,7 @@ def distill(
     estimator: EstimatorName,
     student: Annotated[str, typer.Option(help="Qualified name of what learns the answers.")],
     target: Annotated[str, typer.Option(help="Column with the targets.")],
-    output: Annotated[Path, typer.Option(help="Where the student goes (joblib).")],
+    output: Annotated[Path, typer.Option(help="Where the student goes; a bundle with --key.")],
     groups: Groups = None,
     params: Params = None,
     student_params: Params = None,
@@ -57,6 +59,8 @@ def distill(
     statement: Annotated[
         Path | None, typer.Option(help="Where the statement goes; beside the model by default.")
     ] = None,
+    key: SigningKey = None,
+    about: About = None,
     jobs: Jobs = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
     as_json: Json = False,
@@ -89,7 +93,7 @@ def distill(
     )
     given = {} if table.groups is None else {"groups": table.groups}
     title = f"{type(learner).__name__}, taught by private answers of {type(teacher).__name__}"
-    with publication(output, statement, force=force) as place:
+    with publication(output, statement, force=force, key=key, about=about) as place:
         source.fit(table.X, table.y, **given)
         trained = distilled(source, learner, public_table.X, alpha=alpha)
         document = {

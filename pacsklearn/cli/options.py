@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 __all__ = [
+    "About",
     "AllowExact",
     "Data",
     "Drop",
@@ -20,6 +21,7 @@ __all__ = [
     "Params",
     "Rate",
     "SchemaFile",
+    "SigningKey",
     "Subsets",
     "Target",
     "checked_output",
@@ -54,6 +56,12 @@ SchemaFile: TypeAlias = Annotated[
 Subsets: TypeAlias = Annotated[int, typer.Option(help="Candidate subsets.")]
 Rate: TypeAlias = Annotated[float, typer.Option(help="Share of the subsets each row is in.")]
 Jobs: TypeAlias = Annotated[int | None, typer.Option(help="Worker processes.")]
+SigningKey: TypeAlias = Annotated[
+    Path | None, typer.Option("--key", help="Your private key: the model is written as a bundle.")
+]
+About: TypeAlias = Annotated[
+    Path | None, typer.Option("--about", help="JSON file with what the bundle's card says.")
+]
 AllowExact: TypeAlias = Annotated[
     bool,
     typer.Option("--allow-exact", help="Allow a budget that hides nothing: no noise is added."),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.options import Json, checked_output
+from pacsklearn.cli.publication import read_about
 
 __all__ = ["key", "publish", "verify"]
 
@@ -54,7 +54,7 @@ def publish(
     from pacsklearn.publishing.bundle import load_bundle
 
     checked_output(output, force=force)
-    said = None if about is None else _about(about)
+    said = None if about is None else read_about(about)
     if not model.is_file():
         raise ValueError(f"There is no file {model}.")
     made = publishing.publish(joblib.load(model), output, key=key, about=said, onnx=onnx)
@@ -109,13 +109,3 @@ def verify(
         f"ledger head  {head or 'none: the release was charged to no database'}",
     ]
     say(document, "\n".join(text), as_json=as_json)
-
-
-def _about(path: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError):
-        document = None
-    if not isinstance(document, dict):
-        raise ValueError(f"{path.name} must hold a JSON object of texts.")
-    return document

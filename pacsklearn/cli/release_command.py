@@ -16,6 +16,7 @@ from pacsklearn.cli.charged_ledger import (
 )
 from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.options import (
+    About,
     AllowExact,
     Data,
     Drop,
@@ -27,6 +28,7 @@ from pacsklearn.cli.options import (
     Params,
     Rate,
     SchemaFile,
+    SigningKey,
     Subsets,
     Target,
     listed,
@@ -51,7 +53,7 @@ def release(
     constant: Annotated[
         float | None, typer.Option(help="With --regression: public answer if nothing beats it.")
     ] = None,
-    output: Annotated[Path, typer.Option(help="Where the model goes (joblib).")],
+    output: Annotated[Path, typer.Option(help="Where the model goes; a bundle with --key.")],
     target: Target = None,
     groups: Groups = None,
     identifier: Identifier = None,
@@ -76,6 +78,8 @@ def release(
     statement: Annotated[
         Path | None, typer.Option(help="Where the statement goes; beside the model by default.")
     ] = None,
+    key: SigningKey = None,
+    about: About = None,
     jobs: Jobs = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
     as_json: Json = False,
@@ -118,7 +122,7 @@ def release(
         model = model_of(recipe, **options)
     table = table_of(recipe, data)
     given = {} if table.groups is None else {"groups": table.groups}
-    with publication(output, statement, force=force) as place:
+    with publication(output, statement, force=force, key=key, about=about) as place:
         model.fit(table.X, table.y, **given)
         document = {
             **privacy_report(model).statement,

@@ -140,7 +140,7 @@ def _own(step: Any) -> Callable[[Any], Any] | None:
     from sklearn.neighbors import NearestCentroid
     from sklearn.svm import LinearSVC, LinearSVR
 
-    scored = (LinearSVC, LinearSVR, linear.RidgeClassifier, linear.Perceptron)
+    scored = (LinearSVC, LinearSVR, linear.RidgeClassifier, linear.SGDClassifier)
     fitted = (linear.LinearRegression, linear.Ridge, linear.ElasticNet, linear.HuberRegressor)
     for kind, graph in (
         (FixedStructureForest, forest_graph),

@@ -37,7 +37,20 @@ def linear_graph(model: Any) -> Any:
     else:
         graph.labels(scores, classes)
     graph.output(scores, "scores", DOUBLE, [None, weights.shape[0]])
+    if hasattr(model, "predict_proba"):
+        graph.probabilities(_one_against_rest(graph, scores, len(classes)), len(classes))
     return graph.model("linear_classifier")
+
+
+def _one_against_rest(graph: OnnxGraph, scores: str, n_classes: int) -> str:
+    """Logistic probabilities of each class against the rest, made to sum to one."""
+    likely = graph.node("Sigmoid", scores)
+    if n_classes == 2:
+        return graph.node(
+            "Concat", graph.node("Sigmoid", graph.node("Neg", scores)), likely, axis=1
+        )
+    total = graph.node("ReduceSum", likely, np.array([1]), keepdims=1)
+    return graph.node("Div", likely, total)
 
 
 def imputer_graph(imputer: Any) -> Any:

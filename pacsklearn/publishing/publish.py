@@ -24,7 +24,7 @@ from pacsklearn.publishing.model_file import to_file
 from pacsklearn.publishing.onnx_file import OnnxFile, onnx_file
 from pacsklearn.publishing.signature import private_key, signature_of
 
-__all__ = ["publish", "released_model"]
+__all__ = ["bundle_content", "publish", "released_model"]
 
 _ONNX: Final = ("auto", "required", "none")
 
@@ -47,7 +47,7 @@ def publish(
 
     Parameters
     ----------
-    source : PACPrivate, SRPPPrivate, Release, DistilledModel or estimator
+    source : PACPrivate, SRPPPrivate, SRPPSGD model, Release, DistilledModel or estimator
         Fitted; or a released estimator by itself, from memory or from ``joblib.load``.
     path : str or path-like
         ``model.pac``. A file that is there is replaced.
@@ -72,6 +72,21 @@ def publish(
         was reproducible, when nothing is promised about it, or when it cannot be written without
         code. Nothing is written then.
     """
+    content = bundle_content(source, key=key, about=about, onnx=onnx)
+    target = Path(path).expanduser()
+    with replacement_file(target) as file:
+        file.write(content)
+    return target
+
+
+def bundle_content(
+    source: Any,
+    *,
+    key: str | os.PathLike[str] | None = None,
+    about: Mapping[str, str] | None = None,
+    onnx: str = "auto",
+) -> bytes:
+    """What :func:`publish` writes, with the same parameters and errors."""
     if onnx not in _ONNX:
         raise ValueError(f"onnx must be {', '.join(map(repr, _ONNX))}, got {onnx!r}.")
     said = checked_about(about)
@@ -113,10 +128,7 @@ def publish(
     members[Names.MANIFEST] = manifest
     if signer is not None:
         members[Names.SIGNATURE] = canonical_json(signature_of(manifest, signer))
-    target = Path(path).expanduser()
-    with replacement_file(target) as file:
-        file.write(packed(members))
-    return target
+    return packed(members)
 
 
 def released_model(source: Any) -> Any:

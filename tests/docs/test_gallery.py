@@ -11,20 +11,85 @@ from pathlib import Path
 
 import pytest
 
+from pacsklearn.display.palette import COLOURS, STYLE
+
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "gallery"
 EXAMPLES = sorted(FOLDER.glob("plot_*.py"))
+
+
+# Pages of the documentation that are light, and dark.
+PAGES = ("#ffffff", "#131416")
+FAINTEST = 1.5
+
+
+def luminance(colour):
+    """Relative luminance, as WCAG 2 defines it."""
+    from matplotlib.colors import to_rgb
+
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(colour, page):
+    light, dark = sorted((luminance(colour), luminance(page)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def check_look(figure):
+    """Nothing drawn vanishes on a light or a dark page, and no legend covers a title or an axis."""
+    from matplotlib.collections import PathCollection
+
+    colours = []
+    for ax in figure.axes:
+        colours += [line.get_color() for line in ax.lines]
+        colours += [bar.get_facecolor() for bar in ax.patches]
+        for cloud in ax.collections:
+            if isinstance(cloud, PathCollection):
+                colours += list(cloud.get_facecolor())
+    for colour in colours:
+        assert min(contrast(colour, page) for page in PAGES) > FAINTEST, colour
+    renderer = figure.canvas.get_renderer()
+    for legend in figure.legends:
+        place = legend.get_window_extent(renderer)
+        inside = figure.bbox.padded(1)
+        assert inside.x0 <= place.x0 <= place.x1 <= inside.x1, "the legend is cut off"
+        for ax in figure.axes:
+            covered = ax.get_tightbbox(renderer)
+            # A pixel of a box's rim is no overlap.
+            assert not place.padded(-1).overlaps(covered.padded(-1)), "the legend covers axes"
+
+
+def test_what_cannot_be_seen_is_noticed(pyplot):
+    for colour in ("k", "#440154", "w", "#fde725"):
+        figure, ax = pyplot.subplots()
+        ax.plot([0, 1], color=colour)
+        with pytest.raises(AssertionError):
+            check_look(figure)
+    figure, ax = pyplot.subplots()
+    ax.plot([0, 1], label="over the title")
+    ax.set_title("a title")
+    figure.legend(loc="upper center", bbox_to_anchor=(0.5, 0.95))
+    with pytest.raises(AssertionError, match="covers"):
+        check_look(figure)
+    figure, ax = pyplot.subplots(figsize=(2, 3))
+    ax.plot([0, 1], label="wider than the figure, which cuts it off on both sides")
+    figure.legend(loc="lower center")
+    with pytest.raises(AssertionError, match="cut off"):
+        check_look(figure)
 
 
 @pytest.fixture(autouse=True)
 def pyplot(monkeypatch):
     pytest.importorskip("matplotlib").use("Agg")
     import matplotlib.pyplot as plt
+    from cycler import cycler
 
     # Showing draws, as the gallery's builder does.
     monkeypatch.setattr(
         plt, "show", lambda: [plt.figure(number).canvas.draw() for number in plt.get_fignums()]
     )
-    yield plt
+    with plt.rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLOURS)}):
+        yield plt
     plt.close("all")
 
 
@@ -45,6 +110,8 @@ def test_an_example_has_a_title_and_runs_on_bundled_data(example):
 def test_an_example_runs(example, pyplot):
     runpy.run_path(str(example))
     assert pyplot.get_fignums()
+    for number in pyplot.get_fignums():
+        check_look(pyplot.figure(number))
 
 
 STUDIES = sorted((FOLDER.parent / "studies").glob("plot_*.py"))
@@ -70,3 +137,5 @@ def test_a_study_runs(study, pyplot, shared_data, monkeypatch):
     monkeypatch.setenv("PACSKLEARN_DATA", str(shared_data))
     runpy.run_path(str(study))
     assert pyplot.get_fignums()
+    for number in pyplot.get_fignums():
+        check_look(pyplot.figure(number))

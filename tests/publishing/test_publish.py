@@ -5,6 +5,7 @@ import pickle
 import struct
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import Ridge, RidgeClassifier
@@ -14,9 +15,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from pacsklearn import (
+    AutoPrivateClassifier,
+    DifferingRows,
     PACPrivate,
     PrivacySession,
     SRPPPrivate,
+    SRPPSGDClassifier,
+    SRPPSGDRegressor,
     distill,
     load_bundle,
     publish,
@@ -127,3 +132,62 @@ def test_no_training_row_is_inside(private, bundle, iris):
     content = b"".join(unpacked(bundle).values())
     rows = np.ascontiguousarray(iris[0])
     assert not [row for row in rows if row.tobytes() in content]
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_error", "huber"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classifiers_by_gradient_descent_are_published_plain(loss, n_classes, iris, keys, tmp_path):
+    rows = pd.DataFrame(iris[0] - iris[0].mean(axis=0), columns=list("abcd"))[iris[1] < n_classes]
+    names = np.array(["setosa", "versicolor", "virginica"])[:n_classes]
+    y = names[iris[1][iris[1] < n_classes]]
+    model = SRPPSGDClassifier(loss, epsilon=8.0, max_iter=3, classes=names).fit(rows, y)
+    path = publish(model, tmp_path / "m.pac", key=keys[0], onnx="required")
+    bundle = load_bundle(path, key=keys[1])
+    assert bundle.guarantee == model.guarantee_
+    found = bundle.model()
+    assert type(found).__name__ == "SGDClassifier"
+    assert set(vars(found)) & {"_descent", "_record"} == set()
+    assert np.array_equal(found.decision_function(rows), model.decision_function(rows))
+    assert np.array_equal(found.predict(rows), model.predict(rows))
+    assert hasattr(found, "predict_proba") == hasattr(model, "predict_proba")
+    if loss == "log_loss":
+        assert np.allclose(found.predict_proba(rows), model.predict_proba(rows), rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "huber"])
+def test_regressors_by_gradient_descent_are_published_plain(loss, iris, keys, tmp_path):
+    X, y = iris[0][:, :3] - 3.0, iris[0][:, 3]
+    model = SRPPSGDRegressor(
+        loss, epsilon=8.0, max_iter=2, scenario=DifferingRows(1), secret_name="rows"
+    )
+    model.partial_fit(X, y)
+    first = model.released_estimator_
+    model.partial_fit(X, y)
+    assert not np.array_equal(first.coef_, model.released_estimator_.coef_)
+    path = publish(model, tmp_path / "m.pac", key=keys[0], onnx="required")
+    bundle = load_bundle(path, key=keys[1])
+    assert bundle.guarantee == model.guarantee_
+    assert np.allclose(bundle.model().predict(X), model.predict(X), rtol=1e-12)
+
+
+def test_gradient_descent_without_a_promise_is_not_published(iris, keys, tmp_path):
+    y = iris[1] % 2
+    with pytest.warns(PrivacyLeakWarning, match="NOT private"):
+        quiet = SRPPSGDClassifier(noise_multiplier=0.0, max_iter=1, classes=[0, 1]).fit(iris[0], y)
+    assert not hasattr(quiet, "released_estimator_")
+    with pytest.warns(PrivacyLeakWarning):
+        read_off = SRPPSGDClassifier(epsilon=8.0, max_iter=1).fit(iris[0], y)
+    changed = SRPPSGDClassifier(epsilon=8.0, max_iter=1, classes=[0, 1]).fit(iris[0], y)
+    changed.released_estimator_.coef_ += 1e-9
+    for model, words in [(quiet, "holds no released model"), (read_off, "NOT FOR RELEASE"),
+                         (changed, "not as it was released")]:  # fmt: skip
+        with pytest.raises(BundleError, match=words):
+            publish(model, tmp_path / "m.pac", key=keys[0])
+    assert not hasattr(clone(changed), "released_estimator_")
+
+
+def test_what_auto_released_can_be_published(iris, keys, tmp_path):
+    auto = AutoPrivateClassifier(budget=1.0, n_subsets=16).fit(*iris)
+    found = load_bundle(publish(auto, tmp_path / "m.pac", key=keys[0]), key=keys[1])
+    assert found.guarantee == auto.guarantee_
+    assert np.array_equal(found.model().predict(iris[0]), auto.predict(iris[0]))

@@ -26,6 +26,7 @@ from pacsklearn.estimators.srpp_sgd.column_scales import ColumnScales
 from pacsklearn.estimators.srpp_sgd.descent import Descent
 from pacsklearn.estimators.srpp_sgd.losses import LinearLoss, loss_named
 from pacsklearn.estimators.srpp_sgd.penalty import Penalty
+from pacsklearn.estimators.srpp_sgd.released import released_linear_model
 from pacsklearn.estimators.srpp_sgd.step_size import StepSize
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.information.arrays import Floats
@@ -228,6 +229,8 @@ class LinearSGD(BaseEstimator):
                     self._public(),
                     leaks=self._leaks(),
                 )
+                if self.guarantee_ is not None:
+                    self.released_estimator_ = released_linear_model(self, self.guarantee_)
         return self
 
     def _descend(

@@ -91,6 +91,9 @@ random_state : None, int or RandomState, default=None
 _ATTRIBUTES: Final = """\
 guarantee_ : PufferfishGuarantee or None
     What is promised about all steps so far; None without noise.
+released_estimator_ : SGDClassifier or SGDRegressor
+    scikit-learn's own model with the noised coefficients, which :func:`publish` writes into a
+    bundle. There is none without noise.
 n_iter_, n_steps_ : int
     Epochs and steps taken.
 n_features_in_, feature_names_in_

@@ -426,7 +426,7 @@ def test_secret_hygiene(cancer):
     assert repr(X[0, 0])[:8] not in str(vars(model)) + repr(model) + str(model.guarantee_)
     assert set(vars(model)) - set(model.get_params()) == {
         "classes_", "coef_", "intercept_", "n_features_in_", "n_iter_", "n_steps_", "guarantee_",
-        "_descent", "_scales", "_read_off", "_record",
+        "released_estimator_", "_descent", "_scales", "_read_off", "_record",
     }  # fmt: skip
 
 
