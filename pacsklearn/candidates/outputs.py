@@ -165,19 +165,22 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
             estimator,
         )
     vectors: list[Floats] = []
+    known = [
+        None if model is None else (model, encoding)
+        for model, encoding in zip(models, encoded, strict=True)
+    ]
     with stage("fits" if None in models else "canonical form"):
-        encodings = over_subsets(
-            _encode,
-            *work,
-            space=space,
-            estimator=estimator,
-            n_jobs=options.n_jobs,
-            verbose=options.verbose,
-            each=[
-                None if model is None else (model, encoding)
-                for model, encoding in zip(models, encoded, strict=True)
-            ],
-        )
+        encodings = None if None in models or options.verbose else _encode_all(*work, space, known)
+        if encodings is None:
+            encodings = over_subsets(
+                _encode,
+                *work,
+                space=space,
+                estimator=estimator,
+                n_jobs=options.n_jobs,
+                verbose=options.verbose,
+                each=known,
+            )
     for index, encoding in enumerate(encodings):
         check_structure(estimator, index, first.layout, encoding.layout)
         vectors.append(encoding.vector)
@@ -217,6 +220,21 @@ def encode_jointly(
     return [None] * len(models) if encoded is None else list(encoded)
 
 
+def _encode_all(*work: Any) -> list[Encoding] | None:
+    """Encodings of models that are all known; None where something is to be told of some of them.
+
+    Withholding prints and warnings costs as much as encoding a small model, so it is done once.
+    """
+    *same, known = work
+
+    def every(stage: Stage) -> list[Encoding]:
+        indices = enumerate(known)
+        return [_fit_and_encode(*same, i, one, _CHECKED_SUBSETS, stage)[1] for i, one in indices]
+
+    outcome = attempt(every, fits=True)
+    return None if outcome.failure is not None or outcome.warnings else outcome.value
+
+
 def _encode(*work: Any) -> Outcome:
     outcome = fit_and_encode(*work)
     value = None if outcome.value is None else outcome.value[1]
@@ -236,27 +254,39 @@ def fit_and_encode(
     checked_every: int = _CHECKED_SUBSETS,
 ) -> Outcome:
     """Fitted model and encoding; with ``checked_every=0`` decoding is tried where it must be."""
+    work = (template, canonicalizer, X, y, params, space, index, known, checked_every)
+    return attempt(partial(_fit_and_encode, *work), fits=True)
+
+
+def _fit_and_encode(
+    template: Any,
+    canonicalizer: Canonicalizer,
+    X: Any,
+    y: Any,
+    params: Mapping[str, Any],
+    space: SecretSpace,
+    index: int,
+    known: tuple[Any, Encoding | None] | None,
+    checked_every: int,
+    stage: Stage,
+) -> tuple[Any, Encoding]:
     is_checked = canonicalizer.is_searched or (checked_every > 0 and index % checked_every == 0)
-
-    def work(stage: Stage) -> tuple[Any, Encoding]:
-        model, encoding = known or (None, None)
-        own: Any = None
-        if model is None:
-            model, own = fit_subset(template, X, y, space.rows(index), params)
-        elif encoding is None or is_checked:
-            rows = space.rows(index)
-            own = safe_indexing(X, rows if encoding is None else rows[:CHECKED_ROWS])
-        if encoding is None:
-            stage.name = "encode"
-            encoding = canonicalizer.encode(model, own)
-        form = CanonicalForm(template, canonicalizer)
-        form.check_finite(encoding)
-        stage.name = "decode"
-        if is_checked:
-            form.check_behaviour(encoding, model, own[:CHECKED_ROWS])
-        return model, encoding
-
-    return attempt(work, fits=True)
+    model, encoding = known or (None, None)
+    own: Any = None
+    if model is None:
+        model, own = fit_subset(template, X, y, space.rows(index), params)
+    elif encoding is None or is_checked:
+        rows = space.rows(index)
+        own = safe_indexing(X, rows if encoding is None else rows[:CHECKED_ROWS])
+    if encoding is None:
+        stage.name = "encode"
+        encoding = canonicalizer.encode(model, own)
+    form = CanonicalForm(template, canonicalizer)
+    form.check_finite(encoding)
+    stage.name = "decode"
+    if is_checked:
+        form.check_behaviour(encoding, model, own[:CHECKED_ROWS])
+    return model, encoding
 
 
 def aligned_vectors(

@@ -201,7 +201,9 @@ def outside_rows(candidates: Candidates, seed: int, most: int = _MOST_ROWS) -> H
 
     def held_out(index: int) -> tuple[Any, Any]:
         if index not in rows_of:
-            rows = np.setdiff1d(np.arange(space.n_rows), space.rows(index))
+            outside = np.ones(space.n_rows, dtype=bool)
+            outside[space.rows(index)] = False
+            rows = np.flatnonzero(outside)
             if rows.size > most:
                 chosen = np.random.default_rng([seed, 2, index]).choice(rows, most, replace=False)
                 rows = np.sort(chosen)

@@ -22,6 +22,8 @@ _FIRST, _LAST = 2**22, 2**24
 PRODUCTS = 2**36
 """Products of a probability and a membership in one look at sets: about two seconds."""
 
+# How many times the draws of the second look make a third one worth its time.
+_WORTH = 2
 # Successes that are added in single precision.
 _SUMMED = 256
 # Sets, of the widest spread, whose mean tells about how high the worst is.
@@ -68,7 +70,7 @@ def screened_success(
        mean of values in ``[0, max(r, 1 - r)^2]``, has a Chernoff bound.
     2. Sets that this leaves above the worst by the same draws' means, by an empirical Bernstein
        bound on their success.
-    3. Sets that are still above it, by many more draws.
+    3. Sets that are still above it, by many more draws, where they are few enough for these.
 
     Products and sums of up to 256 successes are in single precision: a sum of m probabilities that
     add up to one is wrong by at most ``(m + 2) 2^-23``, a mean of the successes by at most
@@ -80,7 +82,8 @@ def screened_success(
     kept: list[Singles] = []
     variances, rates = spread(mixture, sets, mixture.draws(first, generator), kept)
     largest = np.maximum(rates, 1 - rates) ** 2
-    above = largest * chernoff_bounds(variances / largest, first, share)
+    levels, level = np.unique(_rounded_up(variances / largest), return_inverse=True)
+    above = largest * chernoff_bounds(levels, first, share)[level]
     bounds = np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above) * (1 + 1e-12), 1.0)
     worst = _looked_at(sets, np.argsort(bounds)[-_PROBED:], kept, first, share, bounds)
     chosen = np.flatnonzero(bounds >= worst)
@@ -88,6 +91,8 @@ def screened_success(
     worst = max(worst, _looked_at(sets, chosen, _rows(kept, rows), rows, share, bounds))
     chosen = np.flatnonzero(bounds >= worst)
     again = second_look(m, n_draws, chosen.size, products)
+    if again < _WORTH * rows:
+        return float(bounds.max())
     blocks = mixture.draws(again, generator)
     tables = (posteriors(mixture, draws).astype(np.float32) for draws in blocks)
     _looked_at(sets, chosen, tables, again, share, bounds)
@@ -169,6 +174,12 @@ def _looked_at(
     closer = upper_mean_bounds(total, squares, n, 0.0, 0.5 + error, share) + 0.5 + error
     bounds[chosen] = np.minimum(bounds[chosen], closer)
     return 0.5 + float(total.max()) / n
+
+
+def _rounded_up(shares: Floats) -> Floats:
+    """To eight bits, so that few of them differ; at most one."""
+    mantissa, exponent = np.frexp(shares)
+    return np.asarray(np.minimum(np.ldexp(np.ceil(mantissa * 256) / 256, exponent), 1.0))
 
 
 def _rows(tables: list[Singles], n: int) -> Iterator[Singles]:

@@ -29,7 +29,7 @@ Law = NoiseLaw | JointLaw | OneSidedLaw
 
 _DRAWS = 2**10
 # It stands beside the promise and is not it: fits of 20,000 rows need not wait for its last digit.
-_PRODUCTS = 2**33
+_PRODUCTS = 2**32
 _CHUNK = 16384
 
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 from scipy.stats import beta
 
 from pacsklearn.information import upper_mean_bound, upper_mean_bounds
@@ -73,15 +73,49 @@ def test_never_above_the_range():
 
 
 def test_columns_follow_the_theorem():
+    """The root of each bet's quadratic, found by search; and no lower than the bet's own bound."""
     rng = np.random.default_rng(3)
-    draws = rng.uniform(0.5, 0.8, (400, 7))
-    gamma = 0.02
+    draws, gamma, n = rng.uniform(0.5, 0.8, (400, 5)), 0.02, 400
+    bounds = upper_mean_bounds(draws.sum(0), (draws**2).sum(0), n, 0.5, 1.0, gamma)
+    bets = [0.95 / 2**j for j in range(8)]
+    for x, bound in zip((draws.T - 0.5) / 0.5, (bounds - 0.5) / 0.5, strict=True):
+        found, direct = [], []
+        for bet in bets:
+            cost = -math.log(1 - bet) - bet
+
+            def lower(mean, x=x, bet=bet, cost=cost):
+                return np.sum(bet * (mean - x) - cost * (mean - x) ** 2) - math.log(8 / gamma)
+
+            def product(mean, x=x, bet=bet):
+                return np.sum(np.log1p(bet * (mean - x))) - math.log(8 / gamma)
+
+            peak = min(x.mean() + bet / (2 * cost), 1.0)
+            if lower(peak) >= 0:
+                found.append(optimize.brentq(lower, x.mean(), peak, xtol=1e-14))
+                direct.append(optimize.brentq(product, x.mean(), 2.0, xtol=1e-14))
+        assert bound == pytest.approx(min(found), rel=1e-9)
+        assert min(direct) <= bound
+
+
+@pytest.mark.parametrize("p", [0.001, 0.02, 0.3, 0.9])
+@pytest.mark.parametrize("gamma", [0.3, 0.01])
+def test_columns_fail_no_more_often_than_they_say(p, gamma):
+    """All sums that coins can have, and the probability of those whose bound is too low."""
+    n = 300
+    counts = np.arange(n + 1.0)
+    bounds = upper_mean_bounds(counts, counts, n, 0.0, 1.0, gamma)
+    assert stats.binom.pmf(counts, n, p)[bounds < p].sum() <= gamma
+    assert np.all(np.diff(bounds) >= 0)
+
+
+def test_columns_of_a_small_variance_need_few_draws():
+    """Less than half of Maurer and Pontil's distance, where the range is what counts."""
+    n, gamma, mean, square = 1000, 1e-10, 0.03, 0.0015
+    bound = upper_mean_bounds([n * mean], [n * square], n, 0.0, 1.0, gamma)[0]
     log_term = math.log(2 / gamma)
-    x = (draws - 0.5) / 0.5
-    expected = x.mean(0) + np.sqrt(2 * x.var(0, ddof=1) * log_term / 400) + 7 * log_term / 1197
-    bounds = upper_mean_bounds(draws.sum(0), (draws**2).sum(0), 400, 0.5, 1.0, gamma)
-    assert bounds == pytest.approx(0.5 + 0.5 * expected, rel=1e-9)
-    assert np.all(bounds >= 0.5 + 0.5 * expected)
+    variance = square - mean**2
+    other = math.sqrt(2 * variance * log_term / n) + 7 * log_term / (3 * (n - 1))
+    assert bound - mean < 0.5 * other
 
 
 def test_columns_that_never_vary_survive_cancellation():
