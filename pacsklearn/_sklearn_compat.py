@@ -28,6 +28,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 __all__ = [
     "Interval",
     "StrOptions",
+    "binary_ridge_dimensions",
     "check_features",
     "check_parameters",
     "check_width",
@@ -130,6 +131,13 @@ def set_classes(estimator: Any, classes: Any, *, multilabel: bool = False) -> No
     # Some versions compute classes_ from the binarizer.
     if not isinstance(getattr(type(estimator), "classes_", None), property):
         estimator.classes_ = np.array(classes)
+
+
+@cache
+def binary_ridge_dimensions() -> tuple[int, int]:
+    """Dimensions of ``coef_`` and ``intercept_`` of a ridge classifier of two classes."""
+    model = RidgeClassifier().fit(np.array([[0.0], [1.0]]), [0, 1])
+    return np.ndim(model.coef_), np.ndim(model.intercept_)
 
 
 def prepare_for_predict(estimator: Any, n_outputs: int = 1) -> None:

@@ -14,7 +14,7 @@ from pacsklearn.fitting.moment_fitter import MomentFitter, well_scaled
 from pacsklearn.fitting.moments import Moments, is_doubtful
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["LeastSquaresFitter"]
+__all__ = ["LeastSquaresFitter", "solved_ridge"]
 
 # Singular values this much above the tolerance at which LinearRegression drops them.
 _CLEARLY = 100.0
@@ -44,17 +44,12 @@ class LeastSquaresFitter(MomentFitter):
         products, mean = moments.scatter, moments.mean
         if not model.fit_intercept:
             products, mean = products + n * np.outer(mean, mean), np.zeros_like(mean)
-        matrix = products[:p, :p].copy()
-        if isinstance(model, Ridge):
-            matrix[np.diag_indices(p)] += model.alpha
-        scaled, units = well_scaled(matrix)
-        spectrum = np.linalg.eigvalsh(scaled)
-        if spectrum[0] <= 0 or is_doubtful(moments.loss, spectrum[-1] / spectrum[0]):
+        if isinstance(model, LinearRegression) and not _keep_rank(model, products[:p, :p]):
             return False
-        if isinstance(model, LinearRegression) and not _keep_rank(model, matrix):
+        alpha = model.alpha if isinstance(model, Ridge) else 0.0
+        coef = solved_ridge(products[:p, :p], products[:p, p:], alpha, moments.loss)
+        if coef is None:
             return False
-        solved = np.linalg.solve(scaled, products[:p, p:] / units[:, None]) / units[:, None]
-        coef = solved.T
         intercept = mean[p:] - coef @ mean[:p]
         single = coef.shape[0] == 1
         model.coef_ = coef[0].copy() if single else coef.copy()
@@ -65,6 +60,29 @@ class LeastSquaresFitter(MomentFitter):
         if isinstance(model, Ridge):
             model.n_iter_, model.solver_ = None, "cholesky"
         return True
+
+
+def solved_ridge(products: Floats, towards: Floats, alpha: float, loss: float) -> Floats | None:
+    """Coefficients (outputs, p) of a penalised regression; None where rounding could show.
+
+    Parameters
+    ----------
+    products : ndarray of shape (p, p)
+        Sums of products of features.
+    towards : ndarray of shape (p, outputs)
+        Sums of products of features and targets.
+    alpha : float
+    loss : float
+        How many times rounding errors grew already.
+    """
+    matrix = products.copy()
+    matrix[np.diag_indices(len(matrix))] += alpha
+    scaled, units = well_scaled(matrix)
+    spectrum = np.linalg.eigvalsh(scaled)
+    if spectrum[0] <= 0 or is_doubtful(loss, spectrum[-1] / spectrum[0]):
+        return None
+    solved = np.linalg.solve(scaled, towards / units[:, None]) / units[:, None]
+    return np.asarray(solved.T)
 
 
 def _keep_rank(model: Any, matrix: Floats) -> bool:

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import validate_data
 
+from pacsklearn._sklearn_compat import set_classes
 from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
@@ -34,11 +35,14 @@ class MomentFitter(SubsetFitter):
     ----------
     wants_scatter : bool
         Whether products of features are needed, or squares are enough.
+    wants_class_scatter : bool
+        Whether they are needed for each class apart.
     wants_targets, wants_classes : bool
         What ``y`` holds.
     """
 
     wants_scatter: bool = False
+    wants_class_scatter: bool = False
     wants_targets: bool = False
     wants_classes: bool = False
 
@@ -52,14 +56,20 @@ class MomentFitter(SubsetFitter):
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
         rows, targets, codes, classes = self._arrays(X, y)
-        if rows is None or self._is_too_large(rows, space):
+        if rows is None or self._is_too_large(rows, space, classes):
             return [None] * space.n_subsets
         features = BaseEstimator()
         validate_data(features, X, skip_check_array=True)
         moments_of_subsets = (
             subset_moments(rows, targets, space, scatter=self.wants_scatter)
             if codes is None
-            else class_moments(rows, codes, space, scatter=self.wants_scatter)
+            else class_moments(
+                rows,
+                codes,
+                space,
+                scatter=self.wants_scatter,
+                class_scatter=self.wants_class_scatter,
+            )
         )
         return self._fit_each(estimator, moments_of_subsets, features, classes)
 
@@ -68,7 +78,14 @@ class MomentFitter(SubsetFitter):
     ) -> list[Any] | None:
         scatter = self.wants_scatter
         if self.wants_classes:
-            sums = MomentSums.of_classes(rows, targets, n_classes, members, scatter=scatter)
+            sums = MomentSums.of_classes(
+                rows,
+                targets,
+                n_classes,
+                members,
+                scatter=scatter,
+                class_scatter=self.wants_class_scatter,
+            )
         else:
             numbers = targets.reshape(len(rows), -1) if self.wants_targets else None
             sums = MomentSums.of(rows, numbers, members, scatter=scatter)
@@ -90,22 +107,23 @@ class MomentFitter(SubsetFitter):
         for moments in moments_of_subsets:
             # The parameters of one estimator are plain values; a pipeline has parts of its own.
             model = clone(blank) if hasattr(blank, "steps") else copy(blank)
+            first, last = _ends(model)
+            if classes is not None:
+                set_classes(last, classes)
             if moments is None or not self.fit_moments(model, moments):
                 fitted.append(None)
                 continue
-            first = model.steps[0][1] if hasattr(model, "steps") else model
             for name, value in vars(features).items():
                 setattr(first, name, value)
-            if classes is not None:
-                last = model.steps[-1][1] if hasattr(model, "steps") else model
-                last.classes_ = classes.copy()
             fitted.append(model)
         return fitted
 
-    def _is_too_large(self, rows: Any, space: SecretSpace) -> bool:
+    def _is_too_large(self, rows: Any, space: SecretSpace, classes: Any) -> bool:
         """Whether copies of the rows, or all products of features, would fill the memory."""
         n, p = rows.shape
         products = space.n_subsets * p**2 if self.wants_scatter else 0
+        if self.wants_class_scatter:
+            products *= len(classes)
         return bool(max(n * p, 2 * products) > _MOST_CELLS)
 
     def _arrays(self, X: Any, y: Any) -> tuple[Any, Any, Any, Any]:
@@ -129,6 +147,13 @@ class MomentFitter(SubsetFitter):
                 return nothing
             return rows, targets.astype(np.float64).reshape(len(rows), -1), None, None
         return rows, None, None, None
+
+
+def _ends(model: Any) -> tuple[Any, Any]:
+    """First and last step of a pipeline; other models are both."""
+    if not hasattr(model, "steps"):
+        return model, model
+    return model.steps[0][1], model.steps[-1][1]
 
 
 def well_scaled(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.core.memberships import Memberships
-from pacsklearn.fitting.member_sums import member_products, member_sums
+from pacsklearn.fitting.member_sums import member_products, member_sums, padded_columns
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["MomentSums", "Moments", "class_moments", "is_doubtful", "subset_moments"]
@@ -18,6 +18,7 @@ __all__ = ["MomentSums", "Moments", "class_moments", "is_doubtful", "subset_mome
 _LARGEST = 1e100
 _EPSILON = float(np.finfo(np.float64).eps)
 _DOUBT = 1e-10
+_FLAT = 2
 
 
 @final
@@ -37,6 +38,8 @@ class Moments:
         Sum of products around the mean.
     class_count : ndarray of shape (K,), optional
     class_mean, class_variance, class_square : ndarray of shape (K, p), optional
+    class_scatter : ndarray of shape (K, p, p), optional
+        Sum of products around the mean of the class.
     loss : float
         How many times rounding errors grow where a mean is subtracted: the largest ratio of a
         mean square to a variance.
@@ -52,6 +55,7 @@ class Moments:
     class_mean: Floats | None = None
     class_variance: Floats | None = None
     class_square: Floats | None = None
+    class_scatter: Floats | None = None
     loss: float = 1.0
 
 
@@ -74,7 +78,8 @@ class MomentSums:
     arrays : tuple of ndarray
         Rows of each candidate that cannot be squared, shape (m,); sums of ones, columns and
         squares, shape (m, 1 + 2 q), or (m, K, 1 + 2 q) with classes, and (m, 0) where the products
-        hold them; products of all these columns, shape (m, q + 1, q + 1), or (m, 0).
+        hold them; products of all these columns, shape (m, q + 1, q + 1), or (m, 0), or
+        (m, K, q + 1, q + 1) for each class.
     """
 
     n_features: int
@@ -85,13 +90,15 @@ class MomentSums:
         cls, X: Floats, targets: Floats | None, space: Memberships, *, scatter: bool
     ) -> MomentSums:
         """Sums of some rows."""
-        table, usable = _usable(X if targets is None else np.column_stack([X, targets]))
-        with_ones = np.column_stack([np.ones(len(table)), table])
-        none = np.zeros((space.n_subsets, 0))
+        parts = [X] if targets is None else [X, targets]
+        table, usable = _usable(padded_columns(np.ones((len(X), 1)), *parts))
+        q, none = sum(part.shape[1] for part in parts), np.zeros((space.n_subsets, 0))
         if scatter:
-            arrays = (none, member_products(with_ones, space))
+            arrays = (none, member_products(table, space)[:, : q + 1, : q + 1])
         else:
-            arrays = (member_sums(np.column_stack([with_ones, table**2]), space), none)
+            arrays = (member_sums(table[:, : q + 1], space, squares=True), none)
+            # The square of one is not told twice.
+            arrays = (np.delete(arrays[0], q + 1, axis=1), none)
         return cls(X.shape[1], (_spoilt(usable, space), *arrays))
 
     @classmethod
@@ -103,15 +110,18 @@ class MomentSums:
         space: Memberships,
         *,
         scatter: bool,
+        class_scatter: bool = False,
     ) -> MomentSums:
-        """Sums of some rows, those of each class apart."""
-        table, usable = _usable(X)
-        ones = np.ones(len(table))
-        products = np.zeros((space.n_subsets, 0))
-        if scatter:
-            products = member_products(np.column_stack([ones, table]), space)
-        summed = member_sums(np.column_stack([ones, table, table**2]), space, codes, n_classes)
-        return cls(X.shape[1], (_spoilt(usable, space), summed, products))
+        """Sums of some rows, those of each class apart; products too with ``class_scatter``."""
+        table, usable = _usable(padded_columns(np.ones((len(X), 1)), X))
+        products, q = np.zeros((space.n_subsets, 0)), X.shape[1] + 1
+        if class_scatter:
+            own = (_class_products(table, codes, code, space) for code in range(n_classes))
+            products = np.stack(list(own), axis=1)[:, :, :q, :q]
+        elif scatter:
+            products = member_products(table, space)[:, :q, :q]
+        summed = member_sums(table[:, :q], space, codes, n_classes, squares=True)
+        return cls(X.shape[1], (_spoilt(usable, space), np.delete(summed, q, axis=2), products))
 
     def moments(self) -> Iterator[Moments | None]:
         """Moments of each candidate; None for one with a row that cannot be squared, or no class.
@@ -122,7 +132,7 @@ class MomentSums:
         """
         spoilt, summed, products = self.arrays
         for i, bad in enumerate(spoilt):
-            products_of = products[i, 1:, 1:] if products[i].size else None
+            products_of = products[i, ..., 1:, 1:] if products[i].size else None
             if summed.ndim == 3:
                 yield None if bad else self._of_classes(summed[i], products_of)
                 continue
@@ -136,12 +146,17 @@ class MomentSums:
         count, (sums, squares) = summed[:, 0], np.split(summed[:, 1:], 2, axis=1)
         if not count.all():
             return None
+        whole = products if products is None or products.ndim == _FLAT else products.sum(axis=0)
         moments = _moments(
-            count.sum(), sums.sum(axis=0), squares.sum(axis=0), self.n_features, products
+            count.sum(), sums.sum(axis=0), squares.sum(axis=0), self.n_features, whole
         )
         mean, square = sums / count[:, None], squares / count[:, None]
+        around = None
+        if products is not None and products is not whole:
+            around = products - count[:, None, None] * mean[:, :, None] * mean[:, None, :]
         return replace(
             moments,
+            class_scatter=around,
             class_count=count,
             class_mean=mean,
             class_square=square,
@@ -171,7 +186,12 @@ def subset_moments(
 
 
 def class_moments(
-    X: Floats, codes: NDArray[np.intp], space: Memberships, *, scatter: bool
+    X: Floats,
+    codes: NDArray[np.intp],
+    space: Memberships,
+    *,
+    scatter: bool,
+    class_scatter: bool = False,
 ) -> Iterator[Moments | None]:
     """As :func:`subset_moments`, with those of each class.
 
@@ -183,9 +203,14 @@ def class_moments(
     space : Memberships
     scatter : bool
         Whether products of features are wanted, of all classes together.
+    class_scatter : bool, default=False
+        Whether they are wanted of each class.
     """
     n_classes = int(codes.max()) + 1
-    return MomentSums.of_classes(X, codes, n_classes, space, scatter=scatter).moments()
+    sums = MomentSums.of_classes(
+        X, codes, n_classes, space, scatter=scatter, class_scatter=class_scatter
+    )
+    return sums.moments()
 
 
 def _moments(
@@ -204,6 +229,14 @@ def _moments(
     )
 
 
+def _class_products(
+    table: Floats, codes: NDArray[np.intp], code: int, space: Memberships
+) -> Floats:
+    """Products of one class's rows: the others are left out, whatever they hold."""
+    own = np.flatnonzero(codes == code)
+    return member_products(table[own], space, own)
+
+
 def _spoilt(usable: NDArray[np.bool_], space: Memberships) -> Floats:
     """How many rows of each candidate cannot be squared."""
     if usable.all():
@@ -213,8 +246,10 @@ def _spoilt(usable: NDArray[np.bool_], space: Memberships) -> Floats:
 
 def _usable(table: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Table with zeros for rows that cannot be squared, and which rows can."""
+    if not table.size or (table.min() >= -_LARGEST and table.max() <= _LARGEST):
+        return table, np.ones(len(table), dtype=bool)
     usable = np.all(np.abs(table) <= _LARGEST, axis=1)
-    return table if usable.all() else np.where(usable[:, None], table, 0.0), usable
+    return np.where(usable[:, None], table, 0.0), usable
 
 
 def _loss(square: Floats, variance: Floats) -> float:

@@ -150,6 +150,7 @@ class PipelineFitter(MomentFitter):
         self.steps = steps
         parts = [step for step in steps if step is not None]
         self.wants_scatter = any(part.wants_scatter for part in parts)
+        self.wants_class_scatter = any(part.wants_class_scatter for part in parts)
         self.wants_targets = any(part.wants_targets for part in parts)
         self.wants_classes = any(part.wants_classes for part in parts)
 

@@ -61,4 +61,7 @@ class StandardScalerFitter(MomentFitter):
                 # Still the amplification of what was subtracted before.
                 class_square=np.asarray(moments.class_square) / scale[:p] ** 2,
             )
+        if moments.class_scatter is not None:
+            units = np.outer(scale[:p], scale[:p])
+            moved = replace(moved, class_scatter=moments.class_scatter / units)
         return moved

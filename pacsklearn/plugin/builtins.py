@@ -228,6 +228,12 @@ def pacsklearn_subset_fitters() -> Iterator[SubsetFitterRecord]:
         "normal equations of all subsets by one matrix product",
     )
     yield SubsetFitterRecord(
+        "ridge_classifier",
+        "pacsklearn.fitting.ridge_classifier:RidgeClassifierFitter",
+        ("sklearn.linear_model.RidgeClassifier",),
+        "normal equations of all subsets by one matrix product",
+    )
+    yield SubsetFitterRecord(
         "logistic_regression",
         "pacsklearn.fitting.logistic_regression:LogisticRegressionFitter",
         ("sklearn.linear_model.LogisticRegression",),

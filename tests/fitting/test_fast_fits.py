@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import Lasso, LinearRegression, Ridge
+from sklearn.linear_model import Lasso, LinearRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -45,6 +45,12 @@ CLASSIFIERS = [
     LinearDiscriminantAnalysis(),
     LinearDiscriminantAnalysis(solver="lsqr"),
     make_pipeline(StandardScaler(), LinearDiscriminantAnalysis()),
+    RidgeClassifier(),
+    RidgeClassifier(0.1, fit_intercept=False),
+    RidgeClassifier(class_weight="balanced"),
+    RidgeClassifier(class_weight="balanced", fit_intercept=False),
+    make_pipeline(StandardScaler(), RidgeClassifier()),
+    make_pipeline(StandardScaler(with_mean=False), RidgeClassifier(class_weight="balanced")),
 ]
 TRANSFORMERS = [
     StandardScaler(),
@@ -148,6 +154,30 @@ def test_transformers(estimator: Any) -> None:
     assert_fast(estimator, X, None, SecretSpace.balanced(len(X), n_subsets=M))
 
 
+@pytest.mark.parametrize("labels", [[0, 1], ["no", "yes"], [False, True]])
+def test_weights_of_listed_classes(labels: list[Any]) -> None:
+    """One class weighs three, the other, which is not listed, one."""
+    X, y = load_breast_cancer(return_X_y=True)
+    space = SecretSpace.balanced(len(X), n_subsets=M, strata=y)
+    estimator = RidgeClassifier(100, class_weight={labels[1]: 3})
+    assert_fast(estimator, X[:, [1, 4, 8, 14]], np.array(labels)[y], space)
+
+
+def test_weights_are_of_the_candidates_own_labels() -> None:
+    """Labels of rows outside a candidate change nothing in it, bit for bit."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, space = X[:, [1, 4, 8, 14]], SecretSpace.balanced(len(X), n_subsets=M, strata=y)
+    fitter = registry().subset_fitter_for(RidgeClassifier(class_weight="balanced"))
+    assert fitter is not None
+    before = fitter.fit_all(RidgeClassifier(class_weight="balanced"), X, y, space)[3]
+    others = np.setdiff1d(np.arange(len(X)), space.rows(3))
+    y[others], X[others] = 1 - y[others], X[others] * 7
+    y[others[:2]] = 0, 1
+    after = fitter.fit_all(RidgeClassifier(class_weight="balanced"), X, y, space)[3]
+    assert np.array_equal(before.coef_, after.coef_)
+    assert np.array_equal(before.intercept_, after.intercept_)
+
+
 def test_names_of_features_are_kept() -> None:
     pytest.importorskip("pandas")
     bunch = load_iris(as_frame=True)
@@ -170,6 +200,9 @@ def test_groups() -> None:
         Lasso(warm_start=True),
         LinearRegression(positive=True),
         Ridge(solver="svd"),
+        RidgeClassifier(solver="svd"),
+        RidgeClassifier(positive=True),
+        RidgeClassifier(class_weight={0: "1"}),
         Ridge(alpha=np.array([1.0, 2.0])),
         PCA("mle"),
         PCA(0.9),

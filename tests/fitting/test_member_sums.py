@@ -32,16 +32,27 @@ def test_groups_move_together() -> None:
         assert products[i] == pytest.approx(own.T @ own)
 
 
-def test_sums_of_each_class() -> None:
+@pytest.mark.parametrize("n_codes", [4, 9])
+def test_sums_of_each_class(n_codes: int) -> None:
     generator = np.random.default_rng(1)
     table, codes = generator.normal(size=(300, 2)), generator.integers(0, 3, 300)
     space = SecretSpace.balanced(300, n_subsets=12)
-    sums = member_sums(table, space, codes, 4)
-    assert sums.shape == (12, 4, 2)
+    sums = member_sums(table, space, codes, n_codes)
+    assert sums.shape == (12, n_codes, 2)
     for i in range(12):
         rows = space.rows(i)
         for code in range(4):
             assert sums[i, code] == pytest.approx(table[rows[codes[rows] == code]].sum(axis=0))
+
+
+@pytest.mark.parametrize("n_codes", [1, 2, 9])
+def test_squares_stand_after_the_columns(n_codes: int) -> None:
+    generator = np.random.default_rng(4)
+    table, codes = generator.normal(size=(3000, 3)), generator.integers(0, n_codes, 3000)
+    space = SecretSpace.balanced(3000, n_subsets=12)
+    both = member_sums(np.column_stack([table, table**2]), space, codes, n_codes)
+    summed = member_sums(table, space, codes, n_codes, squares=True)
+    np.testing.assert_allclose(summed, both, rtol=1e-12, atol=1e-10)
 
 
 def test_rows_of_others_leave_no_trace_not_even_in_rounding() -> None:
@@ -50,9 +61,11 @@ def test_rows_of_others_leave_no_trace_not_even_in_rounding() -> None:
     codes = generator.integers(0, 2, 4000)
     others = np.setdiff1d(np.arange(4000), space.rows(5))
     told = (member_sums(table, space), member_sums(table, space, codes, 2))
+    many = member_sums(table, space, codes, 9, squares=True)
     products = member_products(table, space)
     table[others] = 1e15 * generator.normal(size=(others.size, 3))
     codes[others] = generator.permutation(codes[others])
     assert np.array_equal(member_sums(table, space)[5], told[0][5])
     assert np.array_equal(member_sums(table, space, codes, 2)[5], told[1][5])
+    assert np.array_equal(member_sums(table, space, codes, 9, squares=True)[5], many[5])
     assert np.array_equal(member_products(table, space)[5], products[5])
