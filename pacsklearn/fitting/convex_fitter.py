@@ -18,7 +18,14 @@ from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.core.table_view import TableView
-from pacsklearn.fitting.joint_minimiser import Penalty, Problem, TableProblem, minimise
+from pacsklearn.fitting.class_weights import class_weights
+from pacsklearn.fitting.joint_minimiser import (
+    Penalty,
+    Problem,
+    TableProblem,
+    Weighing,
+    minimise,
+)
 from pacsklearn.fitting.losses import Loss
 from pacsklearn.fitting.member_sums import member_sums
 from pacsklearn.information.arrays import Floats
@@ -68,6 +75,10 @@ class ConvexFitter(SubsetFitter):
         ``targets`` are class codes, or numbers.
         """
 
+    def loss_weights(self, weights: Floats, which: int) -> Floats:
+        """Weights of the classes (m, K) in one of the problems; their own when not overridden."""
+        return weights
+
     @abstractmethod
     def penalty(self, estimator: Any, counts: Floats, scaling: Scaling) -> Penalty:
         """Penalty of candidates with so many rows."""
@@ -77,10 +88,10 @@ class ConvexFitter(SubsetFitter):
         """Set what ``fit`` would; ``coef`` has shape (outputs, p), ``intercept`` (outputs,)."""
 
     @abstractmethod
-    def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: int) -> bool:
+    def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: float) -> bool:
         """Whether the ordinary solver may stop at a gradient (p + 1, outputs), by its own rule.
 
-        ``start`` is the gradient at parameters of zero.
+        ``start`` is the gradient at parameters of zero; ``n_rows`` what all rows weigh.
         """
 
     def excess(self, model: Any) -> float:
@@ -117,8 +128,17 @@ class ConvexFitter(SubsetFitter):
             rows = np.where(usable[:, None], rows, 0.0)
         scaling = scaling or Scaling.none(m, rows.shape[1])
         penalty = self.penalty(estimator, counted[:, 1], scaling)
+        weights = _class_weights(estimator, classes, counted[:, 2:])
         problems = [
-            Problem(rows, loss, space, penalty, bool(estimator.fit_intercept)) for loss in losses
+            Problem(
+                rows,
+                loss,
+                space,
+                penalty,
+                bool(estimator.fit_intercept),
+                None if weights is None else Weighing(targets, self.loss_weights(weights, which)),
+            )
+            for which, loss in enumerate(losses)
         ]
         features = BaseEstimator()
         validate_data(features, X, skip_check_array=True)
@@ -145,15 +165,15 @@ class ConvexFitter(SubsetFitter):
             return [None] * m
         scaling = scaling or Scaling.none(m, p)
         penalty = self.penalty(estimator, counted[:, 0], scaling)
-        problems = [
-            TableProblem(
-                Problem(view.rows, loss, view.members, penalty, bool(estimator.fit_intercept)),
-                view.n_rows,
-                partial(self._loss, estimator, which),
-                view.total,
-            )
-            for which, loss in enumerate(losses)
-        ]
+        weights = _class_weights(estimator, view.classes, counted[:, 1:])
+        problems = []
+        for which, loss in enumerate(losses):
+            own = None if weights is None else self.loss_weights(weights, which)
+            weighing = None if own is None else Weighing(view.targets, own)
+            intercept = bool(estimator.fit_intercept)
+            sample = Problem(view.rows, loss, view.members, penalty, intercept, weighing)
+            value = partial(self._loss, estimator, which)
+            problems.append(TableProblem(sample, view.n_rows, value, own, view.total))
         fit = np.all(counted > 0, axis=1)
         return self._filled(estimator, problems, fit, scaling, view.features, view.classes)
 
@@ -213,18 +233,24 @@ class ConvexFitter(SubsetFitter):
             return False
         count, scaling = np.array([float(len(rows))]), Scaling.none(1, rows.shape[1])
         penalty, at = self.penalty(ordinary, count, scaling), 0
-        for loss in losses:
+        codes, classes = labelled
+        counts = None if classes is None else np.bincount(codes)[None].astype(np.float64)
+        weights = None if counts is None else _class_weights(ordinary, classes, counts)
+        every = np.ones(len(rows))
+        for which, loss in enumerate(losses):
+            if weights is not None:
+                every = self.loss_weights(weights, which)[0][codes]
             outputs = slice(at, at + loss.n_outputs)
             at += loss.n_outputs
             both = [_parameters(model, outputs) for model in (joint, ordinary)]
-            value, _ = _objective(rows, loss, penalty, both[0])
-            other, gradient = _objective(rows, loss, penalty, both[1])
-            _, start = _objective(rows, loss, penalty, np.zeros_like(both[0]))
+            value, _ = _objective(rows, loss, penalty, both[0], every)
+            other, gradient = _objective(rows, loss, penalty, both[1], every)
+            _, start = _objective(rows, loss, penalty, np.zeros_like(both[0]), every)
             if not ordinary.fit_intercept:
                 gradient[0] = start[0] = 0.0
             if value > other + _ROUNDING * abs(other):
                 return False
-            solved = self.is_solved(ordinary, gradient, start, len(rows))
+            solved = self.is_solved(ordinary, gradient, start, float(every.sum()))
             if not solved and other - value > self.excess(ordinary) * abs(value):
                 return False
         return True
@@ -245,6 +271,11 @@ class ConvexFitter(SubsetFitter):
         return targets.astype(np.float64), None
 
 
+def _class_weights(estimator: Any, classes: Any, counts: Floats) -> Floats | None:
+    weights = getattr(estimator, "class_weight", None)
+    return None if classes is None else class_weights(weights, classes, counts)
+
+
 def double_rows(X: Any) -> Floats | None:
     """Rows as doubles; None where the ordinary fit would use another precision, or sparse rows."""
     kinds = list(getattr(X, "dtypes", [getattr(X, "dtype", None)]))
@@ -262,15 +293,18 @@ def _parameters(model: Any, outputs: slice) -> Floats:
 
 
 def _objective(
-    rows: Floats, loss: Loss, penalty: Penalty, parameters: Floats
+    rows: Floats, loss: Loss, penalty: Penalty, parameters: Floats, weights: Floats
 ) -> tuple[float, Floats]:
-    """Penalised loss of all rows and its gradient (p + 1, outputs)."""
+    """Penalised loss of all rows, which weigh so much, and its gradient (p + 1, outputs)."""
     every = slice(0, len(rows))
     decision = rows @ parameters[1:] + parameters[0]
-    value = loss.value(decision, np.arange(len(rows)))
+    value = 0.0
+    for weight in np.unique(weights):
+        alike = np.flatnonzero(weights == weight)
+        value += float(weight) * loss.value(decision[alike], alike)
     slopes = (decision * loss.argument_scale)[:, :, None]
     loss.slopes(slopes, every)
-    slope = loss.slope_scale * slopes[:, :, 0]
+    slope = loss.slope_scale * slopes[:, :, 0] * weights[:, None]
     pull = penalty.gradient(parameters[None])[0]
     value += float(np.sum(pull * parameters)) / 2
     return value, np.vstack([slope.sum(axis=0), rows.T @ slope]) + pull

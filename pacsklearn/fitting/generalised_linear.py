@@ -56,5 +56,5 @@ class GeneralisedLinearFitter(ConvexFitter):
         model.n_iter_ = sweeps
         prepare_for_predict(model)
 
-    def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: int) -> bool:
+    def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: float) -> bool:
         return bool(np.max(np.abs(gradient)) <= _SLACK * model.tol * n_rows)

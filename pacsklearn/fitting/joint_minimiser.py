@@ -17,7 +17,7 @@ from pacsklearn.fitting.losses import Loss
 from pacsklearn.fitting.member_sums import block_members
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["Penalty", "Problem", "Solution", "minimise"]
+__all__ = ["Penalty", "Problem", "Solution", "TableProblem", "Weighing", "minimise"]
 
 _ROWS = 512  # rows whose decisions by all candidates fit the cache
 _TOLERANCE = 1e-10
@@ -71,6 +71,29 @@ class Penalty:
 
 @final
 @dataclass(frozen=True, eq=False)
+class Weighing:
+    """What the loss of a row counts for in each candidate, by the row's class.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_rows,)
+    weights : ndarray of shape (m, K)
+    """
+
+    codes: NDArray[np.intp]
+    weights: Floats
+
+    def at(self, rows: slice, chosen: NDArray[np.int64]) -> Floats:
+        """Weights of some rows in some candidates; shape (rows, candidates)."""
+        return self.weights[chosen].T[self.codes[rows]]
+
+    def mean(self, rows: slice) -> Floats:
+        """Average weights of some rows, for a start."""
+        return np.asarray(self.weights.mean(axis=0)[self.codes[rows]])
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Sum of the losses of a candidate's rows plus its penalty, for each candidate.
 
@@ -81,6 +104,8 @@ class Problem:
     space : Memberships
     penalty : Penalty
     fit_intercept : bool
+    weighing : Weighing, optional
+        Every row counts for one when not given.
     """
 
     rows: Floats
@@ -88,6 +113,7 @@ class Problem:
     space: Memberships
     penalty: Penalty
     fit_intercept: bool
+    weighing: Weighing | None = None
 
     @property
     def sample(self) -> Problem:
@@ -135,6 +161,8 @@ class Problem:
             slopes = decision[:size].reshape(size, outputs, count)
             self.loss.slopes(slopes, rows)
             slopes *= (members if everyone else members[:, chosen])[:, None, :]
+            if self.weighing is not None:
+                slopes *= self.weighing.at(rows, chosen).astype(kind)[:, None, :]
             total += block[:size].T @ decision[:size]
         total *= self.loss.slope_scale
         gradient = total[:q].reshape(q, outputs, count).transpose(2, 0, 1).copy()
@@ -165,6 +193,8 @@ class TableProblem:
         Of the whole table.
     loss : callable
         Loss of a batch's targets.
+    weights : ndarray of shape (m, K) or None
+        Of the classes, which the targets then are.
     total : callable
         Sums what some work gives for every batch.
     """
@@ -172,6 +202,7 @@ class TableProblem:
     sample: Problem
     n_rows: int
     loss: Callable[[Any], Loss]
+    weights: Floats | None
     total: Callable[[BatchWork], list[Any]]
 
     def gradient(
@@ -182,7 +213,7 @@ class TableProblem:
         single: bool = False,
     ) -> Floats:
         """Gradients at the parameters (candidates, p + 1, outputs) of the chosen candidates."""
-        work = partial(_batch_gradient, self.loss, parameters, chosen)
+        work = partial(_batch_gradient, self.loss, self.weights, parameters, chosen)
         gradient: Floats = self.total(work)[0]
         if not self.sample.fit_intercept:
             gradient[:, 0] = 0.0
@@ -192,6 +223,7 @@ class TableProblem:
 
 def _batch_gradient(
     loss: Callable[[Any], Loss],
+    weights: Floats | None,
     parameters: Floats,
     chosen: NDArray[np.int64],
     rows: Floats,
@@ -200,7 +232,8 @@ def _batch_gradient(
 ) -> list[Floats]:
     m, p = members.n_subsets, rows.shape[1]
     none = Penalty(np.zeros((m, p)), np.zeros(m), np.zeros((m, p)))
-    problem = Problem(rows, loss(targets), members, none, fit_intercept=True)
+    weighing = None if weights is None else Weighing(targets, weights)
+    problem = Problem(rows, loss(targets), members, none, True, weighing)
     return [problem.gradient(parameters, chosen)]
 
 
@@ -419,8 +452,11 @@ def _common_terms(problem: Problem, one: Floats, rows: slice) -> tuple[Floats, F
         decision = block @ one
         slopes = (decision * problem.loss.argument_scale)[:, :, None]
         problem.loss.slopes(slopes, chosen)
-        gradient += problem.loss.slope_scale * (block.T @ slopes[:, :, 0])
         curved = problem.loss.curvature(decision, chosen)
+        if problem.weighing is not None:
+            weights = problem.weighing.mean(chosen)[:, None, None]
+            slopes, curved = slopes * weights, curved * weights
+        gradient += problem.loss.slope_scale * (block.T @ slopes[:, :, 0])
         for first in range(outputs):
             for second in range(first + 1):
                 product = block.T @ (curved[:, first, second, None] * block)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.svm import LinearSVC, LinearSVR
 
 from pacsklearn.core.subset_fitter import SubsetFitter
+from pacsklearn.fitting.class_weights import are_usable
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
 from pacsklearn.fitting.joint_minimiser import Penalty
 from pacsklearn.fitting.losses import Epsilon, Hinge, Loss
@@ -40,7 +41,7 @@ class LinearSVMFitter(ConvexFitter):
                 estimator.penalty == "l2"
                 and estimator.loss == "squared_hinge"
                 and estimator.multi_class == "ovr"
-                and estimator.class_weight is None
+                and are_usable(estimator.class_weight)
             )
         elif type(estimator) is LinearSVR:
             plain = estimator.loss == "squared_epsilon_insensitive"
@@ -56,6 +57,14 @@ class LinearSVMFitter(ConvexFitter):
         positive = [1] if classes == _BINARY else range(classes)
         return [Hinge(np.where(targets == code, 1.0, -1.0), estimator.C) for code in positive]
 
+    def loss_weights(self, weights: Floats, which: int) -> Floats:
+        # Where one class stands against several others, liblinear weighs that class only.
+        if weights.shape[1] == _BINARY:
+            return weights
+        own = np.ones_like(weights)
+        own[:, which] = weights[:, which]
+        return own
+
     def penalty(self, estimator: Any, counts: Floats, scaling: Scaling) -> Penalty:
         bias = 1.0 / estimator.intercept_scaling**2 if estimator.fit_intercept else 0.0
         return Penalty(scaling.scale**2, np.full(len(counts), bias), scaling.mean)
@@ -65,7 +74,7 @@ class LinearSVMFitter(ConvexFitter):
         model.intercept_ = intercept if model.fit_intercept else 0.0
         model.n_iter_ = sweeps
 
-    def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: int) -> bool:
+    def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: float) -> bool:
         return bool(np.linalg.norm(gradient) <= _SLACK * model.tol * np.linalg.norm(start))
 
     def excess(self, model: Any) -> float:

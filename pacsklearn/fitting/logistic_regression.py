@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn.core.subset_fitter import SubsetFitter
+from pacsklearn.fitting.class_weights import are_usable
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
 from pacsklearn.fitting.joint_minimiser import Penalty
 from pacsklearn.fitting.losses import Logistic, Loss, Softmax
@@ -40,7 +41,7 @@ class LogisticRegressionFitter(ConvexFitter):
             getattr(estimator, "penalty", "l2") in ("l2", "deprecated")
             and not estimator.l1_ratio
             and getattr(estimator, "multi_class", "auto") in ("auto", "deprecated", "multinomial")
-            and estimator.class_weight is None
+            and are_usable(estimator.class_weight)
             and not estimator.warm_start
             and isinstance(estimator.C, Real)
             and 0 < float(estimator.C) < np.inf
@@ -64,6 +65,9 @@ class LogisticRegressionFitter(ConvexFitter):
         model.n_iter_ = np.array([sweeps], dtype=np.int32)
         if not model.fit_intercept:
             model.intercept_ = np.zeros(len(coef))
+        elif len(coef) > 1:
+            # A shift common to all classes is free; solvers that start from zero have none.
+            model.intercept_ = intercept - intercept.mean()
 
-    def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: int) -> bool:
+    def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: float) -> bool:
         return bool(np.max(np.abs(gradient)) <= _SLACK * model.tol * n_rows)

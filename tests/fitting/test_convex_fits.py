@@ -135,6 +135,43 @@ def test_three_classes(estimator: Any, tight: Any) -> None:
     assert_solved(estimator, tight, X, y, space)
 
 
+@pytest.mark.parametrize("weights", ["balanced", {0: 5.0}, {0: 0.5, 2: 3}], ids=repr)
+@pytest.mark.parametrize(
+    ("estimator", "tight"), [MODELS[0], MODELS[1], MODELS[2]], ids=lambda value: repr(value)[:40]
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_weights_of_classes(estimator: Any, tight: Any, weights: Any, n_classes: int) -> None:
+    """Uneven classes: weights of the candidate's own labels, or stated ones."""
+    X, y = load_iris(return_X_y=True)
+    X, y = X[20:], np.minimum(y[20:], n_classes - 1)
+    if n_classes == 2 and isinstance(weights, dict):
+        weights = {label % 2: weight for label, weight in weights.items()}
+    space = SecretSpace.balanced(len(X), n_subsets=M, strata=y)
+    estimator = clone(estimator).set_params(class_weight=weights)
+    assert_solved(estimator, tight, X, y, space)
+    rows = space.rows(0)
+    fitter = registry().subset_fitter_for(estimator)
+    assert fitter is not None
+    model = fitter.fit_all(estimator, X, y, space)[0]
+    ordinary = clone(estimator).fit(X[rows], y[rows])
+    assert fitter.agrees(model, ordinary, X[rows], y[rows])
+    plain = clone(estimator).set_params(class_weight=None).fit(X[rows], y[rows])
+    assert not fitter.agrees(plain, ordinary, X[rows], y[rows])
+
+
+def test_weights_are_of_the_candidates_own_labels() -> None:
+    """Labels of rows outside a candidate change nothing in it but the last digits."""
+    X, y = data(MODELS[0][0])
+    space = SecretSpace.balanced(len(X), n_subsets=M)
+    estimator = LogisticRegression(C=0.5, class_weight="balanced")
+    before = fitted_together(estimator, X, y, space)[2]
+    others = np.setdiff1d(np.arange(len(X)), space.rows(2))
+    y[others] = "yes"
+    y[others[:20]] = "no"
+    after = fitted_together(estimator, X, y, space)[2]
+    assert np.allclose(before.coef_, after.coef_, rtol=0, atol=1e-8 * np.abs(before.coef_).max())
+
+
 def test_groups_and_rows_of_several_blocks() -> None:
     X, y = data(LogisticRegression(), n=1500)
     space = SecretSpace.balanced(len(X), n_subsets=M, groups=np.arange(len(X)) // 3)
@@ -231,7 +268,7 @@ def test_other_rows_do_not_show(estimator: Any, tight: Any) -> None:
 @pytest.mark.parametrize(
     "estimator",
     [
-        LogisticRegression(class_weight="balanced"),
+        LogisticRegression(class_weight={0: 0.0}),
         LogisticRegression(warm_start=True),
         LogisticRegression(solver="liblinear"),
         LogisticRegression(solver="saga", l1_ratio=0.5),
@@ -239,7 +276,7 @@ def test_other_rows_do_not_show(estimator: Any, tight: Any) -> None:
         LinearSVC(loss="hinge"),
         LinearSVC(penalty="l1"),
         LinearSVC(multi_class="crammer_singer"),
-        LinearSVC(class_weight={0: 2.0}),
+        LinearSVC(class_weight={0: "2"}),
         LinearSVR(),
         PoissonRegressor(alpha=0.0),
         PoissonRegressor(warm_start=True),
