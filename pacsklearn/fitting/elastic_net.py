@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import ElasticNet, Lasso
+from sklearn.linear_model import ElasticNet, Lasso, lasso_path
 
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import double_rows
@@ -91,17 +92,25 @@ def _descend(
     """Minimiser of ``w' matrix w / 2 - towards w + lasso |w|_1``, and the sweeps over it."""
     p = len(towards)
     root = np.linalg.cholesky(matrix)
-    tiny = Lasso(
-        lasso / p,
-        fit_intercept=False,
-        positive=positive,
-        tol=_TOLERANCE,
-        max_iter=_MOST_ITERATIONS,
-    )
-    with config_context(assume_finite=True), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # n_iter_ tells
-        tiny.fit(np.asfortranarray(root.T), np.linalg.solve(root, towards))
-    signs = np.sign(tiny.coef_)
+    with (
+        config_context(assume_finite=True, skip_parameter_validation=True),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the sweeps tell
+        # The estimator would check its input again, which costs more than the descent.
+        _, path, _, sweeps = lasso_path(
+            np.asfortranarray(root.T),
+            solve_triangular(root, towards, lower=True, check_finite=False),
+            alphas=np.array([lasso / p]),
+            positive=positive,
+            tol=_TOLERANCE,
+            max_iter=_MOST_ITERATIONS,
+            precompute=False,
+            return_n_iter=True,
+            check_input=False,
+        )
+    found, steps = path[:, 0], int(sweeps[0])
+    signs = np.sign(found)
     inside = signs != 0
     coef = np.zeros(p)
     if inside.any():
@@ -110,7 +119,7 @@ def _descend(
     slopes = towards - matrix @ coef
     outside = slopes[~inside] if positive else np.abs(slopes[~inside])
     kept = np.all(np.sign(coef) == signs) and np.all(outside <= lasso * (1 + _ROUNDING))
-    return (coef, int(tiny.n_iter_)) if kept and tiny.n_iter_ < _MOST_ITERATIONS else None
+    return (coef, steps) if kept and steps < _MOST_ITERATIONS else None
 
 
 def _objective(model: Any, rows: Floats, targets: Floats) -> float:

@@ -10,7 +10,13 @@ import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    RidgeClassifier,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
@@ -56,6 +62,12 @@ CASES = {
     "centroids": (NearestCentroid(), "label", 1),
     "logistic": (LogisticRegression(tol=1e-8, max_iter=1000), "label", 12),
     "softmax": (LogisticRegression(tol=1e-8, max_iter=1000), "three", 14),
+    "weighed logistic": (
+        LogisticRegression(tol=1e-8, max_iter=1000, class_weight="balanced"),
+        "three",
+        14,
+    ),
+    "weighed ridge classifier": (RidgeClassifier(class_weight="balanced"), "three", 1),
     "scaled logistic": (
         make_pipeline(StandardScaler(), LogisticRegression(C=0.1, tol=1e-8)),
         "label",
