@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, final
@@ -225,11 +225,10 @@ def _encode_all(*work: Any) -> list[Encoding] | None:
 
     Withholding prints and warnings costs as much as encoding a small model, so it is done once.
     """
-    *same, known = work
+    encode: Callable[..., tuple[Any, Encoding]] = partial(_fit_and_encode, *work[:-1])
 
     def every(stage: Stage) -> list[Encoding]:
-        indices = enumerate(known)
-        return [_fit_and_encode(*same, i, one, _CHECKED_SUBSETS, stage)[1] for i, one in indices]
+        return [encode(i, one, _CHECKED_SUBSETS, stage)[1] for i, one in enumerate(work[-1])]
 
     outcome = attempt(every, fits=True)
     return None if outcome.failure is not None or outcome.warnings else outcome.value

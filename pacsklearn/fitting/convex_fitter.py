@@ -169,7 +169,7 @@ class ConvexFitter(SubsetFitter):
         problems = []
         for which, loss in enumerate(losses):
             own = None if weights is None else self.loss_weights(weights, which)
-            weighing = None if own is None else Weighing(view.targets, own)
+            weighing = None if own is None else Weighing(np.asarray(view.targets), own)
             intercept = bool(estimator.fit_intercept)
             sample = Problem(view.rows, loss, view.members, penalty, intercept, weighing)
             value = partial(self._loss, estimator, which)
