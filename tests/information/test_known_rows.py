@@ -35,7 +35,7 @@ def test_the_averages_are_those_of_an_enumeration(even: bool) -> None:
                 for *known, target in permutations(range(7), k + 1)
             ]
         )
-        # Exact for none and one; else the mean of 24 draws, within four standard errors.
+        # Exact for none and one; else the mean of 48 draws, within four standard errors.
         assert uniform[k] == pytest.approx(exact, abs=1e-12 + 4 * errors[k])
     assert np.all(np.diff(uniform) >= -0.02)
     first = [
