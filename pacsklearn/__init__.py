@@ -79,6 +79,8 @@ if TYPE_CHECKING:  # what type checkers and editors read; the table below is wha
     from pacsklearn.schema.queries import SchemaQueries
     from pacsklearn.schema.schema import Schema
     from pacsklearn.session.privacy_session import PrivacySession
+    from pacsklearn.stepwise.classifier import StepwiseClassifier
+    from pacsklearn.stepwise.regressor import StepwiseRegressor
     from pacsklearn.tables.table import Table
 
 del TYPE_CHECKING
@@ -179,6 +181,8 @@ _NAMES = {
     "pacsklearn.session.privacy_session": ("PrivacySession",),
     "pacsklearn.tables.table": ("Table",),
     "pacsklearn.release.sampled": ("release_sampled",),
+    "pacsklearn.stepwise.classifier": ("StepwiseClassifier",),
+    "pacsklearn.stepwise.regressor": ("StepwiseRegressor",),
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 _ROOMS = frozenset(
@@ -272,6 +276,8 @@ __all__ = [
     "StabilityDisplay",
     "StabilizedClassifier",
     "StabilizedRegressor",
+    "StepwiseClassifier",
+    "StepwiseRegressor",
     "SubsetFitterRecord",
     "SubsetSeed",
     "Table",

@@ -19,6 +19,7 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.core.table_view import TableView
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling, double_rows
+from pacsklearn.fitting.encoded import EncodedFitter
 from pacsklearn.fitting.moment_fitter import MomentFitter
 from pacsklearn.fitting.moments import Moments, MomentSums, subset_moments
 from pacsklearn.fitting.pca import PCAFitter
@@ -55,7 +56,7 @@ class ScaledConvexFitter(SubsetFitter):
     @classmethod
     def for_estimator(
         cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> PipelineFitter | ScaledConvexFitter | None:
+    ) -> SubsetFitter | None:
         return PipelineFitter.for_estimator(estimator, resolve)
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
@@ -157,11 +158,14 @@ class PipelineFitter(MomentFitter):
     @classmethod
     def for_estimator(
         cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> PipelineFitter | ScaledConvexFitter | None:
+    ) -> SubsetFitter | None:
         # Steps that hand on data frames give names to the features of the next one.
         plain = type(estimator) is Pipeline and get_config()["transform_output"] == "default"
         if not plain or estimator.memory is not None or not estimator.steps:
             return None
+        encoded = EncodedFitter.for_estimator(estimator, resolve)
+        if encoded is not None:
+            return encoded
         fitters: list[MomentFitter | None] = []
         for position, (_, part) in enumerate(estimator.steps):
             is_last = position == len(estimator.steps) - 1

@@ -24,6 +24,7 @@ def canonicalizer_records() -> Iterator[CanonicalizerRecord]:
             "sklearn.linear_model.RidgeClassifierCV",
             "sklearn.linear_model.SGDClassifier",
             "sklearn.svm.LinearSVC",
+            "pacsklearn.stepwise.classifier.StepwiseClassifier",
         ),
         "coefficients and intercepts of a linear decision function",
     )
@@ -60,6 +61,7 @@ def canonicalizer_records() -> Iterator[CanonicalizerRecord]:
             "sklearn.linear_model.TheilSenRegressor",
             "sklearn.linear_model.TweedieRegressor",
             "sklearn.svm.LinearSVR",
+            "pacsklearn.stepwise.regressor.StepwiseRegressor",
         ),
         "coefficients and intercept of a linear model",
     )

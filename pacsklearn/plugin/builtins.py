@@ -316,10 +316,22 @@ def pacsklearn_subset_fitters() -> Iterator[SubsetFitterRecord]:
         "Newton's method for all subsets on one design of public bins",
     )
     yield SubsetFitterRecord(
+        "stepwise_classifier",
+        "pacsklearn.fitting.stepwise:StepwiseClassifierFitter",
+        ("pacsklearn.stepwise.classifier.StepwiseClassifier",),
+        "columns and directions of all subsets from one matrix product",
+    )
+    yield SubsetFitterRecord(
+        "stepwise_regressor",
+        "pacsklearn.fitting.stepwise:StepwiseRegressorFitter",
+        ("pacsklearn.stepwise.regressor.StepwiseRegressor",),
+        "columns and weights of all subsets from one matrix product",
+    )
+    yield SubsetFitterRecord(
         "pipeline",
         "pacsklearn.fitting.pipeline:PipelineFitter",
         ("sklearn.pipeline.Pipeline",),
-        "scalers and components that pass moments on",
+        "scalers and components that pass moments on; encoders that learn nothing, applied once",
     )
 
 

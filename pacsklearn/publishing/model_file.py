@@ -24,6 +24,8 @@ TRUSTED: Final = (
     "pacsklearn.schema.column.Column",
     "pacsklearn.schema.encoder.SchemaEncoder",
     "pacsklearn.schema.schema.Schema",
+    "pacsklearn.stepwise.classifier.StepwiseClassifier",
+    "pacsklearn.stepwise.regressor.StepwiseRegressor",
     "sklearn.cluster._bisect_k_means._BisectingTree",
     "sklearn.utils._bunch.Bunch",
 )

@@ -11,6 +11,8 @@ from pacsklearn import (
     FixedStructureForestClassifier,
     FixedStructureForestRegressor,
     SchemaEncoder,
+    StepwiseClassifier,
+    StepwiseRegressor,
 )
 from pacsklearn.core.attack import Attack
 from pacsklearn.core.canonicalizer import Canonicalizer
@@ -24,6 +26,8 @@ MADE_HERE = (
     FixedStructureForestClassifier,
     FixedStructureForestRegressor,
     SchemaEncoder,
+    StepwiseClassifier,
+    StepwiseRegressor,
 )
 
 

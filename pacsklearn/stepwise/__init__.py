@@ -1,0 +1,1 @@
+"""Linear models of few columns, made to be released."""

@@ -1,0 +1,119 @@
+"""Stepwise models that classify."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from pacsklearn.information.arrays import Floats
+from pacsklearn.stepwise.calibration import calibrated
+from pacsklearn.stepwise.stepwise_model import StepwiseModel, covariances
+
+__all__ = ["StepwiseClassifier"]
+
+
+@dataclass(eq=False, repr=False)
+class StepwiseClassifier(ClassifierMixin, StepwiseModel):
+    """Linear classifier of the few columns that explain the classes best, made to be released.
+
+    Small budgets pay for a handful of numbers. The columns are found by forward stepwise
+    regression on the subset's own rows; columns that no candidate chooses have weight zero in all
+    of them and need no noise. Put :class:`SchemaEncoder` with ``numbers="thermometer"`` before it:
+    its bounds and categories are the columns to choose among.
+
+    Parameters
+    ----------
+    n_terms : int, default=4
+        Columns whose weights are free. Where candidates would choose different ones the noise is
+        large: ``PACPrivate(..., tune={"estimator__n_terms": [...]})`` finds a number on which they
+        agree.
+    ridge : float, optional
+        Give the other columns weights too, with this penalty on their squares, a row; columns are
+        taken in the units they come in. Without it they have none.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    Raises
+    ------
+    ValueError
+        From ``fit``: a parameter is out of range, or there is one class only.
+
+    Notes
+    -----
+    Directions are those of least squares on indicators of the classes; one scale and the
+    intercepts are then fitted by maximum likelihood, with a small penalty on the scale, so that
+    shrunken directions predict rare classes too. Both are functions of the subset's rows, solved to
+    rounding. Source: forward stepwise regression (Efroymson, 1960); scaling as of Platt (1999).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from pacsklearn import StepwiseClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = StepwiseClassifier(n_terms=3).fit(X, y)
+    >>> int((model.coef_ != 0).sum()), model.score(X, y) > 0.9
+    (3, True)
+    """
+
+    def fit(self, X: Any, y: Any) -> StepwiseClassifier:
+        """Choose columns and fit their weights.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        """
+        self.check()
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.size < 2:
+            raise ValueError("StepwiseClassifier needs at least 2 classes in y, got 1 class.")
+        moments = covariances(X, np.eye(self.classes_.size)[codes])
+        weights = self.weights_of(*moments)
+        self.set_weights(weights, X @ weights, codes)
+        return self
+
+    def set_weights(self, weights: Floats, scores: Floats, codes: NDArray[np.intp]) -> None:
+        """Take over directions (n_features, n_classes), scaled by the scores of the own rows."""
+        scale, shift = calibrated(scores, codes)
+        coef, intercept = scale * weights.T, shift
+        if len(coef) == 2:
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        self.coef_, self.intercept_ = coef, intercept
+
+    def decision_function(self, X: Any) -> Floats:
+        """Log-odds of the second class, (n_rows,); or a score a class, (n_rows, n_classes)."""
+        scores = self.scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities; (n_rows, n_classes)."""
+        scores = self.scores(X)
+        if scores.shape[1] > 1:
+            return np.asarray(softmax(scores, axis=1))
+        return np.column_stack([expit(-scores), expit(scores)])
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Most probable class of each row."""
+        scores = self.scores(X)
+        best = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[best])
