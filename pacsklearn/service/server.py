@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, final
 
@@ -59,7 +60,8 @@ class Server:
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
         self.operations = Operations(coordinator)
-        self._workers: list[tuple[str, socket.socket, subprocess.Popen[bytes]]] = []
+        self._workers: list[_Worker] = []
+        self._addresses: dict[str, socket.socket] = {}
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
@@ -72,9 +74,10 @@ class Server:
         try:
             await asyncio.to_thread(self._coordinator.start)
             while not self._stopping.is_set():
+                self._tend(str(folder / "link"))
                 if self._coordinator.is_ready:
-                    self._tend(str(folder / "link"))
-                elif self._workers and self._coordinator.database.token is None:
+                    self._open()
+                elif self._addresses and self._coordinator.database.token is None:
                     await self._end_workers()  # another process needs the address
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._stopping.wait(), _TICK)
@@ -86,48 +89,77 @@ class Server:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _tend(self, link: str) -> None:
-        """Begin the workers, and again those that have died."""
+        """Begin the workers, and again those that have died.
+
+        A standby has them too: to begin one takes longer than all else that a takeover needs.
+        """
+        planes = ["caller"] * self._coordinator.settings.workers + ["curator"]
         if not self._workers:
-            self._begin_all(link)
-        for i, (plane, sock, process) in enumerate(self._workers):
-            if process.poll() is not None:
+            self._workers = [self._begun(plane, link) for plane in planes]
+        for i, worker in enumerate(self._workers):
+            if worker.process.poll() is not None:
                 _LOG.error("a web worker has ended; another one is begun")
-                self._workers[i] = plane, sock, self._begun(plane, sock, link)
+                worker.control.close()
+                self._workers[i] = self._begun(worker.plane, link)
 
-    def _begin_all(self, link: str) -> None:
-        settings = self._coordinator.settings
-        try:
-            callers = _bound(settings.host, settings.port)
-            curator = _bound(settings.curator_host, settings.curator_port)
-        except OSError as error:
-            _LOG.warning("an address is still in use (%s); tried again", type(error).__name__)
-            return
-        planes = [("caller", callers)] * settings.workers + [("curator", curator)]
-        self._workers = [(name, sock, self._begun(name, sock, link)) for name, sock in planes]
-        _LOG.warning(
-            "callers: port %d; curator: port %d", *(s.getsockname()[1] for s in (callers, curator))
-        )
+    def _open(self) -> None:
+        """Take the addresses, and hand them to the workers that have none yet."""
+        if not self._addresses:
+            settings = self._coordinator.settings
+            try:
+                callers = _bound(settings.host, settings.port)
+                curator = _bound(settings.curator_host, settings.curator_port)
+            except OSError as error:
+                _LOG.warning("an address is still in use (%s); tried again", type(error).__name__)
+                return
+            self._addresses = {"caller": callers, "curator": curator}
+            ports = (each.getsockname()[1] for each in (callers, curator))
+            _LOG.warning("callers: port %d; curator: port %d", *ports)
+        for worker in self._workers:
+            if not worker.is_open:
+                worker.is_open = True
+                with contextlib.suppress(OSError):  # it has died; another one is begun
+                    socket.send_fds(
+                        worker.control, [b"."], [self._addresses[worker.plane].fileno()]
+                    )
 
-    def _begun(self, plane: str, sock: socket.socket, link: str) -> subprocess.Popen[bytes]:
-        words = ["--plane", plane, "--link", link, "--descriptor", str(sock.fileno())]
-        return subprocess.Popen(  # noqa: S603 - this package's own program
-            [sys.executable, "-m", "pacsklearn.service.worker", *words,
-             "--settings", self._coordinator.settings.to_json()],
-            pass_fds=[sock.fileno()],
-            stdin=subprocess.DEVNULL,
-            env={k: v for k, v in os.environ.items() if not k.startswith("PACSKLEARN_SERVICE")},
-        )  # fmt: skip
+    def _begun(self, plane: str, link: str) -> _Worker:
+        control, theirs = socket.socketpair()
+        with theirs:
+            words = ["--plane", plane, "--link", link, "--control", str(theirs.fileno())]
+            process = subprocess.Popen(  # noqa: S603 - this package's own program
+                [sys.executable, "-m", "pacsklearn.service.worker", *words,
+                 "--settings", self._coordinator.settings.to_json()],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                env={k: v for k, v in os.environ.items() if not k.startswith("PACSKLEARN_SERVICE")},
+            )  # fmt: skip
+        return _Worker(plane, control, process)
 
     async def _end_workers(self) -> None:
         workers, self._workers = self._workers, []
-        for _, sock, process in workers:
-            sock.close()
-            process.terminate()
-        for _, _, process in workers:
+        addresses, self._addresses = self._addresses, {}
+        for address in addresses.values():
+            address.close()
+        for worker in workers:
+            worker.process.terminate()
+        for worker in workers:
             try:
-                await asyncio.to_thread(process.wait, _GRACE)
+                await asyncio.to_thread(worker.process.wait, _GRACE)
             except subprocess.TimeoutExpired:
-                process.kill()
+                worker.process.kill()
+            worker.control.close()
+
+
+@final
+@dataclass(eq=False)
+class _Worker:
+    """A web worker; its address comes, and the coordinator's end shows, by its control socket."""
+
+    plane: str
+    control: socket.socket
+    process: subprocess.Popen[bytes]
+    is_open: bool = False
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -137,7 +169,6 @@ def _bound(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(1024)
-        listener.set_inheritable(True)
     except BaseException:
         listener.close()
         raise

@@ -10,7 +10,7 @@ import argparse
 import asyncio
 import contextlib
 import logging
-import os
+import signal
 import socket
 from collections.abc import AsyncIterator
 from typing import Any
@@ -24,31 +24,33 @@ from pacsklearn.service.settings import Settings
 
 __all__ = ["main"]
 
-_TICK = 0.5
-
 
 def main() -> None:
-    """Serve one plane on a socket that the coordinator has opened."""
+    """Serve one plane on an address that the coordinator hands over when it leads."""
     parser = argparse.ArgumentParser(prog="pacsklearn.service.worker")
     parser.add_argument("--plane", choices=("caller", "curator"), required=True)
     parser.add_argument("--link", required=True)
-    parser.add_argument("--descriptor", type=int, required=True)
+    parser.add_argument("--control", type=int, required=True)
     parser.add_argument("--settings", required=True)
     given = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator says when it is over
     logging.basicConfig(level=logging.WARNING, format="%(name)s %(levelname)s %(message)s")
     settings, link = Settings.from_json(given.settings), SocketLink(given.link)
-    parent = os.getppid()
+    control = socket.socket(fileno=given.control)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        watch = asyncio.create_task(_end_with(parent, server))
+        asyncio.get_running_loop().add_reader(control, _end, server)
         yield
-        watch.cancel()
+        asyncio.get_running_loop().remove_reader(control)
         await link.close()
 
     make = caller_app if given.plane == "caller" else curator_app
     server = uvicorn.Server(_config(make(link, settings, lifespan), settings))
-    server.run(sockets=[socket.socket(fileno=given.descriptor)])
+    # Everything is imported and made: a standby's worker waits here until its coordinator leads.
+    _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+    if descriptors:
+        server.run(sockets=[socket.socket(fileno=descriptors[0])])
 
 
 def _config(app: Any, settings: Settings) -> uvicorn.Config:
@@ -67,10 +69,8 @@ def _config(app: Any, settings: Settings) -> uvicorn.Config:
     )
 
 
-async def _end_with(parent: int, server: uvicorn.Server) -> None:
+def _end(server: uvicorn.Server) -> None:
     """End when the coordinator has: whoever takes over needs the address."""
-    while os.getppid() == parent:
-        await asyncio.sleep(_TICK)
     server.should_exit = server.force_exit = True
 
 

@@ -70,14 +70,16 @@ class Live:
     def demo_key(self) -> str:
         return self.wait_for("/invocations").split("Bearer ")[1].split("'")[0]
 
-    def workers(self) -> list[int]:
+    def workers(self, plane: str = "") -> list[int]:
+        """Process numbers of the web workers, of one plane where it is named."""
         found = []
         for status in Path("/proc").glob("[0-9]*/stat"):
             try:
                 words = status.read_text().rpartition(")")[2].split()
+                asked = (status.parent / "cmdline").read_bytes()
             except OSError:
                 continue
-            if int(words[1]) == self.process.pid:
+            if int(words[1]) == self.process.pid and plane.encode() in asked:
                 found.append(int(status.parent.name))
         return found
 
