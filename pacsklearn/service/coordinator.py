@@ -29,6 +29,7 @@ from pacsklearn.service.reservations import Reservations
 from pacsklearn.service.settings import Settings
 from pacsklearn.service.signature import Signature
 from pacsklearn.service.vault import Vault
+from pacsklearn.service.warm_up import warm_up
 
 __all__ = ["Coordinator"]
 
@@ -90,6 +91,7 @@ class Coordinator:
         self._keep()
         if not self.database.is_held:
             _LOG.warning("standing by: another process holds the lease")
+            threading.Thread(target=warm_up, name="warm up", daemon=True).start()
         self._keeper = threading.Thread(target=self._keep_on, name="lease", daemon=True)
         self._keeper.start()
 

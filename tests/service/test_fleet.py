@@ -103,6 +103,8 @@ class Fleet:
         at = time.monotonic()
         killed()
         self.back.setdefault(kind, []).append(self._wait_for_all(at))
+        if self.standby is self.leader:
+            self.standby = self._stood_by()
 
     def close(self) -> None:
         for client in self.clients:
@@ -123,8 +125,7 @@ class Fleet:
     def _kill_coordinator(self) -> None:
         self.leader.kill()
         self._dead.append(self.leader)
-        self.leader = self.standby
-        self.standby = self._stood_by()
+        self.leader = self.standby  # which needs the machine for itself until it answers
 
     def _kill_database(self) -> None:
         assert self._server is not None
