@@ -91,7 +91,7 @@ class Coordinator:
         self._keep()
         if not self.database.is_held:
             _LOG.warning("standing by: another process holds the lease")
-            threading.Thread(target=warm_up, name="warm up", daemon=True).start()
+            threading.Thread(target=_warm_up, name="warm up", daemon=True).start()
         self._keeper = threading.Thread(target=self._keep_on, name="lease", daemon=True)
         self._keeper.start()
 
@@ -277,3 +277,8 @@ class Coordinator:
             desks, self._desks = self._desks, {}
         for desk in desks.values():
             desk.close()
+
+
+def _warm_up() -> None:
+    warm_up()
+    _LOG.warning("ready to take over")
