@@ -14,7 +14,7 @@ _BUDGET = 1 / 16
 
 
 def warm_up() -> None:
-    """Answer a row that means nothing, of each kind: libraries and compiled code are then loaded."""
+    """Answer a row that means nothing, of each kind: that loads libraries and compiled code."""
     belief = uniform_belief(2)
     noise = SecureSampler().noise(8)
     codes, values = np.array([[0, 1]], dtype=np.uint8), np.array([[[0.0], [1.0]]])
