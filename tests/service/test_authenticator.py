@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hmac
 import logging
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from fastapi import Request
 from joserfc import jwt
 from joserfc.jwk import KeySet, OKPKey, RSAKey
 
 from pacsklearn.service.api_keys import ApiKeys
+from pacsklearn.service.authenticator import Authenticator, _verified, address_of
+from pacsklearn.service.link import LocalLink
 from pacsklearn.service.oidc import OidcVerifier
+from pacsklearn.service.problem import Problem
 from pacsklearn.service.settings import Oidc
 from tests.service.house import House, contested_rows, v2
 
@@ -54,18 +60,39 @@ def test_only_a_hash_is_stored(house: House) -> None:
     assert key.split("_", 2)[2] not in record["hash"]
 
 
+def test_a_key_is_hashed_once_and_asked_for_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed = []
+
+    def verified(stored: str, secret: str) -> bool:
+        hashed.append(secret)
+        return _verified(stored, secret)
+
+    monkeypatch.setattr("pacsklearn.service.authenticator._verified", verified)
+    monkeypatch.setattr("pacsklearn.service.authenticator._TRUSTED_SECONDS", 0.0)
+    authenticator = Authenticator(LocalLink(house.operations), house.settings)
+    key = house.key("moe")
+    shown = Request({"type": "http", "client": ("192.0.2.1", 1), "headers": []})
+
+    async def user() -> str:
+        return (await authenticator.caller_of(shown, key)).user
+
+    assert [asyncio.run(user()) for _ in range(3)] == ["moe"] * 3
+    assert len(hashed) == 1
+    with house.coordinator.database.writing() as connection:
+        ApiKeys(connection).revoke(key.split("_")[1])
+    with pytest.raises(Problem, match="not valid"):
+        asyncio.run(user())
+    with pytest.raises(Problem, match="not valid"):  # and is not remembered any more
+        asyncio.run(user())
+
+
 def test_guesses_are_rationed(new_house: Any) -> None:
-    from fastapi import Request
-
-    from pacsklearn.service.authenticator import Authenticator, address_of
-    from pacsklearn.service.link import LocalLink
-    from pacsklearn.service.problem import Problem
-
     house = new_house(failures_per_minute=2.0)
     authenticator = Authenticator(LocalLink(house.operations), house.settings)
     scope = {"type": "http", "client": ("192.0.2.1", 1), "headers": [
         (b"authorization", b"Bearer pac_0_0"), (b"x-forwarded-for", b"203.0.113.9")]}  # fmt: skip
-    import asyncio
 
     async def guess() -> str:
         try:
@@ -80,8 +107,6 @@ def test_guesses_are_rationed(new_house: Any) -> None:
     assert asyncio.run(guesses()) == ["unauthenticated"] * 2 + ["too-many-requests"]
     # A proxy's word is taken only where that was switched on.
     assert address_of(Request(scope), house.settings) == "192.0.2.1"
-    from dataclasses import replace
-
     trusting = replace(house.settings, trust_proxy=True)
     assert address_of(Request(scope), trusting) == "203.0.113.9"
 
