@@ -57,6 +57,7 @@ class House:
         self.operations = Operations(self.coordinator)
         self.coordinator.start()
         self._keys: dict[str, str] = {}
+        self._apps: dict[Any, Any] = {}
         self.X, self.y = table()
         self.is_open = True
         is_ready = found and self.coordinator.wait_until_ready(30)
@@ -107,6 +108,12 @@ class House:
     def spent(self) -> float:
         return float(self.coordinator.catalog.ledger("clinic").spent)
 
+    def app(self, make: Any, *, anew: bool = False) -> Any:
+        """Application of one plane; a new one has no key in its memory."""
+        if anew or make not in self._apps:
+            self._apps[make] = make(LocalLink(self.operations), self.settings)
+        return self._apps[make]
+
     def call(self, method: str, path: str, *, user: str | None = None, **options: Any) -> Any:
         """One request to the callers' address, or to the curator's for the user ``curator``."""
         is_curator = user == "curator"
@@ -114,11 +121,11 @@ class House:
         if user is not None:
             scope = "curate" if is_curator else "ask"
             headers["authorization"] = f"Bearer {self.key(user, scope)}"
-        app = curator_app if is_curator or options.pop("curator", False) else caller_app
+        make = curator_app if is_curator or options.pop("curator", False) else caller_app
+        app = self.app(make, anew=options.pop("anew", False))
 
         async def run() -> httpx.Response:
-            link = LocalLink(self.operations)
-            transport = httpx.ASGITransport(app(link, self.settings))
+            transport = httpx.ASGITransport(app)
             async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
                 return await client.request(method, path, headers=headers, **options)
 

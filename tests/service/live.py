@@ -46,12 +46,12 @@ class Live:
         self.log.seek(0)
         return self.log.read()
 
-    def wait(self, seconds: float = 60.0) -> float:
+    def wait(self, seconds: float = 60.0, **options: Any) -> float:
         """Seconds until it is ready."""
         began = time.monotonic()
         while time.monotonic() - began < seconds:
             try:
-                if httpx.get(f"{self.url}/v2/health/ready", timeout=1).is_success:
+                if httpx.get(f"{self.url}/v2/health/ready", timeout=1, **options).is_success:
                     return time.monotonic() - began
             except httpx.HTTPError:
                 pass
@@ -102,3 +102,18 @@ class Live:
             except ProcessLookupError:
                 continue
         self.log.close()
+
+
+def wait_until_asleep(processes: list[int]) -> None:
+    """Until none has run, or wanted to, for a while: it waits for something."""
+    deadline, quiet = time.monotonic() + 180, 0
+    while quiet < 20:
+        assert time.monotonic() < deadline
+        states = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2] for each in processes]
+        quiet = quiet + 1 if processes and all(each[1] == "S" for each in states) else 0
+        time.sleep(0.02)
+
+
+def patience() -> float:
+    """Ten seconds, where every process has a core of its own."""
+    return 10.0 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))

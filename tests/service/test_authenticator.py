@@ -26,7 +26,7 @@ from tests.service.house import House, contested_rows, v2
 
 def status(house: House, key: str) -> int:
     headers = {"authorization": f"Bearer {key}"}
-    code: int = house.call("GET", "/v1/models", headers=headers).status_code
+    code: int = house.call("GET", "/v1/models", headers=headers, anew=True).status_code
     return code
 
 

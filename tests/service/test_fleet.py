@@ -20,13 +20,12 @@ import pytest
 from tests.accounting.postgres_server import PostgresServer
 from tests.service import asking
 from tests.service.house import House, contested_rows
-from tests.service.live import Live
+from tests.service.live import Live, patience, wait_until_asleep
 
 STEP = 2.0**-15
 KEY = bytes(range(32))
 ROWS = 60_000
 USERS = ("ann", "bob")
-LIMIT = 10.0
 KINDS = {"coordinator": 1, "client": 4, "worker": 3, "database": 2}
 _LOG = logging.getLogger(__name__)
 
@@ -156,21 +155,6 @@ class Fleet:
             assert time.monotonic() < deadline, self.leader.text()
             time.sleep(0.01)
         return first
-
-
-def wait_until_asleep(processes: list[int]) -> None:
-    """Until none has run, or wanted to, for a while: it waits for something."""
-    deadline, quiet = time.monotonic() + 180, 0
-    while quiet < 20:
-        assert time.monotonic() < deadline
-        states = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2] for each in processes]
-        quiet = quiet + 1 if processes and all(each[1] == "S" for each in states) else 0
-        time.sleep(0.02)
-
-
-def patience() -> float:
-    """Ten seconds, where every process has a core of its own."""
-    return LIMIT * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def audit(new_house: Any, address: str, clients: list[Client]) -> None:

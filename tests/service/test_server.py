@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import ipaddress
 import os
 import signal
+import ssl
 import subprocess
 import time
 from collections.abc import Iterator
@@ -17,8 +20,12 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra service")
 
 from sklearn.datasets import load_breast_cancer
+from typer.testing import CliRunner
 
-from tests.service.live import Live
+from pacsklearn.cli.app import app
+from pacsklearn.service.server import check_settings
+from pacsklearn.service.settings import Settings
+from tests.service.live import Live, patience, wait_until_asleep
 
 KSERVE = os.environ.get("PACSKLEARN_KSERVE_PYTHON", "")
 
@@ -116,7 +123,8 @@ def test_a_kserve_client(live: Live, rows: Any, tmp_path: Path) -> None:
 def test_workers_hold_no_secret_and_are_begun_again(live: Live) -> None:
     before = live.workers()
     assert len(before) == 2
-    key = next(Path("/tmp").glob("pacsklearn-demo-*/service.key"), None) or Path("/none")  # noqa: S108
+    key = demo_folder(live) / "service.key"
+    assert key.exists()
     for worker in before:
         words = Path(f"/proc/{worker}/cmdline").read_bytes()
         assert b"service.worker" in words
@@ -135,18 +143,38 @@ def test_workers_hold_no_secret_and_are_begun_again(live: Live) -> None:
     assert told.json() == {"models": ["demo"]}
 
 
-def test_a_standby_takes_over_within_ten_seconds_and_an_end_is_orderly(tmp_path: Path) -> None:
-    first = Live(tmp_path)
-    standby = None
+def demo_folder(live: Live) -> Path:
+    return Path(live.wait_for("made /").partition("made ")[2].partition(":")[0]).parent
+
+
+def test_a_standby_takes_over_and_speaks_tls_and_an_end_is_orderly(
+    live: Live, rows: Any, tmp_path: Path
+) -> None:
+    certificate, private_key = self_signed(tmp_path)
+    ports = live.port, live.curator_port
+    standby = Live(demo_folder(live), "--certificate", str(certificate), "--private-key",
+                   str(private_key), ports=ports)  # fmt: skip
     try:
-        first.wait()
-        ports = first.port, first.curator_port
-        standby = Live(tmp_path, ports=ports)
-        standby.wait_for("standing by")
-        workers = first.workers()
-        first.kill()
-        # Ten seconds on a machine that has nothing else to do.
-        standby.wait(30)
+        body = {"instances": rows[20:21].tolist()}
+        told = httpx.post(f"{live.url}/invocations", json=body, headers=headers(live), timeout=60)
+        standby.wait_for("ready to take over")
+        wait_until_asleep(standby.workers())
+        workers, killed = live.workers(), time.monotonic()
+        live.kill()
+        standby.url = standby.url.replace("http:", "https:")
+        context = ssl.create_default_context(cafile=str(certificate))
+        standby.wait(60, verify=context)
+        again = httpx.post(f"{standby.url}/invocations", json=body, headers=headers(live),
+                           verify=context, timeout=60)  # fmt: skip
+        assert time.monotonic() - killed < patience()
+        assert again.json()["predictions"] == told.json()["predictions"]
+        assert again.json()["parameters"]["charged"] == 0.0
+        with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
+            httpx.get(f"{standby.url}/v2/health/live")
+        with pytest.raises(httpx.HTTPError):  # nothing is answered in clear text
+            httpx.get(f"http://127.0.0.1:{standby.port}/v2/health/live")
+        curator = f"https://127.0.0.1:{standby.curator_port}/console/sign-in"
+        assert httpx.get(curator, verify=context, timeout=60).is_success
         deadline = time.monotonic() + 15
         while time.monotonic() < deadline and any(map(is_running, workers)):
             time.sleep(0.1)
@@ -154,17 +182,56 @@ def test_a_standby_takes_over_within_ten_seconds_and_an_end_is_orderly(tmp_path:
         assert standby.stop() == 0
         assert "Traceback" not in standby.text()
     finally:
-        first.close()
-        if standby is not None:
-            standby.close()
+        standby.close()
 
 
-@pytest.mark.parametrize("words", [["--host", "0.0.0.0"], ["--curator-host", "192.0.2.1"]])  # noqa: S104
+def self_signed(folder: Path) -> tuple[Path, Path]:
+    """Certificate of 127.0.0.1 and its key, as files."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key, now = ec.generate_private_key(ec.SECP256R1()), dt.datetime.now(dt.UTC)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "service.test")])
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    files = folder / "certificate.pem", folder / "private.pem"
+    files[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    files[1].write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return files
+
+
+@pytest.mark.parametrize("words", [
+    ["--host", "192.0.2.1"], ["--curator-host", "192.0.2.1"], ["--certificate", "one.pem"],
+])  # fmt: skip
 def test_an_open_address_needs_tls_or_a_proxy(tmp_path: Path, words: list[str]) -> None:
-    refused = Live(tmp_path, *words)
-    try:
-        assert refused.process.wait(60) == 2
-        assert "loopback" in refused.text()
-        assert not (tmp_path / "service.db").exists()
-    finally:
-        refused.close()
+    database = f"sqlite:///{tmp_path / 'service.db'}"
+    refused = CliRunner().invoke(app, ["serve", "--database", database, *words])
+    assert refused.exit_code == 2
+    assert "loopback" in refused.output or "given together" in refused.output
+    assert not (tmp_path / "service.db").exists()
+
+
+@pytest.mark.parametrize("options", [
+    {"trust_proxy": True}, {"certificate": "one.pem", "private_key": "two.pem"},
+])  # fmt: skip
+def test_an_open_address_behind_tls_or_a_proxy(options: dict[str, Any]) -> None:
+    assert not Settings().trust_proxy
+    check_settings(Settings(host="0.0.0.0", **options))  # noqa: S104

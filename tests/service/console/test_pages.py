@@ -12,7 +12,6 @@ import pytest
 from pacsklearn.service.api_keys import ApiKeys
 from pacsklearn.service.apps import curator_app
 from pacsklearn.service.caller import Caller
-from pacsklearn.service.link import LocalLink
 from tests.service.house import STEP, House, contested_rows
 
 PAGES = ["/console", "/console/datasets/clinic", "/console/models/risk", "/console/keys",
@@ -53,8 +52,7 @@ class Browser:
 
     def ask(self, method: str, path: str, **options: Any) -> httpx.Response:
         async def run() -> httpx.Response:
-            app = curator_app(LocalLink(self._house.operations), self._house.settings)
-            transport = httpx.ASGITransport(app)
+            transport = httpx.ASGITransport(self._house.app(curator_app))
             async with httpx.AsyncClient(
                 transport=transport, base_url="http://test", cookies=self.cookies
             ) as client:
