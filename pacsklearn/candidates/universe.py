@@ -247,6 +247,7 @@ class RowRules:
                 estimator=self.name,
                 input_name="X",
             ),
+            _about_columns(X),
         )
         return X if hasattr(X, "iloc") else _short_indices(checked)
 
@@ -264,7 +265,12 @@ class RowRules:
 
 
 def check_names(X: Any) -> None:
-    """Refuse a table in which several columns have one name."""
+    """Refuse a table in which several columns have one name, and one that is not computed yet."""
+    if hasattr(X, "collect_schema") and hasattr(X, "collect") and not hasattr(X, "shape"):
+        raise TypeError(
+            f"X is a {type(X).__name__}, which holds no rows yet: give X.collect(). A table that "
+            "does not fit into memory is read in passes by pacsklearn.Table."
+        )
     # Tables of other libraries have no two columns of one name.
     names = X.columns if hasattr(X, "iloc") else None
     if names is None or names.is_unique:
@@ -310,7 +316,24 @@ def _is_missing(label: Any) -> bool:
     return label is None or type(label).__name__ in ("NAType", "NaTType") or label != label  # noqa: PLR0124
 
 
-def _read(what: str, check: Callable[[], Any]) -> Any:
+def _about_columns(X: Any) -> str:
+    """Which columns are no numbers, and what to do about them."""
+    if not hasattr(X, "iloc"):
+        return ""
+    named = [
+        str(name) for name, dtype in X.dtypes.items() if getattr(dtype, "kind", "O") not in "biuf"
+    ]
+    if not named:
+        return ""
+    others = f" and {len(named) - 10} more" if len(named) > 10 else ""
+    return (
+        f" These columns hold something else: {', '.join(named[:10])}{others}. Describe them in a "
+        "public Schema (Schema.template drafts one from the table) and begin with it: "
+        "make_pipeline(SchemaEncoder(schema), estimator)."
+    )
+
+
+def _read(what: str, check: Callable[[], Any], advice: str = "") -> Any:
     """Result of a check of scikit-learn's, whose words are kept where they quote no value."""
     try:
         return check()
@@ -323,7 +346,7 @@ def _read(what: str, check: Callable[[], Any]) -> Any:
         text += " Reshape your data: one row for each sample, one column for each feature."
     if not text.startswith(_QUOTES_NOTHING):
         why = text if text.startswith("float() argument must be") else "encode everything else."
-        text = f"{what} must hold numbers: {why}"
+        text = f"{what} must hold numbers: {why}{advice}"
     # Raised here, not above, so that it does not carry the first error along.
     raise (TypeError if isinstance(problem, TypeError) else ValueError)(text)
 

@@ -53,6 +53,7 @@ def curve(
     as_json: Json = False,
 ) -> None:
     """Utility of released models at several budgets; for the curator's eyes."""
+    from pacsklearn.cli.mixed_columns import mixed_columns
     from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.cli.table import read_table
     from pacsklearn.estimators.privacy_curve import privacy_utility_curve
@@ -62,8 +63,11 @@ def curve(
         if path is not None:
             checked_output(path, force=force)
     grid = [number(text, "budgets") for text in budgets.split(",")]
-    model = named_estimator(estimator, params, None if schema is None else Schema.read(schema))
+    book = None if schema is None else Schema.read(schema)
+    model = named_estimator(estimator, params, book)
     table = read_table(data, target, groups, drop=listed(drop), identifier=identifier)
+    if book is None:
+        model = named_estimator(estimator, params, None, mixed_columns(table.X, model))
     result = privacy_utility_curve(
         model,
         table.X,

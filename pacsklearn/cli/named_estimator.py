@@ -7,12 +7,14 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from inspect import signature
+from itertools import takewhile
 from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import all_estimators
 
+from pacsklearn.cli.mixed_columns import column_encoder
 from pacsklearn.plugin import registry
 from pacsklearn.plugin.qualified_name import is_dotted_name
 from pacsklearn.schema.encoder import SchemaEncoder
@@ -24,7 +26,12 @@ _KINDS = ("canonicalizer", "batch_predictor", "subset_fitter")
 _CLOSED = ("sklearn.externals", "sklearn.tests", "sklearn.conftest", "sklearn.datasets")
 
 
-def named_estimator(text: str, params: str | None = None, schema: Schema | None = None) -> Any:
+def named_estimator(
+    text: str,
+    params: str | None = None,
+    schema: Schema | None = None,
+    columns: dict[str, Any] | None = None,
+) -> Any:
     """Estimator that a command names, with parameters from JSON.
 
     Parameters
@@ -36,6 +43,8 @@ def named_estimator(text: str, params: str | None = None, schema: Schema | None 
         JSON object for ``set_params``.
     schema : Schema, optional
         Given to the steps that read one; where none does, the table is encoded by it first.
+    columns : dict, optional
+        What :func:`mixed_columns` found; the table is encoded accordingly first.
 
     Raises
     ------
@@ -47,7 +56,10 @@ def named_estimator(text: str, params: str | None = None, schema: Schema | None 
     if schema is not None and not any("schema" in step.get_params(deep=False) for step in steps):
         steps.insert(0, SchemaEncoder(schema))
     estimator = steps[0] if len(steps) == 1 else make_pipeline(*steps)
-    return estimator.set_params(**checked_params(estimator, params))
+    estimator.set_params(**checked_params(estimator, params))
+    if columns is None:
+        return estimator
+    return make_pipeline(column_encoder(columns), *steps)
 
 
 def name_of(estimator: Any) -> tuple[str, str | None]:
@@ -160,6 +172,6 @@ def _of_scikit_learn() -> tuple[str, ...]:
     """Qualified names of its estimators, where they are public."""
     names = []
     for name, kind in all_estimators():
-        home = ".".join(part for part in kind.__module__.split(".") if not part.startswith("_"))
-        names.append(f"{home}.{name}")
+        home = takewhile(lambda part: not part.startswith("_"), kind.__module__.split("."))
+        names.append(".".join([*home, name]))
     return tuple(names)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pacsklearn.cli.mixed_columns import mixed_columns
 from pacsklearn.cli.named_estimator import name_of, named_estimator
 from pacsklearn.cli.table import Table, read_table
 from pacsklearn.core.guarantee import Guarantee
@@ -23,6 +24,8 @@ __all__ = [
     "schema_of",
     "stated_guarantee",
     "table_of",
+    "with_columns",
+    "words_of_columns",
 ]
 
 
@@ -30,7 +33,12 @@ def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
     """Unfitted estimator of a recipe; ``options`` add what is no part of the mechanism."""
     try:
         return PACPrivate(
-            named_estimator(recipe["estimator"], recipe["params"], schema_of(recipe)),
+            named_estimator(
+                recipe["estimator"],
+                recipe["params"],
+                schema_of(recipe),
+                recipe.get("columns"),
+            ),
             budget=recipe["budget"],
             criterion=recipe["criterion"],
             noise=recipe["noise"],
@@ -66,6 +74,30 @@ def chosen_recipe(recipe: dict[str, Any], model: Any) -> dict[str, Any]:
         return {**recipe, "estimator": "a constant"}
     text, params = name_of(model.best_estimator_)
     return {**recipe, "estimator": text, "params": params}
+
+
+def with_columns(recipe: dict[str, Any], X: Any) -> dict[str, Any]:
+    """The recipe, saying how columns that are no numbers are encoded where no codebook does."""
+    if recipe.get("schema") is not None:
+        return recipe
+    columns = mixed_columns(X, named_estimator(recipe["estimator"]))
+    return recipe if columns is None else {**recipe, "columns": columns}
+
+
+def words_of_columns(recipe: dict[str, Any]) -> str | None:
+    """What a person should know about the columns that were encoded; None where none was."""
+    columns = recipe.get("columns")
+    if columns is None:
+        return None
+    parts = []
+    if columns["hashed"]:
+        parts.append(f"the words of {', '.join(columns['hashed'])} are hashed")
+    if columns["imputed"]:
+        parts.append("missing numbers become the column's mean")
+    return (
+        f"There is no --schema: {' and '.join(parts)}, and numbers are scaled. A public codebook "
+        "costs less noise and usually gives a better model: pacsklearn schema drafts one."
+    )
 
 
 def schema_of(recipe: dict[str, Any]) -> Schema | None:

@@ -14,7 +14,7 @@ from pacsklearn.cli.charged_ledger import (
     User,
     charged_ledger,
 )
-from pacsklearn.cli.console import guarded, say
+from pacsklearn.cli.console import guarded, note, say
 from pacsklearn.cli.options import (
     About,
     AllowExact,
@@ -85,7 +85,14 @@ def release(
     as_json: Json = False,
 ) -> None:
     """Release a private model: fit on a secret half of the rows, add noise, write it down."""
-    from pacsklearn.cli.recipe import auto_model, chosen_recipe, model_of, table_of
+    from pacsklearn.cli.recipe import (
+        auto_model,
+        chosen_recipe,
+        model_of,
+        table_of,
+        with_columns,
+        words_of_columns,
+    )
     from pacsklearn.display.privacy_report import privacy_report
     from pacsklearn.schema.schema import Schema
 
@@ -118,9 +125,14 @@ def release(
     options = {"ledger": account, "n_jobs": jobs, "verbose": 0 if as_json else 1}
     if auto:
         model: Any = auto_model(recipe, regression=regression, constant=constant, **options)
+        table = table_of(recipe, data)
     else:
+        model_of(recipe)  # what is wrong with it is said before the rows are read
+        table = table_of(recipe, data)
+        recipe = with_columns(recipe, table.X)
         model = model_of(recipe, **options)
-    table = table_of(recipe, data)
+        if words := words_of_columns(recipe):
+            note(words)
     given = {} if table.groups is None else {"groups": table.groups}
     with publication(output, statement, force=force, key=key, about=about) as place:
         model.fit(table.X, table.y, **given)

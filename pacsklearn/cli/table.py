@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gzip
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, final
 
@@ -16,6 +19,8 @@ __all__ = ["Table", "read_table"]
 
 # What is looked at to find the separator; commas first, so that they win where both would do.
 _HEAD, _LINES, _SEPARATORS = 2**16, 50, (",", ";", "\t", "|")
+_MISSING = ["?"]
+"""Beside what pandas takes for missing: what many public tables write."""
 
 
 @final
@@ -51,7 +56,8 @@ def read_table(
     Parameters
     ----------
     path : Path
-        CSV, whose separator and encoding are found by its first lines, or Parquet.
+        CSV, whose separator and encoding are found by its first lines and which may be packed
+        (``.gz``), or Parquet. An empty cell and ``?`` are missing values.
     target, groups : str, optional
         Columns with the targets and the units of privacy.
     drop : sequence of str, default=()
@@ -62,8 +68,9 @@ def read_table(
     Raises
     ------
     ValueError
-        When the file is no such table or has no such column. No cell is quoted, nor a column's
-        name: in a file without a header the first row of data would be taken for names.
+        When the file is no such table or has no such column. No cell is quoted, and names only
+        where the first line looks like a header and one is nearly what was typed: in a file
+        without a header the first row of data would be taken for names.
     """
     frame = _frame(path)
     taken: dict[str, Any] = {}
@@ -75,7 +82,7 @@ def read_table(
         if name not in frame.columns:
             raise ValueError(
                 f"{role}: {path.name} has no column {name!r} among its {frame.shape[1]} columns; "
-                "the first line must name them."
+                f"the first line must name them.{_meant(name, frame.columns)}"
             )
         column = frame.pop(name)
         if role == "id" and groups is None and column.duplicated().any():
@@ -89,18 +96,41 @@ def read_table(
     return Table(frame, taken["target"], taken["groups"])
 
 
+def _meant(name: str, columns: Any) -> str:
+    """Names that look like the one typed; nothing where the first line may be a row."""
+    known = [str(column) for column in columns]
+    if any(_is_cell(column) for column in known):
+        return ""
+    alike = get_close_matches(name, known, n=3, cutoff=0.7)
+    alike = alike or [column for column in known if column.lower() == name.lower()]
+    return f" Did you mean {' or '.join(alike)}?" if alike else ""
+
+
+def _is_cell(column: str) -> bool:
+    """Whether a name is a number, or is one that pandas makes up."""
+    return column.startswith("Unnamed:") or not column.strip() or any(map(str.isdigit, column[:1]))
+
+
 def _frame(path: Path) -> Any:
     suffix = path.suffix.lower()
-    if suffix not in {".csv", ".tsv", ".parquet", ".pq"}:
-        raise ValueError(f"data must be a .csv, .tsv or .parquet file, got {path.name!r}.")
+    is_packed = suffix == ".gz"
+    if is_packed:
+        suffix = path.with_suffix("").suffix.lower()
+    if suffix not in {".csv", ".tsv", ".txt"} | ({".parquet", ".pq"} if not is_packed else set()):
+        raise ValueError(
+            "data must be a .csv, .tsv or .txt file, such a file packed as .gz, or a .parquet "
+            f"file, got {path.name!r}."
+        )
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")
     try:
         if suffix in {".parquet", ".pq"}:
             return pd.read_parquet(path)
-        encoding = _encoding(path)
-        with path.open(encoding=encoding, newline="") as file:
-            return pd.read_csv(path, encoding=encoding, sep=_separator(file.read(_HEAD)))
+        data = gzip.decompress(path.read_bytes()) if is_packed else path.read_bytes()
+        encoding = _encoding(data)
+        with io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="") as file:
+            separator = _separator(file.read(_HEAD))
+        return pd.read_csv(io.BytesIO(data), encoding=encoding, sep=separator, na_values=_MISSING)
     except ImportError:
         raise ValueError("Parquet files need pyarrow: pip install pyarrow.") from None
     except Exception as error:  # noqa: BLE001 - whatever a parser says may quote cells
@@ -110,9 +140,8 @@ def _frame(path: Path) -> Any:
         ) from None
 
 
-def _encoding(path: Path) -> str:
+def _encoding(data: bytes) -> str:
     """UTF-8 or UTF-16 where the file is that, otherwise what spreadsheets on Windows write."""
-    data = path.read_bytes()
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     try:

@@ -78,6 +78,13 @@ class _OfNumbers(Encoding):
         outside = strange | (filled < low) | (filled > high)
         return Encoded(self.features(np.clip(filled, low, high)), missing, outside)
 
+    @property
+    def bounds(self) -> list[str]:
+        """Bounds between bins, for names; the day on or after which a date reaches one."""
+        if self.column.kind != "date":
+            return [f"{cut:g}" for cut in self.cuts]
+        return [str(np.datetime64(int(np.ceil(cut)), "D")) for cut in self.cuts]
+
     @abstractmethod
     def features(self, numbers: Floats) -> Floats:
         """Features of numbers inside the range."""
@@ -106,7 +113,7 @@ class Thermometer(_OfNumbers):
 
     @property
     def names(self) -> list[str]:
-        return [f"{self.column.name}>={cut:g}" for cut in self.cuts]
+        return [f"{self.column.name}>={bound}" for bound in self.bounds]
 
     def features(self, numbers: Floats) -> Floats:
         return (numbers[:, None] >= self.cuts).astype(np.float64)
@@ -118,7 +125,7 @@ class Bins(_OfNumbers):
 
     @property
     def names(self) -> list[str]:
-        inner = [f"{cut:g}" for cut in self.cuts]
+        inner = self.bounds
         ends = zip(["..", *inner], [*inner, ".."], strict=True)
         return [f"{self.column.name}[{low},{high})" for low, high in ends]
 

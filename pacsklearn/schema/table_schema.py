@@ -40,6 +40,7 @@ def from_table_schema(document: Any) -> Iterator[Column]:
     ValueError
         When it is none; the message names the field.
     """
+    document = _only_resource(document)
     fields = document.get("fields") if isinstance(document, Mapping) else None
     if not isinstance(fields, list):
         raise ValueError(
@@ -51,6 +52,21 @@ def from_table_schema(document: Any) -> Iterator[Column]:
         if not isinstance(field, Mapping) or not isinstance(field.get("name"), str):
             raise ValueError(f"Field {position} of the Table Schema has no name.")
         yield _column(field, everywhere)
+
+
+def _only_resource(document: Any) -> Any:
+    """Table Schema of a Frictionless data package with one table, or of a resource."""
+    if not isinstance(document, Mapping) or "fields" in document:
+        return document
+    if isinstance(resources := document.get("resources"), list):
+        if len(resources) != 1:
+            raise ValueError(
+                f"The data package has {len(resources)} resources, and a Schema is about one "
+                "table; give the 'schema' of one resource."
+            )
+        document = resources[0]
+    schema = document.get("schema") if isinstance(document, Mapping) else None
+    return document if schema is None else schema
 
 
 def to_table_schema(columns: Iterable[Column]) -> dict[str, Any]:

@@ -234,3 +234,24 @@ def test_supplied_parts_release_parameters(sizes):
     )
     assert "released_estimator_" in vars(private)
     assert private.score(frame, y) > 0.8
+
+
+def test_the_table_of_a_data_package():
+    schema = {"fields": [{"name": "age", "type": "integer"}]}
+    package = {"name": "clinic", "resources": [{"name": "visits", "schema": schema}]}
+    for document in (schema, package, package["resources"][0]):
+        assert Schema.from_table_schema(document).names == ("age",)
+    with pytest.raises(ValueError, match="has 2 resources, and a Schema is about one table"):
+        Schema.from_table_schema({"resources": [*package["resources"]] * 2})
+
+
+def test_bounds_between_dates_are_dates():
+    schema = Schema([Column("start", "date", low="2020-01-01", high="2020-01-09", required=True)])
+    for numbers, names in (
+        ("thermometer", ["start>=2020-01-05"]),
+        ("bins", ["start[..,2020-01-05)", "start[2020-01-05,..)"]),
+    ):
+        encoder = SchemaEncoder(schema, numbers=numbers, n_bins=2).fit([["2020-01-04"]])
+        assert encoder.get_feature_names_out().tolist() == names
+        reached = encoder.transform(np.array([["2020-01-04"], ["2020-01-05"]], dtype=object))
+        assert reached[:, -1].tolist() == [0.0, 1.0]

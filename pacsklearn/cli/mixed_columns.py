@@ -1,0 +1,64 @@
+"""Tables with texts and missing values, for which nobody has written a codebook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+
+from pacsklearn.candidates.universe import RowRules
+from pacsklearn.schema.column import Column
+from pacsklearn.schema.encoder import SchemaEncoder
+from pacsklearn.schema.schema import Schema
+
+__all__ = ["column_encoder", "mixed_columns"]
+
+_TEXT_FEATURES = 8
+
+
+def mixed_columns(X: Any, estimator: Any) -> dict[str, Any] | None:
+    """Which columns have to be encoded for an estimator of numbers; None where none has.
+
+    Parameters
+    ----------
+    X : DataFrame
+    estimator : estimator
+        What a command named.
+
+    Returns
+    -------
+    dict or None
+        ``hashed``: names of the columns that are no numbers; ``imputed``: whether numbers are
+        missing. For the recipe, which is public: both are functions of the whole table.
+    """
+    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
+    if "schema" in steps[0].get_params(deep=False):
+        return None
+    reads = get_tags(steps[0]).input_tags
+    if reads.string or reads.categorical:
+        return None
+    hashed = [str(name) for name in X.columns if X[name].dtype.kind not in "biuf"]
+    rest = X.drop(columns=hashed)
+    imputed = bool(rest.isna().any(axis=None)) and not RowRules.of(estimator).accepts_nan
+    return {"hashed": hashed, "imputed": imputed} if hashed or imputed else None
+
+
+def column_encoder(columns: dict[str, Any]) -> ColumnTransformer:
+    """Hashes the words of the texts, which takes nothing from the rows, and scales the numbers.
+
+    What the numbers' steps learn is learned inside each subset and released under noise.
+    """
+    hashed = list(columns["hashed"])
+    numbers = make_pipeline(*([SimpleImputer()] * columns["imputed"]), StandardScaler())
+    texts = SchemaEncoder(
+        Schema([Column(name, "text") for name in hashed]), text_features=_TEXT_FEATURES
+    )
+    return ColumnTransformer(
+        [("texts", texts, hashed)] if hashed else [],
+        remainder=numbers,
+        verbose_feature_names_out=False,
+    )

@@ -1,0 +1,46 @@
+"""Tables of polars go in as they are, and their names come out again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+
+from pacsklearn import PACPrivate
+
+pl = pytest.importorskip("polars")
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"age": rng.normal(50, 9, 60), "dose": rng.normal(size=60)})
+    return table, pl.Series(np.asarray(table["dose"]) > 0)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "release"),
+    [(LogisticRegression(), "parameters"), (KNeighborsClassifier(), "responses")],
+)
+def test_names_are_kept_through_predict(rows, estimator, release):
+    X, y = rows
+    model = PACPrivate(estimator, release=release, budget=2, n_subsets=8).fit(X, y)
+    assert model.feature_names_in_.tolist() == ["age", "dose"]
+    assert model.predict(X[:5]).shape == (5,)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(X.select(["dose", "age"]))
+    if release == "parameters":
+        assert model.released_estimator_.feature_names_in_.tolist() == ["age", "dose"]
+
+
+def test_transformers_name_what_comes_out(rows):
+    scaler = PACPrivate(StandardScaler(), n_subsets=8).set_output(transform="polars").fit(rows[0])
+    assert scaler.get_feature_names_out().tolist() == ["age", "dose"]
+    assert scaler.transform(rows[0]).columns == ["age", "dose"]
+
+
+def test_a_table_that_is_not_computed_yet_is_refused(rows):
+    with pytest.raises(TypeError, match=r"X is a LazyFrame, .*X\.collect\(\)"):
+        PACPrivate(LogisticRegression(), n_subsets=8).fit(rows[0].lazy(), rows[1])
