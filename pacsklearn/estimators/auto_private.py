@@ -245,8 +245,8 @@ def _offers(method: str) -> Callable[[Any], bool]:
 class AutoPrivateClassifier(ClassifierMixin, _AutoPrivate):
     """Best private classifier of a short list, for one release's price.
 
-    Additive models, shrunken linear models, a low-dimensional pipeline and a forest of fixed
-    structure are released in simulation; the one that scores best is released. Where none is
+    Additive models, linear models of few columns or shrunken ones, and a forest of fixed structure
+    are released in simulation; the one that scores best is released. Where none is
     expected to beat a constant, the constant is released, and a warning says so.
 
     Parameters

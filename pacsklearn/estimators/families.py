@@ -17,12 +17,17 @@ from pacsklearn.forests.classifier import FixedStructureForestClassifier
 from pacsklearn.forests.regressor import FixedStructureForestRegressor
 from pacsklearn.schema.encoder import SchemaEncoder
 from pacsklearn.schema.schema import Schema
+from pacsklearn.stepwise.classifier import StepwiseClassifier
+from pacsklearn.stepwise.regressor import StepwiseRegressor
 
 __all__ = ["classifier_families", "regressor_families", "teacher"]
 
 # Ridge and smoothness, in rows: the more, the fewer directions count, and the less noise they need.
 _PENALTIES = ((20.0, 1e3), (100.0, 1e4), (400.0, 4e4))
 _COMPONENTS = 4
+# Columns with free weights, and the penalty of the others: small budgets pay for the first ones.
+_FEW = ((2, None), (4, None), (4, 0.1))
+_SHRUNKEN = 1.0
 
 
 def classifier_families(schema: Schema | None, n_features: int) -> list[Any]:
@@ -36,22 +41,25 @@ def classifier_families(schema: Schema | None, n_features: int) -> list[Any]:
         Columns of the table.
     """
     heads = [
-        *(LogisticRegression(C=C, max_iter=1000) for C in (1e-4, 1e-2)),
+        LogisticRegression(C=1e-2, max_iter=1000),
         LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.9),
+        StepwiseClassifier(0, ridge=_SHRUNKEN),
     ]
     forest = FixedStructureForestClassifier(class_weight="balanced")
     return [
         *_additive(schema, AdditiveClassifier),
-        *_behind_encoding(schema, n_features, heads, heads[1], forest),
+        *_few(schema, StepwiseClassifier),
+        *_behind_encoding(schema, n_features, heads, heads[0], forest),
     ]
 
 
 def regressor_families(schema: Schema | None, n_features: int) -> list[Any]:
     """Regressors to choose among; arguments as for :func:`classifier_families`."""
-    heads = [Ridge(alpha) for alpha in (1e1, 1e3)]
+    heads = [*(Ridge(alpha) for alpha in (1e1, 1e3)), StepwiseRegressor(0, ridge=_SHRUNKEN)]
     forest = FixedStructureForestRegressor()
     return [
         *_additive(schema, AdditiveRegressor),
+        *_few(schema, StepwiseRegressor),
         *_behind_encoding(schema, n_features, heads, heads[0], forest),
     ]
 
@@ -69,13 +77,20 @@ def _additive(schema: Schema | None, kind: Any) -> list[Any]:
     return [kind(schema, ridge=ridge, smoothness=smoothness) for ridge, smoothness in _PENALTIES]
 
 
+def _few(schema: Schema | None, kind: Any) -> list[Any]:
+    encoder: Any = StandardScaler()
+    if schema is not None:
+        encoder = SchemaEncoder(schema, numbers="thermometer", missing="ignore")
+    return [make_pipeline(encoder, kind(n_terms, ridge=ridge)) for n_terms, ridge in _FEW]
+
+
 def _behind_encoding(
     schema: Schema | None, n_features: int, heads: list[Any], last: Any, forest: Any
 ) -> list[Any]:
     encoder = StandardScaler() if schema is None else SchemaEncoder(schema)
     models = [make_pipeline(encoder, head) for head in heads]
-    if n_features > _COMPONENTS:
-        models.append(make_pipeline(encoder, PCA(_COMPONENTS), last))
     if schema is None:
+        if n_features > _COMPONENTS:
+            models.append(make_pipeline(encoder, PCA(_COMPONENTS), last))
         return [*models, forest]
     return [*models, make_pipeline(encoder, forest.set_params(feature_range=(0.0, 1.0)))]

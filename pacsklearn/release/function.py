@@ -139,8 +139,14 @@ def release_value(
         public=plan.public,
         provenance=plan.provenance,
     )
-    value = plan.value(law.decode(observed))
-    return Release(value, guarantee, event, law.noise_power, law.released_power)
+    return Release(
+        plan.value(law.decode(observed)),
+        guarantee,
+        event,
+        law.noise_power,
+        law.released_power,
+        noise_variances=law.noise_variances,
+    )
 
 
 def _padded(

@@ -140,7 +140,12 @@ def release_planned(
     )
     return tuple(
         Release(
-            plan.value(one.decode(integers)), guarantee, event, one.noise_power, one.released_power
+            plan.value(one.decode(integers)),
+            guarantee,
+            event,
+            one.noise_power,
+            one.released_power,
+            noise_variances=one.noise_variances,
         )
         for plan, one, integers in zip(plans, law.laws, observed, strict=True)
     )

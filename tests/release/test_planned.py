@@ -195,3 +195,17 @@ def test_the_curators_figure_is_the_posterior_and_stays_there() -> None:
     told = session.guarantee_.to_json() + str(session.guarantee_)
     assert "FOR THE CURATOR" not in told
     assert f"{figure.worst:.6f}"[2:] not in told
+
+
+def test_variances_of_the_noise_are_stated_for_each_release() -> None:
+    space = SecretSpace.balanced(len(X), n_subsets=16)
+    steady = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5)
+    session = PrivacySession(X, Y, budget=0.6, space=space)
+    *values, model = session.release_planned([first_of, spread_of, steady])
+    values.append(PrivacySession(X, Y, budget=0.2, space=space).release_function(spread_of))
+    for one, size in zip(values, (1, 4, 4), strict=True):
+        assert one.noise_variances is not None
+        assert one.noise_variances.shape == (size,)
+        assert np.sum(one.noise_variances) == pytest.approx(one.noise_power, rel=1e-9)
+    alone = PrivacySession(X, Y, budget=0.2, space=space).release(steady)
+    assert model.noise_variances == pytest.approx(alone.noise_variances, rel=1e-6)
