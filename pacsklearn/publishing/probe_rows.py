@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pacsklearn.publishing.inputs import model_inputs, model_schema
+from pacsklearn.publishing.inputs import model_inputs, model_parts, model_schema
 from pacsklearn.schema.column import Column
 from pacsklearn.schema.schema import Schema
 from pacsklearn.schema.values import as_days, as_numbers, key_of
@@ -30,8 +30,8 @@ def probe_rows(model: Any, count: int = _COUNT) -> Any:
     Returns
     -------
     ndarray or DataFrame of ``count`` rows
-        With a codebook, a table of its values, missing ones and strange ones included; numbers of
-        sizes from a tenth to a thousand otherwise.
+        With a codebook, a table of its values, missing ones and strange ones included; categories
+        where it reads nothing else; numbers of sizes from a tenth to a thousand otherwise.
     """
     generator = np.random.default_rng(0)
     schema = model_schema(model)
@@ -40,6 +40,10 @@ def probe_rows(model: Any, count: int = _COUNT) -> Any:
 
         return pd.DataFrame({column.name: _values(column, generator, count) for column in schema})
     fields = [field["name"] for field in model_inputs(model)["columns"]["fields"]]
+    codes = _codes(model)
+    if codes is not None:
+        chosen = [one[generator.integers(len(one), size=count)] for one in codes]
+        return _named(model, np.column_stack(chosen))
     sizes = 10 ** generator.uniform(-1, 3, size=(count, 1))
     rows = generator.normal(size=(count, len(fields))) * sizes
     return _named(model, rows)
@@ -63,6 +67,18 @@ def runtime_inputs(table: Any, names: Sequence[str], schema: Schema | None) -> d
             texts = ["" if pd.isna(value) else key_of(value) for value in values.tolist()]
             found[name] = np.array(texts, dtype=object)[:, None]
     return found
+
+
+def _codes(model: Any) -> list[Any] | None:
+    """Numbers that each column may be, where the model reads nothing else."""
+    for part in model_parts(model):
+        found = getattr(part, "categories_", None)
+        if found is not None and all(np.asarray(one).dtype.kind in "biuf" for one in found):
+            return [np.asarray(one) for one in found]
+        counts = getattr(part, "n_categories_", None)
+        if counts is not None:
+            return [np.arange(int(count)) for count in counts]
+    return None
 
 
 def _named(model: Any, rows: Any) -> Any:

@@ -7,13 +7,26 @@ import pandas as pd
 import pytest
 from sklearn import linear_model as linear
 from sklearn.cluster import BisectingKMeans, KMeans
-from sklearn.decomposition import PCA
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.decomposition import PCA, FactorAnalysis, FastICA, SparsePCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.impute import SimpleImputer
-from sklearn.naive_bayes import GaussianNB
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.multiclass import OneVsRestClassifier, OutputCodeClassifier
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import (
+    KBinsDiscretizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    StandardScaler,
+)
+from sklearn.random_projection import SparseRandomProjection
 from sklearn.svm import LinearSVC
 
 from pacsklearn import (
@@ -26,6 +39,7 @@ from pacsklearn import (
     SchemaEncoder,
 )
 from pacsklearn.publishing.onnx_file import largest_difference, onnx_file, onnx_model
+from pacsklearn.publishing.probe_rows import probe_rows
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
@@ -63,6 +77,8 @@ def fitted_on_iris(estimator, iris):
     return estimator.fit(*iris)
 
 
+MEMBERS = [("a", linear.LogisticRegression(C=0.1)), ("b", linear.LogisticRegression(C=1e-3))]
+ENCODINGS = ("onehot", "onehot-dense", "ordinal")
 OWN = [
     FixedStructureForestClassifier(4, 3),
     FixedStructureForestRegressor(3, 2, target_range=(0.5, 1.5)),
@@ -75,6 +91,29 @@ OWN = [
     linear.RidgeClassifier(),
     linear.Lasso(alpha=0.1),
     linear.HuberRegressor(max_iter=1000),
+    linear.RidgeClassifierCV(),
+    linear.SGDClassifier("log_loss", random_state=0),
+    *(linear.ARDRegression(), linear.BayesianRidge(), linear.ElasticNetCV(cv=2), linear.RidgeCV()),
+    *(linear.Lars(), linear.LassoLarsIC(), linear.OrthogonalMatchingPursuit(n_nonzero_coefs=2)),
+    *(linear.QuantileRegressor(), linear.TheilSenRegressor(max_subpopulation=20, random_state=0)),
+    linear.SGDRegressor(alpha=10.0, eta0=1e-4, random_state=0),
+    TransformedTargetRegressor(linear.Ridge()),
+    BernoulliNB(binarize=3.0),
+    OneVsRestClassifier(linear.LogisticRegression(C=0.01)),
+    OneVsRestClassifier(LinearSVC()),
+    OutputCodeClassifier(LinearSVC(), code_size=4, random_state=0),
+    OutputCodeClassifier(linear.LogisticRegression(), code_size=1, random_state=1),
+    VotingClassifier(MEMBERS, voting="soft", weights=[1, 3]),
+    VotingClassifier(MEMBERS),
+    VotingRegressor([("a", linear.Ridge()), ("b", linear.LinearRegression())], weights=[2, 1]),
+    VotingRegressor([("a", linear.Ridge()), ("b", "drop"), ("c", linear.Lasso())]),
+    *(FactorAnalysis(2), FastICA(2, random_state=0), SparsePCA(2, random_state=0, max_iter=20)),
+    SparseRandomProjection(2, random_state=0),
+    RBFSampler(gamma=0.01, n_components=7, random_state=0),
+    make_pipeline(PolynomialFeatures(3, include_bias=False), linear.Ridge()),
+    *(KBinsDiscretizer(4, encode=form, quantile_method="linear") for form in ENCODINGS),
+    *(PowerTransformer(), PowerTransformer(standardize=False)),
+    make_pipeline(StandardScaler(), OneVsRestClassifier(linear.LogisticRegression())),
     make_pipeline(SimpleImputer(), "passthrough", NearestCentroid()),
     make_pipeline("passthrough", StandardScaler(), FixedStructureForestClassifier(2, 2)),
 ]
@@ -95,6 +134,51 @@ def test_outputs_are_the_same(estimator, iris):
     assert apart < 1e-6
     assert rows == 512
     assert onnx_file(model).content is not None
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [linear.SGDClassifier("log_loss", random_state=0), linear.SGDClassifier(random_state=0),
+     OneVsRestClassifier(linear.LogisticRegression(C=0.01)), BernoulliNB(),
+     VotingClassifier(MEMBERS, voting="soft"), VotingClassifier(MEMBERS)],
+    ids=lambda e: type(e).__name__,
+)  # fmt: skip
+def test_two_classes(estimator, iris):
+    X, y = iris[0] - iris[0].mean(axis=0), np.where(iris[1] == 1, "yes", "no")
+    assert largest_difference(*_exported(estimator.fit(X, y)))[0] < 1e-6
+
+
+def test_several_targets(iris):
+    y = np.column_stack([iris[1], iris[0][:, 0]])
+    model = MultiOutputRegressor(linear.Ridge()).fit(iris[0], y)
+    assert largest_difference(*_exported(model))[0] < 1e-9
+
+
+def test_what_reads_categories_is_compared_on_categories(iris):
+    codes = np.digitize(iris[0], [2, 4, 6]).astype(float)
+    known = [[0.0, 1.0, 2.0, 3.0]] * 4
+    for model in (
+        CategoricalNB(min_categories=4).fit(codes, iris[1]),
+        OneHotEncoder(categories=known).fit(codes),
+        OrdinalEncoder(categories=known).fit(codes),
+        make_pipeline(OneHotEncoder(categories=known), linear.Ridge()).fit(codes, iris[1]),
+    ):
+        rows = probe_rows(model)
+        assert set(np.unique(rows)) == {0.0, 1.0, 2.0, 3.0}
+        assert largest_difference(*_exported(model))[0] < 1e-6
+
+
+def test_powers_of_positive_columns(iris, monkeypatch):
+    import pacsklearn.publishing.onnx_file as module
+
+    model = PowerTransformer("box-cox").fit(iris[0])
+    model.lambdas_[1] = 0.0  # a logarithm
+    monkeypatch.setattr(module, "probe_rows", lambda one: np.abs(probe_rows(one)))
+    assert largest_difference(*_exported(model))[0] < 1e-9
+
+
+def _exported(model):
+    return model, onnx_model(model).SerializeToString()
 
 
 @pytest.mark.parametrize("classes", [("a", "b"), ("a", "b", "c"), (0, 1, 2)])
