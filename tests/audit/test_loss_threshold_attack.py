@@ -134,7 +134,7 @@ def test_overfitted_digits():
         ("tight", {"epsilon": 2.0}, 2 / 16),
     ):
         played = TrainingGame(trainer(**noise), X, y, information=information, n_candidates=16)
-        result = LossThresholdAttack(n_pilot=10).run(played, n_trials=30, seed=0)
+        result = LossThresholdAttack(n_pilot=6).run(played, n_trials=20, seed=0)
         assert not result.violates()
         areas[name] = float(dict(result.details)["auc"])
     assert areas["none"] > 0.65

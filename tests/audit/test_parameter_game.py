@@ -83,7 +83,7 @@ def test_laws_may_follow_the_belief(outputs, uneven):
 def test_several_looks_at_one_secret_add_up(outputs, space):
     law = law_of(outputs, 1 / 16)
     named = [
-        IdentificationAttack().run(ParameterGame([law] * count, space), 1500, seed=0)
+        IdentificationAttack().run(ParameterGame([law] * count, space), 600, seed=0)
         for count in (1, 16)
     ]
     assert named[1].confidence_interval().low > named[0].confidence_interval().high
@@ -91,7 +91,7 @@ def test_several_looks_at_one_secret_add_up(outputs, space):
     assert not any(result.violates() for result in named)
     # At the price of one it would be a leak, and is seen to be.
     cheap = ParameterGame([law] * 16, space, information=1 / 16)
-    assert IdentificationAttack().run(cheap, 1500, seed=0).violates()
+    assert IdentificationAttack().run(cheap, 600, seed=0).violates()
 
 
 def test_what_is_promised(outputs, space):

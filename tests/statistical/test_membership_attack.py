@@ -31,7 +31,7 @@ from pacsklearn.session.privacy_session import PrivacySession
 pytestmark = pytest.mark.statistical
 
 M = 16
-RELEASES = 4000
+RELEASES = 2000
 BACKENDS = ["isotropic", "diagonal", "eigen", "logdet"]
 
 
@@ -161,7 +161,7 @@ def test_published_models_are_attacked_as_they_are(
     law, observed = attacked.law(1 / 2, "logdet"), []
     for _ in range(200):
         session = PrivacySession(attacked.X, attacked.y, space=attacked.space, budget=1 / 2)
-        release = session.release(attacked.model)
+        release = session.release(attacked.model, certify=False)
         model = release.value
         vector = np.column_stack([model.coef_, model.intercept_]).ravel()
         steps = np.linalg.lstsq((law.step[:, None] * law.axes).T, vector - law.origin, rcond=None)[
