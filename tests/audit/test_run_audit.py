@@ -65,10 +65,10 @@ ALL = [
 
 
 def test_a_sound_release_passes_every_attack(sound):
-    audit = run_audit(sound, X, y, attacks=ALL, n_trials=400, strict=True)
+    audit = run_audit(sound, X, y, attacks=ALL, n_trials=200, strict=True)
     assert audit.passed
     assert [result.attack for result in audit.results] == ALL
-    assert all(result.n_trials == 400 for result in audit.results)
+    assert all(result.n_trials == 200 for result in audit.results)
     assert audit.information == pytest.approx(1 / 16)
     assert (audit.n_subsets, audit.n_units) == (M, 150)
     assert all(result.success <= result.bound + 0.1 for result in audit.results)
@@ -92,25 +92,26 @@ def test_models_without_targets_can_too(estimator):
 @pytest.mark.parametrize(
     ("noise", "found_by"),
     [
-        (TooQuiet(), "optimal_membership"),
-        (TooQuiet(), "identification"),
-        (TooQuiet(), "lira"),
-        (TooQuiet(), "loss_threshold"),
-        (TooQuiet(), "reconstruction"),
-        (TooQuiet(), "canaries"),
-        (OneExactNumber(), "identification"),
-        (OneExactNumber(), "optimal_membership"),
+        (
+            TooQuiet(),
+            {
+                "optimal_membership", "identification", "lira", "loss_threshold", "reconstruction",
+                "canaries",
+            },
+        ),
+        (OneExactNumber(), {"identification", "optimal_membership"}),
     ],
-    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
-)
+    ids=["too quiet", "one exact number"],
+)  # fmt: skip
 def test_a_broken_mechanism_is_caught(noise, found_by):
     model = fitted(noise, Ridge())
-    with pytest.raises(AuditViolationError, match=found_by):
-        run_audit(model, X, y, attacks=[found_by], n_trials=300, strict=True)
-    audit = run_audit(model, X, y, attacks=[found_by], n_trials=300)
+    audit = run_audit(model, X, y, attacks=sorted(found_by), n_trials=300)
+    assert {result.attack for result in audit.violations} == found_by
     assert not audit.passed
     assert "VIOLATED" in str(audit)
     assert "REFUTED" in audit._repr_html_()
+    with pytest.raises(AuditViolationError, match="identification"):
+        run_audit(model, X, y, attacks=["identification"], n_trials=300, strict=True)
 
 
 def test_floating_point_noise_is_caught_though_invisible_on_paper():
@@ -284,7 +285,7 @@ def test_intervals_cover_together(sound):
 
 
 def test_curves_start_and_end_in_the_corners(sound):
-    audit = run_audit(sound, X, y, n_trials=300)
+    audit = run_audit(sound, X, y, n_trials=60)
     attacks = [curve.attack for curve in audit.curves]
     assert sorted(attacks) == ["lira", "loss_threshold", "optimal_membership"]
     for curve in audit.curves:

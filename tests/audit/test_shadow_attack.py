@@ -52,8 +52,8 @@ def test_every_kind_of_model_is_attacked_and_its_planted_leak_is_caught(pair):
     """The mechanism itself passes; with noise scaled by 0.05 at least one of them refutes it."""
     kind, (sound, y), (leaky, _) = pair
     names = attacks_for(kind)
-    assert run_audit(sound, X, y, attacks=names, n_trials=60).passed
-    audit = run_audit(leaky, X, y, attacks=names, n_trials=200)
+    assert run_audit(sound, X, y, attacks=names, n_trials=30).passed
+    audit = run_audit(leaky, X, y, attacks=names, n_trials=120)
     assert audit.violations
     if kind != "clusterer":  # whose centres hardly know their rows
         assert {result.attack for result in audit.violations} == set(names)
