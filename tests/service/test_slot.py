@@ -21,7 +21,7 @@ from pacsklearn.service.link import LocalLink
 from tests.service.house import House, contested_rows, v2
 
 SLOT = 0.5
-STEP = 2.0**-8
+STEP = 2.0**-11  # 2.5 nats are for 5,000 rows
 LEVEL = 0.01
 _LOG = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class Truths:
 
     def __init__(self, folder: Path, n: int, seed: int) -> None:
         folder.mkdir()
-        self.house = House(folder, bytes(32), ceiling=STEP * (n + 100), step=STEP,
+        self.house = House(folder, bytes(32), ceiling=2.5, step=STEP,
                            requests_per_minute=1e9)  # fmt: skip
         self._responder = self.house.coordinator.hosted("risk").responder
         self._prior = self._responder.log_belief.copy()
