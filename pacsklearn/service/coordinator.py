@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Final, final
@@ -34,6 +35,7 @@ from pacsklearn.service.warm_up import warm_up
 __all__ = ["Coordinator"]
 
 _LOG: Final = logging.getLogger("pacsklearn.service")
+_FORGET_SECONDS: Final = 3600.0
 
 
 @final
@@ -75,6 +77,7 @@ class Coordinator:
         self._lock = threading.RLock()
         self._ended, self._ready = threading.Event(), threading.Event()
         self._keeper: threading.Thread | None = None
+        self._forget_at = 0.0
 
     @property
     def is_ready(self) -> bool:
@@ -239,8 +242,20 @@ class Coordinator:
         while not self._ended.wait(self.settings.lease / 5):
             try:
                 self._keep()
+                self._forget_old()
             except Exception as error:  # noqa: BLE001 - tried again until the service ends
                 _LOG.error("the lease could not be kept: %s", type(error).__name__)
+
+    def _forget_old(self) -> None:
+        """Delete replies whose time is over, now and then."""
+        if not self.is_ready or time.monotonic() < self._forget_at:
+            return
+        with self._lock:
+            desks = list(self._desks.values())
+        with self.database.writing() as connection:
+            for desk in desks:
+                desk.model.replies.forget_old(connection)
+        self._forget_at = time.monotonic() + _FORGET_SECONDS
 
     def _keep(self) -> None:
         """Hold the lease longer; where it was just taken, take over everything with it."""
