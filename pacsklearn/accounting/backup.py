@@ -18,7 +18,7 @@ from pacsklearn.accounting.new_file import new_file
 from pacsklearn.accounting.rows import open_rows
 from pacsklearn.accounting.schema import check_version, schema_version
 from pacsklearn.accounting.sqlite_database import SQLITE, connect, connect_to_read
-from pacsklearn.accounting.transfer import all_rows, write_all
+from pacsklearn.accounting.transfer import move
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 
 __all__ = ["backup", "restore", "verify_file"]
@@ -52,7 +52,7 @@ def backup(source: Path | str, target: Path) -> dict[str, Position]:
             _copy_file(source, draft)
         else:
             connect(str(draft), "rwc").close()
-            write_all(SQLITE + str(draft), all_rows(source))
+            move(source, SQLITE + str(draft))
         return verify_file(draft)
 
 
@@ -91,7 +91,7 @@ def restore(
             )
     if isinstance(target, Path):
         return backup(copy, target)
-    return write_all(target, all_rows(SQLITE + str(copy)))
+    return move(SQLITE + str(copy), target)
 
 
 def _copy_file(path: Path, draft: Path) -> None:

@@ -35,7 +35,9 @@ class PostgresDatabase(Database):
         super().__init__(address)
         self._engine = create_engine(
             make_url(address).set(drivername="postgresql+psycopg"),
-            connect_args={"autocommit": True},  # transactions are begun here, by name
+            # Transactions are begun here, by name; and what psycopg prepares by itself it drops
+            # after a rollback, with all that others have prepared.
+            connect_args={"autocommit": True, "prepare_threshold": None},
             hide_parameters=True,
             poolclass=NullPool,
         )

@@ -126,6 +126,26 @@ class Rows(ABC):
             with closing(self.driver.cursor()) as cursor:
                 cursor.executemany(f"INSERT INTO {table} VALUES ({marks})", lines)
 
+    def beside(self, table: str, owner: str, key: str) -> Iterator[list[Any]]:
+        """All lines of a table that stands beside the entries, a part at a time.
+
+        ``owner`` and ``key`` are its columns after the data set, and tell its lines apart.
+        """
+        last: tuple[Any, ...] = ()
+        while True:
+            further = f"AND ({owner}, {key}) > ({self.mark}, {self.mark}) " if last else ""
+            lines: list[Any] = self.run(
+                f"SELECT * FROM {table} WHERE dataset = {self.mark} {further}"
+                f"ORDER BY {owner}, {key} LIMIT {_AT_ONCE}",
+                self.dataset,
+                *last,
+            ).fetchall()
+            if lines:
+                yield lines
+            if len(lines) < _AT_ONCE:
+                return
+            last = lines[-1][1:3]
+
     def all(self, question: str, *values: object) -> list[Any]:
         """Lines that a question gives; ``{0}`` stands for each value."""
         found: list[Any] = self.run(question.format(self.mark), *values).fetchall()

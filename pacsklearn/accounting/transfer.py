@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import partial
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -15,7 +16,10 @@ from pacsklearn.accounting.schema import check_version, migrate, schema_version
 from pacsklearn.accounting.sqlite_database import SQLITE
 from pacsklearn.exceptions import LedgerError
 
-__all__ = ["all_rows", "write_all"]
+__all__ = ["all_rows", "move"]
+
+_FIRST_WITH_ANSWERS: Final = 3
+_BESIDE: Final = (("answers", "responder", "key"), ("beliefs", "session", "event"))
 
 
 def all_rows(address: str) -> list[tuple[Founding, list[Entry]]]:
@@ -31,30 +35,19 @@ def all_rows(address: str) -> list[tuple[Founding, list[Entry]]]:
     LedgerError
         When there is no ledger.
     """
-
-    def read(connection: Connection) -> list[tuple[Founding, list[Entry]]]:
-        version = schema_version(connection)
-        check_version(version)
-        if version == 0:
-            raise LedgerError(f"There is no ledger at {without_password(address)}.")
-        return [
-            (founding, list(open_rows(connection, founding.name).after(0)))
-            for founding in foundings(connection)
-        ]
-
-    return run(address, read, write=False)
+    return run(address, partial(_all_rows, address), write=False)
 
 
-def write_all(
-    address: str, datasets: Iterable[tuple[Founding, list[Entry]]]
-) -> dict[str, Position]:
-    """Write data sets with all their rows to a database that has none of them.
+def move(source: str, target: str) -> dict[str, Position]:
+    """Write all data sets, and the answers that sessions store beside them, to another database.
 
     Parameters
     ----------
-    address : str
-        Of an empty SQLite file, or of a server, as the owner of its tables.
-    datasets : iterable of (Founding, list of Entry)
+    source : str
+        Address, read at one moment.
+    target : str
+        Address of an empty SQLite file, or of a server, as the owner of its tables; it has none of
+        the data sets.
 
     Returns
     -------
@@ -66,27 +59,54 @@ def write_all(
     LedgerError
         When a data set is there already; nothing is written then.
     LedgerCorruptedError
-        When a row is wrong; nothing is written then.
+        When a row is wrong; nothing is written then. Answers are sealed by the keys of their
+        sessions, which check them when they read them.
     """
-    sound = [(founding, list(sound_rows(founding, entries))) for founding, entries in datasets]
 
-    def write(connection: Connection) -> None:
-        if not address.startswith(SQLITE):
-            connection.exec_driver_sql("SET LOCAL ROLE NONE")
-        migrate(connection)
-        for founding, entries in sound:
-            rows = open_rows(connection, founding.name)
-            if rows.founding(lock=False)[0] is not None:
-                raise LedgerError(
-                    f"{without_password(address)} has a ledger for the dataset {founding.name!r} "
-                    "already, which is left as it is; restore to another database."
+    def read(connection: Connection) -> dict[str, Position]:
+        sound = [
+            (founding, list(sound_rows(founding, entries)))
+            for founding, entries in _all_rows(source, connection)
+        ]
+        has_answers = schema_version(connection) >= _FIRST_WITH_ANSWERS
+
+        def write(there: Connection) -> dict[str, Position]:
+            if not target.startswith(SQLITE):
+                there.exec_driver_sql("SET LOCAL ROLE NONE")
+            migrate(there)
+            for founding, entries in sound:
+                rows = open_rows(there, founding.name)
+                if rows.founding(lock=False)[0] is not None:
+                    raise LedgerError(
+                        f"{without_password(target)} has a ledger for the dataset "
+                        f"{founding.name!r} already, which is left as it is; restore to another "
+                        "database."
+                    )
+                rows.found(founding)
+                rows.add(entries)
+                for table, owner, key in _BESIDE if has_answers else ():
+                    for lines in open_rows(connection, founding.name).beside(table, owner, key):
+                        rows.insert(table, lines)
+            return {
+                founding.name: Position(
+                    len(entries), entries[-1].hash if entries else founding.hash
                 )
-            rows.found(founding)
-            rows.add(entries)
+                for founding, entries in sound
+            }
 
-    run(address, write, write=True)
-    close(address)  # a server's connection is older than the writers' role
-    return {
-        founding.name: Position(len(entries), entries[-1].hash if entries else founding.hash)
-        for founding, entries in sound
-    }
+        return run(target, write, write=True)
+
+    positions = run(source, read, write=False)
+    close(target)  # a server's connection is older than the writers' role
+    return positions
+
+
+def _all_rows(address: str, connection: Connection) -> list[tuple[Founding, list[Entry]]]:
+    version = schema_version(connection)
+    check_version(version)
+    if version == 0:
+        raise LedgerError(f"There is no ledger at {without_password(address)}.")
+    return [
+        (founding, list(open_rows(connection, founding.name).after(0)))
+        for founding in foundings(connection)
+    ]

@@ -26,7 +26,8 @@ from pacsklearn.estimators.table_fit import table_release
 from pacsklearn.estimators.tuning import unfitted
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
 from pacsklearn.release.parameters import ParameterPlan
-from pacsklearn.responses.responder import CostPreview, Responder
+from pacsklearn.responses.cost_preview import CostPreview
+from pacsklearn.responses.responder import Responder
 from pacsklearn.session.privacy_session import PrivacySession
 from pacsklearn.tables.engines import workers
 from pacsklearn.tables.table import Table
@@ -116,6 +117,11 @@ class PACPrivate(PlannedFit):
         What ``tune`` compares: None is balanced accuracy for classifiers, ``score`` for others.
     ledger : None, str or Ledger, default=None
         A further account to charge, shared across fits and processes: ``"sqlite:///clinic.db"``.
+    store : {"memory", "ledger"}, default="memory"
+        With responses: where answers are stored. "ledger" puts them into the database of
+        ``ledger``, on disk before they are told, and holds only those used last in memory. They
+        serve this fit; one that goes on in another process is a :class:`PrivacySession` that is
+        saved.
     n_subsets : int, default=128
         Number of candidate subsets; guessing the secret blindly succeeds with ``1/n_subsets``.
     rate : float, default=0.5
@@ -244,6 +250,7 @@ SubsetFitError, NonDeterministicError
     tune: Any = None
     scoring: Any = None
     ledger: Any = None
+    store: str = "memory"
     n_subsets: int = 128
     rate: float = 0.5
     stratify: Any = "auto"
@@ -325,6 +332,7 @@ SubsetFitError, NonDeterministicError
             secret_space=self.secret_space,
             budget=budget,
             ledger=self.ledger,
+            store=self.store,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbose=self.verbose,

@@ -78,6 +78,7 @@ class PlannedFit(PrivateEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "release": [StrOptions({"auto", "parameters", "responses", "student"})],
+        "store": [StrOptions({"memory", "ledger"})],
     }
     budget: float
     criterion: Any

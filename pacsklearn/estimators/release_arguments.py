@@ -17,6 +17,7 @@ _BOTH: Final = ("responses", "student")
 _USED: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "max_answers": (_ANSWERS, "how many private answers the budget must last for"),
     "query_budget": (_ANSWERS, "what one private answer may reveal"),
+    "store": (_ANSWERS, "where private answers are stored"),
     "answers": (_BOTH, "what is answered"),
     "stabilize": (_BOTH, "private answers"),
     "noise": (_NUMBERS, "how released parameters are noised"),

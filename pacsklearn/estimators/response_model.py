@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import check_features
+from pacsklearn.responses.cost_preview import CostPreview
 from pacsklearn.responses.handle import SessionHandle
-from pacsklearn.responses.responder import CostPreview, Responder
+from pacsklearn.responses.responder import Responder
 
 __all__ = ["ResponseModel"]
 

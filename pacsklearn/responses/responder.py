@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
 
@@ -26,46 +26,19 @@ from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.answers import Stop
+from pacsklearn.responses.cost_preview import CostPreview
 from pacsklearn.responses.ledger_answers import LedgerAnswers
+from pacsklearn.responses.responder_state import ResponderState
 from pacsklearn.responses.row_keys import row_keys
-from pacsklearn.responses.stored_answers import AnswerRun, StoredAnswers
+from pacsklearn.responses.stored_answers import StoredAnswers
 
-__all__ = ["Answers", "CostPreview", "Responder", "ResponderState"]
+__all__ = ["Answers", "Responder"]
 
 # Rows evaluated, charged and answered together; more stream through in turns.
 _BATCH_ROWS = 2**16
 _LEAST_NOISE = 64
 # A belief may be certain but for what doubles can tell.
 _LEAST_CHARGE = 1e-250
-
-
-@final
-@dataclass(frozen=True)
-class CostPreview:
-    """What answering some queries would cost; computed without the secret.
-
-    Parameters
-    ----------
-    n_queries : int
-        Rows asked.
-    n_stored : int
-        Answered before, or twice in the same batch: free.
-    n_unanimous : int
-        All candidates with posterior mass agree: free.
-    n_contested : int
-        Charged the step budget each, until nothing is left to reveal.
-    nats : float
-        At most this much would be charged.
-    worst_case : float
-        What the papers' accounting would charge: the step budget for every query.
-    """
-
-    n_queries: int
-    n_stored: int
-    n_unanimous: int
-    n_contested: int
-    nats: float
-    worst_case: float
 
 
 @final
@@ -84,27 +57,6 @@ class Answers:
 
     values: NDArray[Any]
     margins: NDArray[np.float64]
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class ResponderState:
-    """What a responder remembers; its answers are public, its queries need not be.
-
-    Parameters
-    ----------
-    kind : AnswerKind
-    step_budget : float
-    n_answered, n_contested : int
-    stored : tuple of AnswerRun
-        Answers and margins by the digest of the query.
-    """
-
-    kind: AnswerKind
-    step_budget: float
-    n_answered: int
-    n_contested: int
-    stored: tuple[AnswerRun, ...] = field(repr=False)
 
 
 @final
@@ -300,7 +252,14 @@ class Responder:
         ------
         BudgetExhaustedError, SessionRolledBackError
             Nothing may be drawn then.
+        RuntimeError
+            When the session stores its answers in the ledger's database; nothing is charged.
         """
+        if self._table is not None:
+            raise RuntimeError(
+                "This session stores its answers itself, in the ledger's database: ask with "
+                "answer(), or make a session without store='ledger' for a service."
+            )
         with self._lock, self._account.through(through):
             contested = self._contested(predictions)
             self._charge(contested, len(predictions))
@@ -318,10 +277,6 @@ class Responder:
         """
         self._account.home.check()
         with self._lock:
-            if self._table is not None:
-                raise RuntimeError(
-                    "This session stores its answers in the ledger's database: ask with answer()."
-                )
             values, margins, self._secret.log_belief = self._engine(predictions, contested)
             self.n_contested += contested
             self.n_answered += len(predictions)

@@ -17,7 +17,8 @@ from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
 from pacsklearn.responses.answer_kind import AnswerKind
-from pacsklearn.responses.responder import Responder, ResponderState
+from pacsklearn.responses.responder import Responder
+from pacsklearn.responses.responder_state import ResponderState
 from pacsklearn.responses.statement import responses_guarantee
 
 __all__ = ["Responders"]

@@ -28,7 +28,7 @@ from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.responses.answer_kind import AnswerKind
-from pacsklearn.responses.responder import ResponderState
+from pacsklearn.responses.responder_state import ResponderState
 from pacsklearn.responses.responders import Responders
 from pacsklearn.session.session_key import SALT, check_owner, digest_with
 from pacsklearn.session.session_models import models_from, models_without_code

@@ -96,3 +96,15 @@ def test_others_rows_are_verified_however_many(
         assert known.position.sequence == 252
         assert shared.verify() == shared.position
     database.close(address)
+
+
+def test_a_server_keeps_the_statements_of_a_charge(address: str, make_event: MakeEvent) -> None:
+    """The driver drops all prepared statements after a rollback, once it has made its own."""
+    ledger = PostgresLedger.found(address, 1.0)
+    ledger.charge(make_event(TINY))
+    for _ in range(8):
+        assert ledger.spent == TINY
+    with pytest.raises(ZeroDivisionError):
+        ledger._store.write(lambda _: 1 / 0)
+    assert ledger.charge(make_event(TINY))
+    database.close(address)

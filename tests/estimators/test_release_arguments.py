@@ -15,7 +15,13 @@ from pacsklearn import PACPrivate, PrivacySession, SliceProfile, SRPPPrivate, Ta
 from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError
 
 IRIS = load_iris(return_X_y=True)
-ABOUT_ANSWERS = {"max_answers": 10, "query_budget": 1e-3, "answers": "labels", "stabilize": True}
+ABOUT_ANSWERS = {
+    "max_answers": 10,
+    "query_budget": 1e-3,
+    "answers": "labels",
+    "stabilize": True,
+    "store": "ledger",
+}
 ABOUT_NUMBERS = {
     "noise": "eigen",
     "metric": None,

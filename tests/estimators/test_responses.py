@@ -26,10 +26,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from pacsklearn import PACPrivate, PrivateGridSearchCV, SecretSpace
+from pacsklearn.accounting import database
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import candidate_models
-from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
+from pacsklearn.responses import ledger_answers
 from pacsklearn.session.privacy_session import PrivacySession
 
 M = 8
@@ -67,6 +70,33 @@ def test_answers_are_counted_and_charged(fitted: PACPrivate, rows: Any) -> None:
     assert not hasattr(fitted, "predict_proba")
     with pytest.raises(BudgetExhaustedError, match=r"the ceiling is 0.01"):
         answering(budget=0.01, max_answers=3).fit(X[:100], y[:100]).predict(X)
+
+
+def test_answers_in_the_ledgers_database(
+    rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = rows
+    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", ceiling=5.0)
+    monkeypatch.setattr(ledger_answers, "_MOST_HELD", 8)
+    model = answering(ledger=ledger, store="ledger").fit(X[:100], y[:100])
+    told = model.predict(X[100:])
+    spent = ledger.spent
+    assert spent == pytest.approx(1.0 - model.remaining_budget_) > 0
+    assert len(model.responder()._stored) == 8
+    np.testing.assert_array_equal(model.predict(X[100:]), told)
+    assert ledger.spent == spent
+
+    def count(connection: Any) -> int:
+        return int(connection.exec_driver_sql("SELECT count(*) FROM answers").scalar())
+
+    assert database.run(ledger._store.address, count, write=False) == 60
+    for wrong, error, message in (
+        ({"store": "disk"}, ValueError, "store"),
+        ({"store": "ledger"}, LedgerError, "needs a ledger in a database"),
+        ({"store": "ledger", "ledger": MemoryLedger(1.0)}, LedgerError, "in a database"),
+    ):
+        with pytest.raises(error, match=message):
+            answering(**wrong).fit(X[:100], y[:100])
 
 
 def test_probabilities_and_values(rows: Any) -> None:

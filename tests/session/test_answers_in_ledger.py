@@ -17,7 +17,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import PrivacySession
+from pacsklearn.accounting import rows
 from pacsklearn.accounting.answer_table import AnswerTable
+from pacsklearn.accounting.backup import backup, restore
 from pacsklearn.accounting.database import run
 from pacsklearn.accounting.postgres_ledger import PostgresLedger
 from pacsklearn.accounting.shared_ledger import SharedLedger
@@ -189,6 +191,45 @@ def test_a_few_answers_in_memory(
         assert len(responder._stored) == 16
     assert responder.preview(X).n_stored == 600
     assert ledger.spent == spent
+
+
+def test_answers_move_with_the_ledger(
+    ledger: SharedLedger, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: Any
+) -> None:
+    """From a file to a server, or back: a session goes on there with all that it has told."""
+    monkeypatch.setattr(rows, "_AT_ONCE", 7)
+    session = new_session(ledger)
+    told = session.respond(MODEL, queries(0), **STEP)
+    session.save(tmp_path / "session", key=KEY)
+    told_later = session.respond(MODEL, queries(1), **STEP)
+    belief, stored = belief_of(session), n_stored(ledger)
+    address, copy = ledger._store.address, tmp_path / "copy.db"
+    if address.startswith("sqlite"):
+        elsewhere = request.getfixturevalue("server").database()
+        backup(Path(address.removeprefix("sqlite:///")), copy)
+        restore(copy, elsewhere)
+    else:
+        elsewhere = f"sqlite:///{copy}"
+        backup(address, copy)
+    again = PrivacySession.load(tmp_path / "session", key=KEY, ledger=elsewhere)
+    np.testing.assert_array_equal(belief_of(again), belief)
+    there = again._account.shared
+    spent = there.spent
+    np.testing.assert_array_equal(again.respond(MODEL, queries(0), **STEP), told)
+    np.testing.assert_array_equal(again.respond(MODEL, queries(1), **STEP), told_later)
+    assert (there.spent, n_stored(there)) == (spent, stored) == (ledger.spent, stored)
+    there.verify()
+
+
+def test_whoever_stores_answers_itself_is_refused_before_it_pays(ledger: SharedLedger) -> None:
+    """A service charges, then draws: the charge was lost when only the draw was refused."""
+    session = new_session(ledger)
+    responder = session.responder(MODEL, **STEP)
+    predictions = responder.predictions(responder.checked(queries(0)))
+    assert responder.contested(predictions, responder.log_belief).any()
+    with pytest.raises(RuntimeError, match="stores its answers itself"):
+        responder.charge(predictions)
+    assert ledger.spent == 0
 
 
 def test_threads_get_the_same_answers(ledger: SharedLedger) -> None:
