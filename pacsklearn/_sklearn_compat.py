@@ -12,6 +12,7 @@ from sklearn._loss.link import LogLink
 from sklearn.cluster._bisect_k_means import _BisectingTree
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import RidgeClassifier, RidgeClassifierCV
+from sklearn.mixture import GaussianMixture
 from sklearn.multiclass import _ConstantPredictor
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import LabelBinarizer, OneHotEncoder
@@ -37,6 +38,7 @@ __all__ = [
     "html_diagram",
     "initial_raw_prediction",
     "is_multilabel",
+    "keeps_lower_bounds",
     "kernel_width",
     "lda_degrees_of_freedom",
     "output_config",
@@ -138,6 +140,11 @@ def binary_ridge_dimensions() -> tuple[int, int]:
     """Dimensions of ``coef_`` and ``intercept_`` of a ridge classifier of two classes."""
     model = RidgeClassifier().fit(np.array([[0.0], [1.0]]), [0, 1])
     return np.ndim(model.coef_), np.ndim(model.intercept_)
+
+
+def keeps_lower_bounds() -> bool:
+    """Whether fitted mixtures have ``lower_bounds_``."""
+    return "lower_bounds_" in (GaussianMixture.__doc__ or "")
 
 
 def prepare_for_predict(estimator: Any, n_outputs: int = 1) -> None:

@@ -20,7 +20,7 @@ from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import double_rows
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["KMeansFitter"]
+__all__ = ["KMeansFitter", "fit_kmeans"]
 
 # With more clusters one bound for all other centres rules out little.
 _MOST_CLUSTERS = 32
@@ -52,12 +52,12 @@ class KMeansFitter(SubsetFitter):
         blank, fitted = clone(estimator), []
         for i in range(space.n_subsets):
             model = copy(blank)
-            fitted.append(model if _fit(model, rows[space.rows(i)]) else None)
+            fitted.append(model if fit_kmeans(model, rows[space.rows(i)]) else None)
             vars(model).update(vars(features))
         return fitted
 
 
-def _fit(model: Any, rows: Floats) -> bool:
+def fit_kmeans(model: Any, rows: Floats) -> bool:
     """Fit on these rows, which are overwritten; False where the ordinary fit has to."""
     from pacsklearn.fitting.lloyd_kernel import lloyd
 

@@ -262,6 +262,12 @@ def pacsklearn_subset_fitters() -> Iterator[SubsetFitterRecord]:
         "Lloyd's iterations from scikit-learn's starts, without distances that cannot matter",
     )
     yield SubsetFitterRecord(
+        "gaussian_mixture",
+        "pacsklearn.fitting.gaussian_mixture:GaussianMixtureFitter",
+        ("sklearn.mixture.GaussianMixture",),
+        "expectation maximisation of all subsets by two matrix products each",
+    )
+    yield SubsetFitterRecord(
         "elastic_net",
         "pacsklearn.fitting.elastic_net:ElasticNetFitter",
         ("sklearn.linear_model.Lasso", "sklearn.linear_model.ElasticNet"),

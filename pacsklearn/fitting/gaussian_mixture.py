@@ -1,0 +1,207 @@
+"""Gaussian mixtures of every subset, from the starts that scikit-learn draws on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.cluster import KMeans
+from sklearn.mixture import GaussianMixture
+from sklearn.utils.validation import validate_data
+
+from pacsklearn._sklearn_compat import keeps_lower_bounds
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.subset_fitter import SubsetFitter
+from pacsklearn.fitting.convex_fitter import double_rows
+from pacsklearn.fitting.kmeans import fit_kmeans
+from pacsklearn.fitting.member_sums import block_members
+from pacsklearn.fitting.moments import is_doubtful
+from pacsklearn.information.arrays import Floats
+
+__all__ = ["GaussianMixtureFitter"]
+
+# With more components the tables of a block of rows leave the cache.
+_MOST_COMPONENTS = 32
+# Below so many rows times subsets compiled code for the starts is not worth its own start.
+_LEAST_WORK = 200_000
+_LARGEST = 1e100
+_ROWS = 512
+# A change of the bound this near to the tolerance may fall on either side of it by rounding.
+_BORDER = 1e-6
+_EMPTY = 10 * float(np.finfo(np.float64).eps)
+
+
+@final
+class GaussianMixtureFitter(SubsetFitter):
+    """Expectation maximisation of all candidates, two matrix products an iteration."""
+
+    @classmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
+    ) -> GaussianMixtureFitter | None:
+        if type(estimator) is not GaussianMixture:
+            return None
+        given = (estimator.weights_init, estimator.means_init, estimator.precisions_init)
+        plain = (
+            estimator.covariance_type in ("diag", "spherical")
+            and estimator.init_params == "kmeans"
+            and estimator.n_init == 1
+            and not estimator.warm_start
+            and all(one is None for one in given)
+            and isinstance(estimator.random_state, (int, np.integer))
+        )
+        return cls() if plain and 1 <= estimator.n_components <= _MOST_COMPONENTS else None
+
+    def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
+        rows, m, k = double_rows(X), space.n_subsets, estimator.n_components
+        if rows is None or len(rows) * m < _LEAST_WORK or not np.all(np.abs(rows) <= _LARGEST):
+            return [None] * m
+        counts = np.array([len(space.rows(i)) for i in range(m)], dtype=np.float64)
+        if counts.min() < max(k, 2):
+            return [None] * m
+        features = BaseEstimator()
+        validate_data(features, X, skip_check_array=True)
+        labels = np.full((len(rows), m), -1, dtype=np.int8)
+        for i in range(m):
+            own = space.rows(i)
+            labels[own, i] = _first_labels(rows[own], k, estimator.random_state)
+        run = _Run(estimator, rows, space, counts)
+        run.start(labels)
+        run.iterate()
+        blank, fitted = clone(estimator), []
+        for i in range(m):
+            model = copy(blank) if run.is_sure[i] else None
+            if model is not None:
+                run.fill(model, i)
+                vars(model).update(vars(features))
+            fitted.append(model)
+        return fitted
+
+    def is_unfinished(self, ordinary: Any) -> bool:
+        return not ordinary.converged_
+
+
+def _first_labels(own: Floats, k: int, seed: Any) -> NDArray[np.int32]:
+    """Labels of the K-Means that the mixture of these rows starts with."""
+    if k == 1:
+        return np.zeros(len(own), dtype=np.int32)
+    start = KMeans(k, n_init=1, random_state=seed)
+    if fit_kmeans(start, own.copy()):
+        return np.asarray(start.labels_)
+    return np.asarray(start.fit(own).labels_)
+
+
+@dataclass(eq=False)
+class _Run:
+    """Mixtures of all candidates on their way; arrays are (k, m) and (k, m, p)."""
+
+    estimator: Any
+    rows: Floats
+    space: SecretSpace
+    counts: Floats
+
+    def start(self, labels: NDArray[np.int8]) -> None:
+        """Mixtures of the rows as they are labelled; -1 for rows outside."""
+        m, k = self.space.n_subsets, self.estimator.n_components
+        sums = np.zeros((k * m, 1 + 2 * self.rows.shape[1]))
+        for first in range(0, len(self.rows), _ROWS):
+            part = labels[first : first + _ROWS]
+            shares = (part[:, None] == np.arange(k)[:, None]).astype(np.float64)
+            sums += shares.reshape(len(part), -1).T @ self._columns(first)
+        self.is_sure = np.ones(m, dtype=bool)
+        self.iterations = np.zeros(m, dtype=int)
+        self.bounds: list[list[np.float64]] = [[] for _ in range(m)]
+        self._maximise(sums, np.arange(m))
+        self.weights = self.mass / self.counts
+
+    def iterate(self) -> None:
+        """Until the bound of each candidate changes by less than the tolerance."""
+        active = np.flatnonzero(self.is_sure)
+        before = np.full(self.space.n_subsets, -np.inf)
+        for _ in range(self.estimator.max_iter):
+            if not active.size:
+                break
+            sums, total = self._expect(active)
+            self._maximise(sums, active)
+            self.weights[:, active] = self.mass[:, active] / self.mass[:, active].sum(axis=0)
+            bound = total / self.counts[active]
+            self.iterations[active] += 1
+            for i, value in zip(active, bound, strict=True):
+                self.bounds[i].append(np.float64(value))
+            change = np.abs(bound - before[active])
+            before[active] = bound
+            tolerance = self.estimator.tol
+            near = np.abs(change - tolerance) <= _BORDER * tolerance + _EMPTY * np.abs(bound)
+            self.is_sure[active[near]] = False
+            active = active[(change >= tolerance) & self.is_sure[active]]
+        self.is_sure[active] = False  # the ordinary fit warns that it did not converge
+        worst = np.max(self.means**2 / self._wide(self.covariances), axis=(0, 2))
+        self.is_sure &= np.array([not is_doubtful(1.0 + float(each)) for each in worst])
+
+    def fill(self, model: Any, i: int) -> None:
+        """Set what ``fit`` would."""
+        model.weights_, model.means_ = self.weights[:, i].copy(), self.means[:, i].copy()
+        model.covariances_ = self.covariances[:, i].copy()
+        model.precisions_cholesky_ = 1.0 / np.sqrt(model.covariances_)
+        model.precisions_ = model.precisions_cholesky_**2
+        model.converged_, model.n_iter_ = True, int(self.iterations[i])
+        model.lower_bound_ = self.bounds[i][-1]
+        if keeps_lower_bounds():
+            model.lower_bounds_ = self.bounds[i]
+
+    def _columns(self, first: int) -> Floats:
+        """A one, features and their squares of a block of rows."""
+        part = self.rows[first : first + _ROWS]
+        return np.concatenate([np.ones((len(part), 1)), part, part**2], axis=1)
+
+    def _wide(self, covariances: Floats) -> Floats:
+        return covariances if covariances.ndim == self.means.ndim else covariances[..., None]
+
+    def _expect(self, active: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Sums of the rows by their shares, (k a, 1 + 2 p), and log-likelihoods, (a,)."""
+        k, p, a = self.estimator.n_components, self.rows.shape[1], active.size
+        means = self.means[:, active]
+        variance = np.broadcast_to(self._wide(self.covariances[:, active]), means.shape)
+        level = np.sum(means**2 / variance + np.log(variance), axis=2) + p * np.log(2 * np.pi)
+        slopes = np.empty((1 + 2 * p, k, a))
+        slopes[0] = np.log(self.weights[:, active]) - 0.5 * level
+        slopes[1 : 1 + p] = np.moveaxis(means / variance, 2, 0)
+        slopes[1 + p :] = np.moveaxis(-0.5 / variance, 2, 0)
+        flat = slopes.reshape(1 + 2 * p, -1)
+        sums, total = np.zeros((k * a, 1 + 2 * p)), np.zeros(a)
+        for first in range(0, len(self.rows), _ROWS):
+            columns = self._columns(first)
+            shares = (columns @ flat).reshape(len(columns), k, a)
+            members = block_members(self.space, slice(first, first + len(columns)))[:, active]
+            largest = shares.max(axis=1)
+            shares -= largest[:, None]
+            np.exp(shares, out=shares)
+            mass = shares.sum(axis=1)
+            total += np.sum(np.log(mass) + largest, axis=0, where=members)
+            shares *= (members / mass)[:, None]
+            sums += shares.reshape(len(columns), -1).T @ columns
+        return sums, total
+
+    def _maximise(self, sums: Floats, active: NDArray[np.int64]) -> None:
+        """Mixtures from sums; those with a variance that is lost are no longer sure."""
+        m, k, p = self.space.n_subsets, self.estimator.n_components, self.rows.shape[1]
+        spherical = self.estimator.covariance_type == "spherical"
+        if active.size == m:
+            self.mass, self.means = np.empty((k, m)), np.empty((k, m, p))
+            self.covariances = np.empty((k, m) if spherical else (k, m, p))
+        sums = sums.reshape(k, active.size, 1 + 2 * p)
+        mass = sums[:, :, 0] + _EMPTY
+        means = sums[:, :, 1 : 1 + p] / mass[:, :, None]
+        variance = sums[:, :, 1 + p :] / mass[:, :, None] - means**2 + self.estimator.reg_covar
+        if spherical:
+            variance = variance.mean(axis=2)
+        lost = np.any((variance <= 0).reshape(k, active.size, -1), axis=(0, 2))
+        self.is_sure[active[lost]] = False
+        variance[:, lost] = 1.0
+        self.mass[:, active], self.means[:, active] = mass, means
+        self.covariances[:, active] = variance

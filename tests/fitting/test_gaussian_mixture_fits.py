@@ -1,0 +1,111 @@
+"""Gaussian mixtures of all candidates: scikit-learn's own starts, iterations and parameters."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
+
+from pacsklearn import SecretSpace
+from pacsklearn.fitting import gaussian_mixture
+from pacsklearn.plugin import registry
+
+M = 6
+
+
+@pytest.fixture(autouse=True)
+def _small_tables_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gaussian_mixture, "_LEAST_WORK", 0)
+
+
+def together(estimator: Any, X: Any, space: SecretSpace) -> list[Any]:
+    fitter = registry().subset_fitter_for(estimator)
+    assert fitter is not None
+    return fitter.fit_all(estimator, X, None, space)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        GaussianMixture(3, covariance_type="diag", random_state=0, max_iter=1000),
+        GaussianMixture(4, covariance_type="spherical", random_state=1, max_iter=1000),
+        GaussianMixture(2, covariance_type="diag", random_state=2, reg_covar=0.1, tol=1e-5),
+        GaussianMixture(1, covariance_type="diag", random_state=0),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("clustered", [False, True])
+def test_the_same_fit(estimator: Any, clustered: bool) -> None:
+    if clustered:
+        X, _ = make_blobs(1300, 4, centers=3, cluster_std=3.0, random_state=0)
+    else:
+        X = np.random.default_rng(0).normal(size=(1300, 4)) * np.arange(1, 5) + 2
+    space = SecretSpace.balanced(1300, n_subsets=M)
+    models = together(estimator, X, space)
+    assert sum(model is not None for model in models) >= M - 1
+    for i, model in enumerate(models):
+        if model is None:
+            continue
+        ordinary = clone(estimator).fit(X[space.rows(i)])
+        learned = {name for name in vars(ordinary) if name.endswith("_")}
+        assert {name for name in vars(model) if name.endswith("_")} == learned
+        assert model.n_iter_ == ordinary.n_iter_
+        assert model.converged_ is ordinary.converged_ is True
+        for name in learned - {"converged_", "n_iter_"}:
+            mine, theirs = np.asarray(getattr(model, name)), np.asarray(getattr(ordinary, name))
+            assert mine.shape == theirs.shape
+            np.testing.assert_allclose(mine, theirs, rtol=1e-7, atol=1e-9, err_msg=name)
+        assert np.array_equal(model.predict(X), ordinary.predict(X))
+
+
+def test_groups_and_rows_of_others_leave_no_trace() -> None:
+    X, _ = make_blobs(900, 3, centers=2, cluster_std=2.0, random_state=0)
+    space = SecretSpace.balanced(900, n_subsets=M, groups=np.arange(900) // 3)
+    estimator = GaussianMixture(2, covariance_type="diag", random_state=0)
+    before = together(estimator, X, space)[4]
+    others = np.setdiff1d(np.arange(900), space.rows(4))
+    X[others] = 1e6 * np.random.default_rng(1).normal(size=(others.size, 3))
+    after = together(estimator, X, space)[4]
+    for name in ("weights_", "means_", "covariances_"):
+        np.testing.assert_allclose(getattr(before, name), getattr(after, name), rtol=1e-12)
+
+
+def test_what_did_not_converge_is_left_to_the_ordinary_fit() -> None:
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    estimator = GaussianMixture(3, covariance_type="diag", random_state=0, max_iter=2, tol=1e-9)
+    space = SecretSpace.balanced(600, n_subsets=M)
+    assert together(estimator, X, space) == [None] * M
+    fitter = registry().subset_fitter_for(estimator)
+    assert fitter is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert fitter.is_unfinished(estimator.fit(X))
+
+
+def test_variances_that_cancel_are_left_to_the_ordinary_fit() -> None:
+    X = np.random.default_rng(0).normal(size=(600, 3)) + 1e5
+    estimator = GaussianMixture(2, covariance_type="diag", random_state=0)
+    assert together(estimator, X, SecretSpace.balanced(600, n_subsets=M)) == [None] * M
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"covariance_type": "full"},
+        {"n_init": 2},
+        {"init_params": "random"},
+        {"means_init": np.zeros((2, 3))},
+        {"warm_start": True},
+        {"random_state": None},
+    ],
+    ids=repr,
+)
+def test_what_is_fitted_one_by_one(options: dict[str, Any]) -> None:
+    plain = {"covariance_type": "diag", "random_state": 0}
+    assert registry().subset_fitter_for(GaussianMixture(2, **(plain | options))) is None
