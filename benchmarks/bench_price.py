@@ -3,10 +3,10 @@
 Beside each figure stands its floor, in plain fits too: the products of all memberships with the
 table that the fit cannot do without. One product is ``memberships.T @ table``; moments need one of
 a table with a column for every number that is summed, a sweep of an iterative fit needs two
-(decisions of all candidates, and their gradients), for each component of a mixture. Trees,
-K-Means and whatever is fitted one after the other have no such floor; for those the cost of the candidates' own fits is shown. The
-certified figure of a guarantee costs the same whatever the model; "uncertified" leaves it out, and
-"over floor" compares that with the floor.
+(decisions of all candidates, and their gradients), one of a mixture two for each component. Trees,
+K-Means and whatever is fitted one after the other have no such floor; for those the cost of the
+candidates' own fits is shown. The certified figure of a guarantee costs the same whatever the
+model; "uncertified" leaves it out, and "over floor" compares that with the floor.
 
     python benchmarks/bench_price.py --n 20000 --only LogisticRegression Ridge
 """
