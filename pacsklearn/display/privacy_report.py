@@ -25,7 +25,7 @@ __all__ = ["PrivacyReport", "privacy_report"]
 _STYLE = """
 :root{color-scheme:light dark}
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.7rem;margin-bottom:.2rem}
+h1{font-size:1.7rem;margin-bottom:.2rem;overflow-wrap:anywhere}
 h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid #8886}
 table{border-collapse:collapse;font-size:.92rem;display:block;overflow-x:auto}
 th,td{text-align:left;vertical-align:top;padding:.15rem 1rem .15rem 0}

@@ -29,7 +29,8 @@ _UNSAID: Final = "The curator did not say."
 _STYLE: Final = """
 :root{color-scheme:light dark}
 body{font:16px/1.55 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.7rem}h2{font-size:1.25rem;margin-top:2rem;border-bottom:1px solid #8886}
+h1{font-size:1.7rem;overflow-wrap:anywhere}
+h2{font-size:1.25rem;margin-top:2rem;border-bottom:1px solid #8886}
 h3{font-size:1.05rem}table{border-collapse:collapse;display:block;overflow-x:auto}
 th,td{text-align:left;vertical-align:top;padding:.2rem 1rem .2rem 0;border-bottom:1px solid #8883}
 pre{overflow-x:auto;padding:.8rem;background:#8882}

@@ -111,7 +111,7 @@ OWN = [
     SparseRandomProjection(2, random_state=0),
     RBFSampler(gamma=0.01, n_components=7, random_state=0),
     make_pipeline(PolynomialFeatures(3, include_bias=False), linear.Ridge()),
-    *(KBinsDiscretizer(4, encode=form, quantile_method="linear") for form in ENCODINGS),
+    *(KBinsDiscretizer(4, encode=form, strategy="uniform") for form in ENCODINGS),
     *(PowerTransformer(), PowerTransformer(standardize=False)),
     make_pipeline(StandardScaler(), OneVsRestClassifier(linear.LogisticRegression())),
     make_pipeline(SimpleImputer(), "passthrough", NearestCentroid()),
