@@ -81,7 +81,10 @@ def ours() -> list[Algorithm]:
             "random forest",
             "FixedStructureForestClassifier(100, random)",
             lambda data: FixedStructureForestClassifier(
-                100, 5 if data.n_classes > 2 else 1 if data.n_features > 10 else 2, **forest
+                100,
+                5 if data.n_classes > 2 else 1 if data.n_features > 10 else 2,
+                class_weight=None,
+                **forest,
             ),
         ),
         Algorithm("kmeans", "KMeans", lambda data: KMeans(data.n_classes, n_init=3)),

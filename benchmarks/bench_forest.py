@@ -30,7 +30,7 @@ def main() -> None:
         return
     X, y = data.X, np.unique(data.y, return_inverse=True)[1]
     for step, segments in ((0.02, 100), (0.01, 200)):
-        forest = FixedStructureForestClassifier(step=step)
+        forest = FixedStructureForestClassifier(step=step, class_weight=None)
         seconds = []
         for _ in range(REPEATS):
             start = perf_counter()

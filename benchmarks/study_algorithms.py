@@ -69,7 +69,15 @@ def _forest(**parameters: Any) -> Callable[[StudyData], Any]:
     def make(data: StudyData) -> Any:
         trees = 1 if data.n_features < 5 else 3
         return FixedStructureForestClassifier(
-            **({"n_estimators": trees, "depth": 3, "feature_range": (-2.5, 2.5)} | parameters)
+            **(
+                {
+                    "n_estimators": trees,
+                    "depth": 3,
+                    "feature_range": (-2.5, 2.5),
+                    "class_weight": None,
+                }
+                | parameters
+            )
         )
 
     return make

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import final
 
-from pacsklearn.core.stated_secret import Bounds, RowsSecret
+from pacsklearn.core.stated_secret import PREPARATION, Bounds, RowsSecret
 from pacsklearn.core.statement_rendering import Rows, percent_up
 
 __all__ = ["DrawnRows"]
@@ -81,6 +81,7 @@ class DrawnRows(RowsSecret):
             "Other fits: every fit draws its own secret and spends its own budget. Releases about "
             "one secret are planned together, in one session."
         ),
+        PREPARATION,
         (
             "Choices made by looking at the private data (budget, hyper-parameters, features, "
             "which of several results to publish): each is a release of its own unless it happens "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from pacsklearn.core.stated_secret import StatedSecret
+from pacsklearn.core.stated_secret import PREPARATION, StatedSecret
 from pacsklearn.core.statement_rendering import Rows, rounded_up
 
 __all__ = ["SecretBatches", "SecretWorlds"]
@@ -58,6 +58,7 @@ class SecretWorlds(StatedSecret):
             "functions of the scenario's data sets, which the adversary is assumed to know; "
             "hidden is only which is true."
         ),
+        PREPARATION,
         (
             "Choices made by looking at the private data (epsilon, hyper-parameters, which of "
             "several results to publish), and releases chosen after looking at earlier ones: "

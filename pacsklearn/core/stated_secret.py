@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, final
+from typing import ClassVar, Final, NamedTuple, final
 
 from pacsklearn.core.statement_rendering import Rows, percent_up
 from pacsklearn.information.posterior_success import posterior_success
 
 __all__ = [
+    "PREPARATION",
     "Bounds",
     "KnownRows",
     "PACSecret",
@@ -20,6 +21,12 @@ __all__ = [
     "SecretRows",
     "StatedSecret",
 ]
+
+PREPARATION: Final = (
+    "Preparation outside: what was computed from the rows before they were given to the private "
+    "estimator (scaling, imputing, selecting, balancing, looked-up ranges) saw all of them; do not "
+    "publish it, and put it inside."
+)
 
 
 class StatedSecret(ABC):
@@ -269,6 +276,7 @@ class SecretRows(RowsSecret):
             "Other fits: every fit draws its own secret and spends its own budget. What several "
             "fits on the same rows reveal together is bounded only when they share one session."
         ),
+        PREPARATION,
         (
             "Choices made by looking at the private data (budget, hyper-parameters, features, "
             "which of several results to publish): each is a release of its own unless it happens "

@@ -298,7 +298,8 @@ class PlannedFit(PrivateEstimator):
             why=(
                 "release='responses' was asked for"
                 if self.release == "responses"
-                else f"the model stays here and answers. {self._why_answers()}"
+                else "the model stays here and answers"
+                + (f". {reason.why}" if (reason := self._why_answers()) else "")
             ),
             budget=budget,
             step_budget=step,
@@ -381,18 +382,18 @@ class PlannedFit(PrivateEstimator):
                 error.why, f"{error.advice} Or let it answer: release='responses'.".lstrip()
             ) from None
 
-    def _why_answers(self) -> str:
-        """Why ``release="auto"`` does not release parameters; empty where answers were asked for.
+    def _why_answers(self) -> NoCanonicalizerError | None:
+        """Why ``release="auto"`` does not release parameters; None where answers were asked for.
 
         Asked again rather than kept: a plugin may have come since.
         """
         if self.release != "auto":
-            return ""
+            return None
         try:
             registry().canonicalizer(self.canonicalizer, self.estimator)
         except NoCanonicalizerError as error:
-            return str(error)
-        return ""
+            return error
+        return None
 
 
 def _answers_queries(estimator: Any) -> bool:

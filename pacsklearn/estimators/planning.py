@@ -31,7 +31,7 @@ from pacsklearn.estimators.simulated_releases import (
     as_number,
     outside_rows,
 )
-from pacsklearn.exceptions import AnswersWarning, UtilityWarning
+from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError, UtilityWarning
 from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.secret import opening_belief
@@ -107,7 +107,11 @@ def plan_parameters(
         promise=_promise(law, space),
         public=(
             *public_facts(outputs.layout),
-            *([f"{fixed} directions on which all candidates agree"] if fixed else []),
+            *(
+                [f"{fixed} direction{'s' * (fixed != 1)} on which all candidates agree"]
+                if fixed
+                else []
+            ),
         ),
         n_numbers=outputs.layout.size,
         n_noised=law.dimension,
@@ -210,9 +214,9 @@ def plan_answers(
     )
 
 
-def warn_of_answers(estimator: Any, why: str) -> None:
+def warn_of_answers(estimator: Any, why: NoCanonicalizerError | None) -> None:
     """Say that "auto" releases answers and no model, and why; nothing when they were asked for."""
-    if why:
+    if why is not None:
         warnings.warn(
             f"release='auto' releases private answers of {type(estimator).__name__}, one by one "
             f"until the budget is spent, and no model. {why} Say release='responses' where answers "

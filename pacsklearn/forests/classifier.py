@@ -62,10 +62,11 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
         With "votes" every leaf names its most probable class, all with one common confidence:
         the share of rows whose leaf names their class. Where all candidates agree on the names,
         as they may in a regularised forest on many rows, the confidence is all that needs noise.
-    class_weight : dict or "balanced", default=None
-        Weight of the rows of each class; "balanced" weighs classes equally. Averages of many
-        trees stay near the classes' shares, so where these are uneven only "balanced" lets the
-        rarer class win.
+    class_weight : dict, "root", "balanced" or None, default="root"
+        Weight of the rows of each class. Averages of shallow trees stay near the classes' shares,
+        so that without weights a rare class is never named. "root" weighs each class by one over
+        the root of its share, half way to "balanced", which weighs classes equally; probabilities
+        are then those of such rows. None weighs all rows equally.
     feature_order : array-like of int of shape (n_estimators, depth), default=None
         Public feature of each level, in place of a random one.
     random_state : int, default=0
@@ -113,7 +114,7 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
 
     _: KW_ONLY
     leaves: str = "probabilities"
-    class_weight: Any = None
+    class_weight: Any = "root"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FixedStructureForestClassifier:
         """Grow the forest.
@@ -141,7 +142,12 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
         weights = checked_weights(sample_weight, y.shape[0])
         self.classes_, codes = np.unique(y, return_inverse=True)
         counts = np.zeros((y.shape[0], self.classes_.size))
-        if self.class_weight is not None:
+        if isinstance(self.class_weight, str) and self.class_weight == "root":
+            # Shares of the weighted rows: a row of weight two counts like two rows.
+            shares = np.bincount(codes, weights, self.classes_.size) * self.classes_.size
+            scale = np.divide(weights.sum(), shares, out=np.ones_like(shares), where=shares > 0)
+            weights = weights * np.sqrt(scale)[codes]
+        elif self.class_weight is not None:
             weights = weights * compute_sample_weight(self.class_weight, y)
         counts[np.arange(y.shape[0]), codes] = weights
         return Statistics(counts, weights)

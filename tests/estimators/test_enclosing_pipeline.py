@@ -12,7 +12,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, SRPPPrivate
 from pacsklearn.exceptions import PrivacyLeakWarning
 
 X, Y = load_iris(return_X_y=True)
@@ -30,8 +30,13 @@ def told(estimator: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("before", [StandardScaler(), SelectKBest(k=2)])
-def test_a_step_that_saw_all_rows_is_named(before: Any) -> None:
-    (message,) = told(make_pipeline("passthrough", before, private(RidgeClassifier())))
+@pytest.mark.parametrize("wrap", ["PACPrivate", "SRPPPrivate"])
+def test_a_step_that_saw_all_rows_is_named(before: Any, wrap: str) -> None:
+    model = RidgeClassifier()
+    last = private(model) if wrap == "PACPrivate" else SRPPPrivate(model)
+    (message,) = told(make_pipeline("passthrough", before, last))
+    assert wrap in message
+    assert any("Preparation outside" in text for text in last.guarantee_.not_covered)
     assert f"covered by no guarantee: {type(before).__name__.lower()}." in message
 
 

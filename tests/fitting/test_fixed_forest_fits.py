@@ -90,7 +90,7 @@ def test_what_rounding_decides_is_left_to_the_ordinary_fit() -> None:
     subsets = [np.arange(0, 200), np.arange(100, 203)]
     space = SecretSpace.from_subsets(subsets, N)
     # With mean and deviation 1/2, the threshold four tenths above the mean is 1.
-    first, second = together(CLASSIFIER(depth=2), balanced, LABELS, space)
+    first, second = together(CLASSIFIER(depth=2, class_weight=None), balanced, LABELS, space)
     assert first is None
     assert second is not None
     constant = np.column_stack([np.full(N, 0.1), X[:, 0]])

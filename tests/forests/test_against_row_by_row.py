@@ -25,7 +25,7 @@ OPTIONS = [
 def test_thresholds_and_leaves(load: Any, options: dict[str, Any]) -> None:
     X, y = load(return_X_y=True)
     X, y = X[::3], y[::3]
-    forest = FixedStructureForestClassifier(2, **options).fit(X, y)
+    forest = FixedStructureForestClassifier(2, class_weight=None, **options).fit(X, y)
     public = options.get("feature_range")
     scale = row_by_row.scale_of(X) if public is None else [(15.0, 15.0)] * X.shape[1]
     orders = forest.features_[:, [2**level - 1 for level in range(forest.depth)]].tolist()

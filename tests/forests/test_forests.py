@@ -68,8 +68,25 @@ def test_balanced_classes() -> None:
     X, y = X[rare], y[rare]
     weights = np.where(y == 2, 5.0, 1.0)
     balanced = FixedStructureForestClassifier(class_weight="balanced").fit(X, y)
-    weighted = FixedStructureForestClassifier().fit(X, y, weights * y.size / 100)
+    alike = FixedStructureForestClassifier(class_weight=None)
+    weighted = alike.fit(X, y, weights * y.size / 100)
     np.testing.assert_allclose(balanced.leaf_values_, weighted.leaf_values_, atol=1e-12)
+    rooted = FixedStructureForestClassifier().fit(X, y)
+    weighted = alike.fit(X, y, np.sqrt(weights * y.size / 100))
+    np.testing.assert_allclose(rooted.leaf_values_, weighted.leaf_values_, atol=1e-12)
+
+
+def test_one_class_in_five_is_named_by_default() -> None:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(2000, 6))
+    score = X[:, 0] + 0.7 * X[:, 1] + 0.5 * generator.normal(size=2000)
+    y = score > np.quantile(score, 0.8)
+    train, test = slice(0, 1000), slice(1000, None)
+    unweighted = FixedStructureForestClassifier(class_weight=None).fit(X[train], y[train])
+    assert unweighted.predict(X[test]).mean() < 0.02
+    forest = FixedStructureForestClassifier().fit(X[train], y[train])
+    assert 0.1 < forest.predict(X[test]).mean() < 0.3
+    assert forest.score(X[test], y[test]) > max(0.82, unweighted.score(X[test], y[test]))
 
 
 def test_the_target_range_bounds_predictions() -> None:

@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.scenario import SecretColumn
+from pacsklearn.estimators.enclosing_pipeline import warn_of_steps_before
 from pacsklearn.estimators.srpp_sgd.checked import check_run
 from pacsklearn.estimators.srpp_sgd.clipped_gradient import clipped_sum
 from pacsklearn.estimators.srpp_sgd.column_scales import ColumnScales
@@ -127,6 +128,7 @@ class LinearSGD(BaseEstimator):
         estimator
             Fitted.
         """
+        warn_of_steps_before(self)
         check_run(self)
         self._forget()
         return self._train(
