@@ -36,7 +36,7 @@ class Truths:
     def __init__(self, folder: Path, n: int, seed: int) -> None:
         folder.mkdir()
         self.house = House(folder, bytes(32), ceiling=2.5, step=STEP,
-                           requests_per_minute=1e9)  # fmt: skip
+                           requests_per_minute=1e9, lease=60.0)  # fmt: skip
         self._responder = self.house.coordinator.hosted("risk").responder
         self._prior = self._responder.log_belief.copy()
         rows = contested_rows(8 * n + 200, seed=seed)
@@ -77,6 +77,7 @@ async def replies(truths: Truths, slot: float | None, seed: int) -> tuple[Any, .
             began = time.perf_counter()
             reply = await client.post("/v2/models/risk/infer", json=body)
             seconds[i], sizes[i] = time.perf_counter() - began, len(reply.content)
+            assert reply.status_code == 200, reply.text
             assert reply.json()["parameters"]["charged"] == STEP
     return seconds, sizes, stored, candidate
 
