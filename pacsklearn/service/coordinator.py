@@ -213,6 +213,9 @@ class Coordinator:
         return self._desk(name).model
 
     def _count(self, name: str, ask: Ask, told: Future[dict[str, Any]]) -> None:
+        if told.cancelled():
+            self.metrics.requests.labels(name, "gone").inc()
+            return
         error = told.exception()
         outcome = "answered" if error is None else problem_of(error).kind
         self.metrics.requests.labels(name, outcome).inc()

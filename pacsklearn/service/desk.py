@@ -74,6 +74,8 @@ class Desk:
             self._serve([each for each in together if each is not None])
 
     def _serve(self, together: list[tuple[Ask, Future[dict[str, Any]]]]) -> None:
+        # Who has gone away before the work began is charged nothing; later it cannot be called off.
+        together = [each for each in together if self._is_wanted(*each)]
         if not together:
             return
         asks = [ask for ask, _ in together]
@@ -87,3 +89,9 @@ class Desk:
                 future.set_exception(reply)
             else:
                 future.set_result(reply)
+
+    def _is_wanted(self, ask: Ask, future: Future[dict[str, Any]]) -> bool:
+        if future.set_running_or_notify_cancel():
+            return True
+        self.model.replies.leave(ask)
+        return False

@@ -1,0 +1,41 @@
+"""Requests that wait together; some of those who asked do not wait until the end."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from tests.service.house import STEP, House, contested_rows
+
+
+def test_who_goes_away_is_not_charged_and_the_others_are_answered(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house: House = new_house()
+    caller, rows = house.user("ann"), contested_rows(4)
+    model = house.coordinator.hosted("risk")
+    begun, go_on, answer = threading.Event(), threading.Event(), model.answer
+
+    def slowly(asks: Any) -> Any:
+        begun.set()
+        assert go_on.wait(30)
+        return answer(asks)
+
+    monkeypatch.setattr(model, "answer", slowly)
+    futures = [house.begin(caller, rows[:1], key="k0", body=b"0")]
+    assert begun.wait(30)
+    futures += [
+        house.begin(caller, rows[i : i + 1], key=f"k{i}", body=b"%d" % i) for i in (1, 2, 3)
+    ]
+    # The first is being answered, and can no longer be called off; the second was not begun.
+    assert [futures[0].cancel(), futures[1].cancel()] == [False, True]
+    go_on.set()
+    assert [futures[i].result(60)["charged"] for i in (0, 2, 3)] == [STEP] * 3
+    assert house.spent == 3 * STEP
+    assert house.ask(caller, rows[1:2], key="k1", body=b"1")["charged"] == STEP  # the key is free
+    told = house.coordinator.metrics.registry.get_sample_value(
+        "pacsklearn_requests_total", {"model": "risk", "outcome": "gone"}
+    )
+    assert told == 1.0
