@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from pacsklearn.service.answer_book import Answer
+from pacsklearn.service.quotas import Receipt
 
 __all__ = ["Batch", "Outcome", "Share"]
 
@@ -26,6 +27,12 @@ class Share:
         Of every row, in the order asked.
     new : list of bytes
         Of the rows that are new to the caller, who has paid for them now.
+    key : str or None
+        Idempotency key; the reply belongs to it even when another process gives it.
+    body : bytes
+        Digest of the request's body.
+    receipt : Receipt or None
+        Where the caller stands once it is debited.
     """
 
     user: str
@@ -33,6 +40,9 @@ class Share:
     price: float
     names: list[bytes] = field(repr=False)
     new: list[bytes] = field(repr=False)
+    key: str | None = None
+    body: bytes = field(default=b"", repr=False)
+    receipt: Receipt | None = None
 
 
 @final
@@ -74,6 +84,9 @@ class Batch:
                         "price": each.price,
                         "names": [name.hex() for name in each.names],
                         "new": [name.hex() for name in each.new],
+                        "key": each.key,
+                        "body": each.body.hex(),
+                        "receipt": each.receipt,
                     }
                     for each in self.shares
                 ],
@@ -91,6 +104,9 @@ class Batch:
                 each["price"],
                 [bytes.fromhex(name) for name in each["names"]],
                 [bytes.fromhex(name) for name in each["new"]],
+                each.get("key"),  # a service before this one wrote down none
+                bytes.fromhex(each.get("body", "")),
+                Receipt(*each["receipt"]) if each.get("receipt") else None,
             )
             for each in facts["shares"]
         ]

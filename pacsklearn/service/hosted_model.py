@@ -24,7 +24,7 @@ from pacsklearn.service.batch import Batch, Outcome, Share
 from pacsklearn.service.caller import Ask
 from pacsklearn.service.database import FencedError, ServiceDatabase
 from pacsklearn.service.problem import Problem
-from pacsklearn.service.quotas import Quotas, Receipt
+from pacsklearn.service.quotas import Quotas
 from pacsklearn.service.replies import Replies
 from pacsklearn.service.signature import Signature
 from pacsklearn.service.tables import BATCHES, MODELS
@@ -164,7 +164,7 @@ class HostedModel:
         shares, later = self._shares(asks, names)
         for i, share in list(shares.items()):
             if not share.new:
-                replies[i] = self._told_before(asks[i], share)
+                replies[i] = self._told_before(share)
                 del shares[i]
         for i, reply in self._answer_new(asks, shares).items():
             replies[i] = reply
@@ -191,20 +191,20 @@ class HostedModel:
                 continue
             is_closed = asks[i].reservation is not None
             mine.update(new)
-            shares[i] = Share(caller.user, caller.project, 0.0, own, new)
+            shares[i] = Share(caller.user, caller.project, 0.0, own, new, asks[i].key, asks[i].body)
         return shares, later
 
-    def _told_before(self, ask: Ask, share: Share) -> dict[str, Any] | Exception:
+    def _told_before(self, share: Share) -> dict[str, Any] | Exception:
         """Reply of rows that the caller has paid for."""
         with self._database.reading() as connection:
             try:
                 receipt = Quotas(connection, self.dataset).receipt(share.user)
             except Problem as problem:
                 return problem
-        reply = self._reply(share, receipt, {})
-        if ask.key is not None:
+        reply = self._reply(replace(share, receipt=receipt), {})
+        if share.key is not None:
             with self._database.writing() as connection:
-                self.replies.store(connection, ask, reply)
+                self.replies.store(connection, share, reply)
         return reply
 
     def _answer_new(
@@ -223,32 +223,31 @@ class HostedModel:
         admitted = self._borne(shares, evaluated, through)
         for i in shares.keys() - admitted.keys():
             replies[i] = Problem("budget-exhausted", _NOT_BORNE)
-        receipts: dict[int, Receipt] = {}
+        paid: dict[int, Share] = {}
         with self._database.writing() as connection:
             quotas = Quotas(connection, self.dataset)
             for i, share in admitted.items():
                 try:
-                    receipts[i] = quotas.debit(
+                    receipt = quotas.debit(
                         share.user, share.project, share.price, f"{self.name}/{self._sequence + 1}"
                     )
+                    paid[i] = replace(share, receipt=receipt)
                 except Problem as problem:
                     replies[i] = problem
             quotas.flush()
-            batch, rows = self._batch(asks, {i: admitted[i] for i in receipts}, evaluated)
-            if receipts:
+            batch, rows = self._batch(paid, evaluated)
+            if paid:
                 self._write_down(connection, batch)
-        if not receipts:
+        if not paid:
             return replies
         try:
             outcome = self._drawn(batch, rows, self._charge(rows, through))
         except BudgetExhaustedError:
             self._give_back(batch)
-            return replies | {i: Problem("budget-exhausted", _NOT_BORNE) for i in receipts}
-        fresh = dict(zip(outcome.names, outcome.answers, strict=True))
-        made = {i: self._reply(admitted[i], receipts[i], fresh) for i in receipts}
-        self._store(outcome, {i: (asks[i], reply) for i, reply in made.items()})
-        self.debited += sum(admitted[i].price for i in receipts)
-        return replies | made
+            return replies | {i: Problem("budget-exhausted", _NOT_BORNE) for i in paid}
+        made = self._store(outcome, batch.shares)
+        self.debited += sum(share.price for share in batch.shares)
+        return replies | dict(zip(paid, made, strict=True))
 
     def _refusal(self, ask: Ask) -> dict[str, Any] | Exception | None:
         """What is known before anything is computed: a reply given before, or a refusal."""
@@ -314,9 +313,7 @@ class HostedModel:
                 borne[i] = share
         return borne
 
-    def _batch(
-        self, asks: Sequence[Ask], shares: dict[int, Share], evaluated: _Evaluated
-    ) -> tuple[Batch, NDArray[Any]]:
+    def _batch(self, shares: dict[int, Share], evaluated: _Evaluated) -> tuple[Batch, NDArray[Any]]:
         """What is written down, and what candidates say of the rows that nobody has asked."""
         new = dict.fromkeys(name for share in shares.values() for name in share.new)
         fresh = [name for name in new if self.book.get(name) is None]
@@ -342,7 +339,11 @@ class HostedModel:
         rows = self.signature.rows(self.signature.unpacked(batch.rows))
         predictions = self._responder.predictions(self._responder.checked(rows))
         contested = self._responder.contested(predictions, self._responder.log_belief)
-        self._store(self._drawn(batch, predictions, int(contested.sum())), {})
+        # Under their keys the requests get the reply that they have paid for, when they come again.
+        self._store(
+            self._drawn(batch, predictions, int(contested.sum())),
+            [each for each in batch.shares if each.receipt],
+        )
 
     def _charge(self, predictions: NDArray[Any], through: Reservation | None) -> int:
         return self._responder.charge(predictions, through) if len(predictions) else 0
@@ -367,8 +368,10 @@ class HostedModel:
         # As a reader would have it: a stored answer and a fresh one are the same in every bit.
         return Outcome.from_bytes(outcome.to_bytes())
 
-    def _store(self, outcome: Outcome, made: dict[int, tuple[Ask, dict[str, Any]]]) -> None:
-        """Put answers and replies on disk; from then on they may be told."""
+    def _store(self, outcome: Outcome, shares: Sequence[Share]) -> list[dict[str, Any]]:
+        """Put answers and replies on disk; from then on the replies may be told."""
+        fresh = dict(zip(outcome.names, outcome.answers, strict=True))
+        made = [self._reply(share, fresh) for share in shares]
         with self._database.writing() as connection:
             sealed = self._vault.seal(outcome.to_bytes(), self._place("outcome"))
             connection.execute(
@@ -376,9 +379,10 @@ class HostedModel:
                 .where(BATCHES.c.model == self.name, BATCHES.c.sequence == self._sequence)
                 .values(outcome=sealed, intent=None)
             )
-            for ask, reply in made.values():
-                self.replies.store(connection, ask, reply)
+            for share, reply in zip(shares, made, strict=True):
+                self.replies.store(connection, share, reply)
         self._learn(outcome)
+        return made
 
     def _give_back(self, batch: Batch) -> None:
         """Undo a batch that somebody else's charge left no budget for."""
@@ -398,7 +402,8 @@ class HostedModel:
         for user, names in outcome.owners.items():
             self.book.give(user, names)
 
-    def _reply(self, share: Share, receipt: Receipt, fresh: dict[bytes, Answer]) -> dict[str, Any]:
+    def _reply(self, share: Share, fresh: dict[bytes, Answer]) -> dict[str, Any]:
+        assert share.receipt is not None
         answers = {name: fresh.get(name) or self.book.get(name) for name in share.names}
         values, kind = [answers[name] for name in share.names], self._responder.kind
         decoded = kind.decoded([each.value for each in values if each is not None])
@@ -412,8 +417,8 @@ class HostedModel:
             "charged": share.price,
             "contested": contested,
             "free": len(share.names) - contested,
-            "remaining": receipt.remaining,
-            "ledger_position": receipt.position,
+            "remaining": share.receipt.remaining,
+            "ledger_position": share.receipt.position,
         }
 
     def _place(self, what: str) -> str:

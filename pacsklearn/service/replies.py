@@ -9,6 +9,7 @@ from typing import Any, Final, final
 
 import sqlalchemy as sa
 
+from pacsklearn.service.batch import Share
 from pacsklearn.service.caller import Ask
 from pacsklearn.service.database import ServiceDatabase
 from pacsklearn.service.problem import Problem
@@ -86,20 +87,22 @@ class Replies:
                 "key-reused",
                 "This Idempotency-Key was used for a request with another body; use a new one.",
             )
-        found: dict[str, Any] = json.loads(self._vault.open(row.reply, self._place(ask)))
+        place = self._place(ask.caller.user, ask.key)
+        found: dict[str, Any] = json.loads(self._vault.open(row.reply, place))
         return found
 
-    def store(self, connection: sa.Connection, ask: Ask, reply: dict[str, Any]) -> None:
+    def store(self, connection: sa.Connection, share: Share, reply: dict[str, Any]) -> None:
         """Keep a reply, inside the transaction that stores its answers."""
-        if ask.key is None:
+        if share.key is None:
             return
-        sealed = self._vault.seal(json.dumps(reply).encode(), self._place(ask))
+        place = self._place(share.user, share.key)
+        sealed = self._vault.seal(json.dumps(reply).encode(), place)
         connection.execute(
             sa.insert(REQUESTS).values(
                 model=self._model,
-                user=ask.caller.user,
-                key=ask.key,
-                body=self._vault.name(ask.body, self._model),
+                user=share.user,
+                key=share.key,
+                body=self._vault.name(share.body, self._model),
                 reply=sealed,
                 created=time.time(),
             )
@@ -112,5 +115,5 @@ class Replies:
             sa.delete(REQUESTS).where(c.model == self._model, c.created < time.time() - _KEPT)
         )
 
-    def _place(self, ask: Ask) -> str:
-        return f"reply/{self._model}/{ask.caller.user}/{ask.key}"
+    def _place(self, user: str, key: str) -> str:
+        return f"reply/{self._model}/{user}/{key}"

@@ -134,7 +134,11 @@ def test_a_process_that_dies_is_taken_over(
     assert len(taken.book) == 1 + charged * 2
     assert np.array_equal(taken.responder.log_belief, secret_belief) == (not charged)
     again = heir.ask(ann, rows[1:], key="k", body=b"b")
-    assert again["charged"] == (0.0 if charged else 2 * STEP)
+    # What it was charged then is what the reply says, to this key and whenever it is asked.
+    assert (again["charged"], again["contested"]) == (2 * STEP, 2)
+    assert again["remaining"] == 1.0 - 3 * STEP
+    assert heir.ask(ann, rows[1:], key="k", body=b"b") == again
+    assert heir.ask(ann, rows[1:])["charged"] == 0.0
     assert heir.spent == 3 * STEP
     # The one that was thought dead can neither charge nor answer any more.
     house.coordinator.database._until = time.monotonic() + 99
