@@ -196,14 +196,15 @@ def stated(data: dict) -> None:
         for label, budget in (("1/64", 1 / 64), ("1/4", 1 / 4), ("1", 1.0)):
             law = LogdetBackend().calibrate(support, Target(budget), IdentityMetric())
             started = time.process_time()
-            figure = certified_membership(law, space, space.weights)
+            certified = certified_membership(law, space, space.weights)
             took = time.process_time() - started
+            assert certified is not None
             mixture = GaussianMixture(law.centres, space.weights, float(law.scale))
             found = estimated_success(mixture, criterion, 2**13, np.random.default_rng(1))
             worst = np.argsort(found)[-20:]
             found = estimated_success(mixture, criterion, 50_000, np.random.default_rng(2), worst)
             implied = posterior_success(law.bound, 0.5)
-            shown = (f"{100 * value:.2f} %" for value in (implied, figure, found.max()))
+            shown = (f"{100 * value:.2f} %" for value in (implied, certified.success, found.max()))
             rows.append((f"{name}, {len(X):,} rows", label, *shown, f"{took:.2f}"))
     header = ("data", "nats", "implied", "certified", "optimal attack, worst row", "s")
     print_table("Success at the membership of one row", header, rows)

@@ -19,7 +19,7 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import double_rows
 from pacsklearn.fitting.kmeans import fit_kmeans
-from pacsklearn.fitting.member_sums import block_members
+from pacsklearn.fitting.member_sums import block_members, member_sums
 from pacsklearn.fitting.moments import is_doubtful
 from pacsklearn.information.arrays import Floats
 
@@ -59,19 +59,23 @@ class GaussianMixtureFitter(SubsetFitter):
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
         rows, m, k = double_rows(X), space.n_subsets, estimator.n_components
-        if rows is None or len(rows) * m < _LEAST_WORK or not np.all(np.abs(rows) <= _LARGEST):
+        if rows is None or len(rows) * m < _LEAST_WORK:
             return [None] * m
+        bad = ~np.all(np.abs(rows) <= _LARGEST, axis=1)
+        spoilt = member_sums(bad[:, None].astype(np.float64), space)[:, 0] > 0
+        rows = np.where(bad[:, None], 0.0, rows) if bad.any() else rows
         counts = np.array([len(space.rows(i)) for i in range(m)], dtype=np.float64)
         if counts.min() < max(k, 2):
             return [None] * m
         features = BaseEstimator()
         validate_data(features, X, skip_check_array=True)
         labels = np.full((len(rows), m), -1, dtype=np.int8)
-        for i in range(m):
+        for i in np.flatnonzero(~spoilt):
             own = space.rows(i)
             labels[own, i] = _first_labels(rows[own], k, estimator.random_state)
         run = _Run(estimator, rows, space, counts)
         run.start(labels)
+        run.is_sure &= ~spoilt
         run.iterate()
         blank, fitted = clone(estimator), []
         for i in range(m):

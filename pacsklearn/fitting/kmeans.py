@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.utils import check_random_state
@@ -68,9 +69,13 @@ def fit_kmeans(model: Any, rows: Floats) -> bool:
     rows -= mean
     norms, generator = row_norms(rows, squared=True), check_random_state(model.random_state)
     tolerance = float(norms.sum() / rows.size * model.tol)  # a share of the mean variance
+    if not np.isfinite(tolerance):
+        return False
     best: tuple[float, Floats, NDArray[np.int32], int] | None = None
     for _ in range(1 if model.n_init == "auto" else model.n_init):
-        centres, _ = kmeans_plusplus(rows, k, x_squared_norms=norms, random_state=generator)
+        # The rows are checked: on some thousands of them checks cost as much as the draws.
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            centres, _ = kmeans_plusplus(rows, k, x_squared_norms=norms, random_state=generator)
         labels = np.empty(len(rows), dtype=np.int32)
         inertia, iterations = lloyd(rows, centres, tolerance, model.max_iter, labels)
         if not iterations or np.unique(labels).size < k:

@@ -76,6 +76,20 @@ def test_groups_and_rows_of_others_leave_no_trace() -> None:
         np.testing.assert_allclose(getattr(before, name), getattr(after, name), rtol=1e-12)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+def test_a_row_that_cannot_be_squared_spoils_only_those_who_hold_it(value: float) -> None:
+    X, _ = make_blobs(600, 3, centers=2, cluster_std=2.0, random_state=0)
+    space = SecretSpace.balanced(600, n_subsets=M)
+    estimator = GaussianMixture(2, covariance_type="diag", random_state=0)
+    before = together(estimator, X, space)
+    X[5] = value
+    holders = {i for i in range(M) if 5 in space.rows(i)}
+    for i, model in enumerate(together(estimator, X, space)):
+        assert (model is None) == (i in holders)
+        if model is not None:
+            assert np.allclose(model.means_, before[i].means_, rtol=1e-12)
+
+
 def test_what_did_not_converge_is_left_to_the_ordinary_fit() -> None:
     X = np.random.default_rng(0).normal(size=(600, 3))
     estimator = GaussianMixture(3, covariance_type="diag", random_state=0, max_iter=2, tol=1e-9)

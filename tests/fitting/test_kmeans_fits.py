@@ -108,3 +108,12 @@ def test_duplicates_and_few_rows_are_left_to_the_ordinary_fit() -> None:
 )
 def test_what_is_fitted_one_by_one(estimator: Any) -> None:
     assert registry().subset_fitter_for(estimator) is None
+
+
+def test_a_row_that_is_not_finite_is_left_to_the_ordinary_fit() -> None:
+    """It says what is wrong with the rows; candidates without the row are fitted as ever."""
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    X[5, 1] = np.nan
+    space = SecretSpace.balanced(300, n_subsets=M)
+    for i, model in enumerate(together(KMeans(3, random_state=0), X, space)):
+        assert (model is None) == (5 in space.rows(i))
