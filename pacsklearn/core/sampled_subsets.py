@@ -65,9 +65,10 @@ def sampled_subsets(value: Any) -> SampledSubsets | None:
     """What a user gave as ``secret_space``; None for the listed kind."""
     if isinstance(value, SampledSubsets):
         return value
-    if isinstance(value, str) and value in (LISTED, "sampled", "sampled-large"):
-        kinds = {"sampled": SampledSubsets(), "sampled-large": SampledSubsets(500, 5000)}
-        return kinds.get(value)
+    if isinstance(value, str) and value == LISTED:
+        return None
+    if isinstance(value, str) and value in _NAMED:
+        return _NAMED[value]
     raise ValueError(
         "secret_space must be 'listed', 'sampled', 'sampled-large' or SampledSubsets(...), got "
         f"{value!r}."
@@ -81,3 +82,6 @@ def _number(value: Any) -> float:
 def _check(name: str, value: Any, holds: bool, what: str) -> None:
     if not holds:
         raise ValueError(f"{name} must be a number {what}, got {value!r}.")
+
+
+_NAMED = {"sampled": SampledSubsets(), "sampled-large": SampledSubsets(500, 5000)}

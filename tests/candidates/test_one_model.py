@@ -101,8 +101,8 @@ def test_no_fitted_candidate_is_left_in_a_cache(tmp_path: Path) -> None:
     for memory in (str(tmp_path), joblib.Memory(tmp_path, verbose=0)):
         there = set(tmp_path.rglob("*"))
         model = make_pipeline(StandardScaler(), LogisticRegression(), memory=memory)
-        for release in ("parameters", "responses"):
-            fitted = PACPrivate(model, n_subsets=8, release=release, max_answers=4).fit(X, Y)
+        for options in ({"release": "parameters"}, {"release": "responses", "max_answers": 4}):
+            fitted = PACPrivate(model, n_subsets=8, **options).fit(X, Y)
             fitted.predict(X[:2])
         assert model.memory is memory
         assert set(tmp_path.rglob("*")) == there

@@ -96,7 +96,7 @@ def test_two_units_at_half_are_complements_and_three_are_not() -> None:
 @pytest.mark.parametrize(("n_units", "included"), [(3, 3), (10, 2), (64, 5), (4096, 3)])
 def test_each_pattern_is_marginally_uniform(n_units: int, included: int) -> None:
     # 28 to 70 equally likely patterns; chi-squared with a false alarm rate of 1e-6 per unit.
-    n_subsets, n_designs = 8, 1400 if n_units < 4096 else 300
+    n_subsets, n_designs = 8, 700 if n_units < 4096 else 300
     watched = (0, 1, n_units - 1)
     seen = np.array(
         [
@@ -140,16 +140,16 @@ def test_units_that_share_machine_words_are_mixed_too() -> None:
 
 
 def test_knowing_one_unit_tells_nothing_about_another() -> None:
-    # Over designs: P(u in | v in) - 1/2 for fixed u, v, at subset 0. Standard error: 0.0129.
+    # Over designs: P(u in | v in) - 1/2 for fixed u, v, at subset 0. Standard error: 0.0183.
     bits = np.array(
         [
             members(balanced_design(300, 16, 8, seed=seed), 16)[[0, 1, 150, 299], 0]
-            for seed in range(1500)
+            for seed in range(750)
         ]
     )
     for other in (1, 2, 3):
         shared = np.mean(bits[:, 0] == bits[:, other])
-        assert abs(shared - 0.5) < 0.0645
+        assert abs(shared - 0.5) < 0.0913
 
 
 def test_deterministic_per_seed_and_different_between_seeds() -> None:
