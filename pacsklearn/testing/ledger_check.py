@@ -231,10 +231,10 @@ def _check_reservations(ledger: Ledger) -> None:
 
 def _check_expiry(ledger: Ledger) -> None:
     rule = "reservations"
-    short = ledger.reserve(0.75, seconds=0.05)
+    short = ledger.reserve(0.75, seconds=0.5)
     short.charge(_event(0.25))
     lasting = ledger.reserve(0.125, seconds=1e6)
-    time.sleep(0.1)
+    time.sleep(0.55)
     require(
         ledger.allows(0.625) and short.is_closed and not lasting.is_closed,
         rule,

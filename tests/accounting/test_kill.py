@@ -10,6 +10,8 @@ import time
 from itertools import count
 from pathlib import Path
 
+import pytest
+
 from pacsklearn.accounting.book import Book
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.accounts import Posting
@@ -84,6 +86,16 @@ def test_no_answer_without_its_charge(ledger: SQLiteLedger, tmp_path: Path) -> N
     charged, lost = kill_again_and_again(ledger, tmp_path, KILLS)
     assert charged >= KILLS
     assert lost <= KILLS  # at most the batch under way, for each kill
+    assert ledger.verify().sequence == charged
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+def test_three_hundred_kills(ledger: SQLiteLedger, tmp_path: Path) -> None:
+    kills = 60 if os.environ.get("PACSKLEARN_SOAK") == "sample" else 300
+    charged, lost = kill_again_and_again(ledger, tmp_path, kills)
+    assert charged >= kills
+    assert lost <= kills
     assert ledger.verify().sequence == charged
 
 
