@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module, metadata
+from pathlib import Path
 from typing import Any, final
 
 from pacsklearn.core.event import Provenance
@@ -86,8 +90,21 @@ def _distribution_of(target: str) -> tuple[str, str]:
     try:
         return package, metadata.version(package)
     except metadata.PackageNotFoundError:
-        owners = metadata.packages_distributions().get(package, [])
+        owners = _owners(_installed()).get(package, [])
     return package, metadata.version(owners[0]) if owners else "unversioned"
+
+
+def _installed() -> tuple[tuple[str, int], ...]:
+    """Folders that packages are found in, and when something was last installed there."""
+    folders = (Path(folder) for folder in sys.path)
+    return tuple((str(each), each.stat().st_mtime_ns) for each in folders if each.is_dir())
+
+
+@lru_cache(maxsize=1)
+def _owners(_: tuple[tuple[str, int], ...]) -> Mapping[str, list[str]]:
+    # It reads the files of every distribution: every fit with a class of a notebook's own would
+    # wait for it.
+    return metadata.packages_distributions()
 
 
 _INTERACTIVE = "__main__"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import types
 import warnings
 from collections import Counter
 from dataclasses import dataclass
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,7 @@ from pacsklearn.plugin import (
     registry,
     unregister,
 )
+from pacsklearn.plugin.catalogue import unregistered_provenance
 
 BACKENDS = (
     "criterion",
@@ -493,3 +496,18 @@ def test_a_criterion_of_a_plugin_is_asked_for_by_name_and_number():
         unregister(record)
     with pytest.raises(UnknownNameError, match="No criterion is called 'k_shared'"):
         registry().criterion("7_shared", CandidateSpace.of("ab"))
+
+
+def test_installed_packages_are_looked_through_once(monkeypatch, tmp_path):
+    """Every fit with a class that is registered nowhere looked through all of them again."""
+    looked, look = [], metadata.packages_distributions
+    monkeypatch.setattr(metadata, "packages_distributions", lambda: looked.append(1) or look())
+    monkeypatch.syspath_prepend(tmp_path)
+    for _ in range(3):
+        assert unregistered_provenance(ToyBackend()).version == "unversioned"
+    assert len(looked) == 1
+    (tmp_path / "late-1.0.dist-info").mkdir()  # installed while the process runs
+    (tmp_path / "late-1.0.dist-info" / "METADATA").write_text("Name: late\nVersion: 1.0\n")
+    os.utime(tmp_path, (0, 0))
+    assert unregistered_provenance(ToyBackend()).version == "unversioned"
+    assert len(looked) == 2
