@@ -149,6 +149,8 @@ def test_a_ceiling_for_exactly_a_thousand(
     new_house: Any, tmp_path: Path, is_server: bool, request: pytest.FixtureRequest
 ) -> None:
     size = 10 if os.environ.get("PACSKLEARN_SOAK") == "sample" else 1
+    if is_server and size > 1:
+        pytest.skip("at full length only: CI loads a file, and kills a server")
     requests, keys, granted, step = 10_000 // size, 200 // size, 1_000 // size, 2.0**-14
     address, secret = f"sqlite:///{tmp_path / 'service.db'}", bytes(32)
     if is_server:
