@@ -80,7 +80,7 @@ class Authenticator:
         raise self._refused(request)
 
     async def _by_key(self, request: Request, name: str, secret: str) -> Caller:
-        digest = hashlib.blake2b(f"{name} {secret}".encode(), key=self._salt).digest()
+        digest = self._digest(name, secret)
         known = self._known.pop(digest, None)
         if known is not None and known.until > time.monotonic():
             self._known[digest] = known
@@ -99,6 +99,13 @@ class Authenticator:
         if len(self._known) > _MOST_KNOWN:
             del self._known[next(iter(self._known))]
         return caller
+
+    def forget(self, shown: str) -> None:
+        """Ask for a key again when it is shown next, because it was revoked."""
+        self._known.pop(self._digest(*parse_key(shown)), None)
+
+    def _digest(self, name: str, secret: str) -> bytes:
+        return hashlib.blake2b(f"{name} {secret}".encode(), key=self._salt).digest()
 
     def _refused(self, request: Request) -> Problem:
         """Refusal, which is itself rationed: many of one address are attempts at guessing."""

@@ -71,4 +71,5 @@ async def end(request: Request, response: Response) -> None:
     """Revoke the key of the cookie, and delete it."""
     caller = await curator(request)
     await request.app.state.link.ask("revoke_key", caller, key=caller.key)
+    request.app.state.authenticator.forget(request.cookies[_COOKIE])
     response.delete_cookie(_COOKIE, path=_PATH, httponly=True, samesite="strict")
