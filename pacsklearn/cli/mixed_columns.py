@@ -15,7 +15,7 @@ from pacsklearn.schema.column import Column
 from pacsklearn.schema.encoder import SchemaEncoder
 from pacsklearn.schema.schema import Schema
 
-__all__ = ["column_encoder", "mixed_columns"]
+__all__ = ["column_encoder", "mixed_columns", "texts_of"]
 
 _TEXT_FEATURES = 8
 
@@ -41,10 +41,15 @@ def mixed_columns(X: Any, estimator: Any) -> dict[str, Any] | None:
     reads = get_tags(steps[0]).input_tags
     if reads.string or reads.categorical:
         return None
-    hashed = [str(name) for name in X.columns if X[name].dtype.kind not in "biuf"]
+    hashed = texts_of(X)
     rest = X.drop(columns=hashed)
     imputed = bool(rest.isna().any(axis=None)) and not RowRules.of(estimator).accepts_nan
     return {"hashed": hashed, "imputed": imputed} if hashed or imputed else None
+
+
+def texts_of(X: Any) -> list[str]:
+    """Names of the columns that are no numbers."""
+    return [str(name) for name in X.columns if X[name].dtype.kind not in "biuf"]
 
 
 def column_encoder(columns: dict[str, Any]) -> ColumnTransformer:

@@ -85,6 +85,7 @@ def release(
     as_json: Json = False,
 ) -> None:
     """Release a private model: fit on a secret half of the rows, add noise, write it down."""
+    from pacsklearn.cli.mixed_columns import texts_of
     from pacsklearn.cli.recipe import (
         auto_model,
         chosen_recipe,
@@ -126,6 +127,11 @@ def release(
     if auto:
         model: Any = auto_model(recipe, regression=regression, constant=constant, **options)
         table = table_of(recipe, data)
+        if schema is None and (texts := texts_of(table.X)):
+            raise ValueError(
+                f"--auto needs --schema where columns are no numbers: {', '.join(texts)}. "
+                f"'pacsklearn schema {data.name}' drafts a codebook; or name an --estimator."
+            )
     else:
         model_of(recipe)  # what is wrong with it is said before the rows are read
         table = table_of(recipe, data)

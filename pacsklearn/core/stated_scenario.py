@@ -114,6 +114,7 @@ class SecretBatches(SecretWorlds):
 
     kind = "batches"
     limits = (
+        PREPARATION,
         (
             "Choices made by looking at the private data: epsilon, clipping norm, step size, "
             "number of steps, scaling of the columns, which of several results to publish."

@@ -22,7 +22,7 @@ def taught(student: Any, rows: Any, responder: Responder, alpha: float | None) -
     ------
     BudgetExhaustedError, ValueError
     """
-    _check_columns(responder.feature_names, rows)
+    rows = _with_columns(responder.feature_names, rows)
     return learned(student, rows, responder.answer(rows), responder.kind, alpha)
 
 
@@ -51,10 +51,10 @@ def learned(
     return clone(student).fit(safe_indexing(rows, kept), labels), int(kept.size)
 
 
-def _check_columns(names: tuple[str, ...] | None, X_public: Any) -> None:
-    """Refuse public rows without a column that the candidates' models need."""
+def _with_columns(names: tuple[str, ...] | None, X_public: Any) -> Any:
+    """Public rows with the private ones' columns, in their order; refused where one is missing."""
     if names is None or not hasattr(X_public, "columns"):
-        return
+        return X_public
     absent = [name for name in names if name not in X_public.columns]
     more = [str(name) for name in X_public.columns if name not in names]
     if absent or more:
@@ -63,3 +63,4 @@ def _check_columns(names: tuple[str, ...] | None, X_public: Any) -> None:
             f"X_public {what} {', '.join(absent or more)}, which the private rows "
             f"{'have' if absent else 'do not have'}; give the public rows the same columns."
         )
+    return X_public if list(X_public.columns) == list(names) else X_public[list(names)]

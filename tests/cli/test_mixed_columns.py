@@ -82,3 +82,10 @@ def test_names_of_columns_are_suggested_where_there_is_a_header(tmp_path):
 def test_columns_that_are_no_numbers_are_named(people):
     with pytest.raises(ValueError, match=r"hold something else: ward, job.*Schema"):
         PACPrivate(LogisticRegression()).fit(people.drop(columns="ill"), people.ill)
+
+
+def test_auto_asks_for_a_codebook(call, folder, people):
+    people.to_csv(folder / "people.csv", index=False)
+    refused = call("release", "people.csv", "--auto", "--target", "ill", "--output", "m", code=2)
+    assert "--auto needs --schema where columns are no numbers: ward, job." in refused.output
+    assert "pacsklearn schema people.csv" in refused.output

@@ -102,6 +102,9 @@ def test_public_rows_without_a_column():
         distill(source, LogisticRegression(), X.drop(columns="sepal length (cm)"))
     with pytest.raises(ValueError, match="X_public has the columns more, which"):
         distill(source, LogisticRegression(), X.assign(more=1))
+    # Columns are found by name.
+    turned = distill(source, KNeighborsClassifier(1), X.iloc[:, ::-1], alpha=None)
+    assert turned.estimator.feature_names_in_.tolist() == list(X.columns)
 
 
 @pytest.mark.parametrize("vectorizer", [CountVectorizer(), HashingVectorizer()])
