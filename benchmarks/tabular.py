@@ -2,7 +2,14 @@
 
     python -m venv /tmp/ebmvenv && /tmp/ebmvenv/bin/pip install interpret-core pandas
     PACSKLEARN_DATA=... python benchmarks/tabular.py "breast cancer" rice --seeds 2 \
-        --ebm-python /tmp/ebmvenv/bin/python --dp-python /tmp/dpvenv/bin/python
+        --ebm-python /tmp/ebmvenv/bin/python --dp-python /tmp/dpvenv/bin/python \
+        --results /tmp/tabular --seconds 600
+
+``--results`` keeps a file a table, after every cell; what is in it is not run again. ``--show``
+prints what is there and runs nothing. A cell that takes longer than ``--seconds`` stays empty.
+
+Families, penalties and defaults were fixed while looking at the tables of ``FIXED_ON``; the others
+had no part in that, and are what the figures stand for.
 
 Accuracy on a quarter of the rows, which nobody fits on; means and standard errors over splits.
 Rows of the table printed: releases that pass rule 4 (auto, direct), then what holds what all
@@ -16,12 +23,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +51,13 @@ from pacsklearn.information.posterior_success import posterior_success
 BUDGETS = (1 / 64, 1 / 16, 1 / 4)
 DELTA = 1e-5
 N_PUBLIC = 200
+FIXED_ON = ("adult", "breast cancer", "rice", "cleveland", "student")
 STEPS, RATE_OF_DESCENT, CLIP = 60, 1.0, 1.0
 HERE = Path(__file__).parent
+
+
+class OutOfTime(BaseException):
+    """A cell took too long; no part of a fit may catch it."""
 
 
 def main() -> None:
@@ -57,19 +71,80 @@ def main() -> None:
     parser.add_argument(
         "--skip", default="", help="Rows to leave out, by their first words; separated by ;."
     )
+    parser.add_argument("--results", type=Path, help="Folder that keeps what was measured.")
+    parser.add_argument("--seconds", type=int, default=0, help="Longest time for a cell.")
+    parser.add_argument("--show", action="store_true", help="Run nothing.")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGALRM, _out_of_time)
     for name in given.tables:
+        table, kept = TABLES[name](), Kept(given.results, name, given.rows)
+        for seed in range(0 if given.show else given.seeds):
+            one_split(table, seed, given, kept)
+        if kept.scores:
+            shown(name, table, kept.by_method(), kept.n_rows or len(table.y))
+
+
+def _out_of_time(*_: Any) -> None:
+    raise OutOfTime
+
+
+class Kept:
+    """Scores of one table, by split and method; on disk after every cell.
+
+    Parameters
+    ----------
+    folder : Path or None
+    name : str
+    n_rows : int or None
+        Scores of samples of another size are not continued.
+    """
+
+    def __init__(self, folder: Path | None, name: str, n_rows: int | None) -> None:
+        self.n_rows, self.path = n_rows, None
+        self.scores: dict[str, dict[str, list[float] | None]] = {}
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            self.path = folder / f"{name.replace(' ', '_')}.json"
+        if self.path is not None and self.path.exists():
+            read = json.loads(self.path.read_text())
+            if n_rows is not None and read["rows"] != n_rows:
+                raise SystemExit(f"{self.path} holds samples of {read['rows']} rows; move it away.")
+            self.n_rows, self.scores = read["rows"], read["scores"]
+
+    def cell(self, seed: int, method: str, run: Callable[[], list[float]], seconds: int) -> None:
+        """Run one method on one split, unless that was done."""
+        split = self.scores.setdefault(str(seed), {})
+        if method in split:
+            return
         start = time.perf_counter()
-        table = TABLES[name]()
-        scores: dict[str, list[list[float]]] = {}
-        for seed in range(given.seeds):
-            for method, row in one_split(table, seed, given).items():
-                scores.setdefault(method, []).append(row)
-        shown(name, table, scores, time.perf_counter() - start)
+        signal.alarm(seconds)
+        try:
+            split[method] = run()
+        except OutOfTime:
+            split[method] = None
+        finally:
+            signal.alarm(0)
+        took = time.perf_counter() - start
+        print(
+            f"  split {seed}, {method}: {split[method]}, {took:.0f} s", file=sys.stderr, flush=True
+        )
+        if self.path is not None:
+            beside = self.path.with_suffix(".new")
+            beside.write_text(json.dumps({"rows": self.n_rows, "scores": self.scores}, indent=1))
+            beside.replace(self.path)
+
+    def by_method(self) -> dict[str, list[list[float]]]:
+        """Scores of the splits that each method was run on."""
+        found: dict[str, list[list[float]]] = {}
+        for split in self.scores.values():
+            for method, row in split.items():
+                if row is not None:
+                    found.setdefault(method, []).append(row)
+        return found
 
 
-def one_split(table: Table, seed: int, given: Any) -> dict[str, list[float]]:
+def one_split(table: Table, seed: int, given: Any, kept: Kept) -> None:
     """Accuracy of every method at every bound on one split."""
     rows = np.arange(len(table.y))
     if given.rows and given.rows < rows.size:
@@ -95,6 +170,7 @@ def one_split(table: Table, seed: int, given: Any) -> dict[str, list[float]]:
         "direct, nats (LogisticRegression())": lambda budget: score(
             PACPrivate(direct(table), budget=budget, certify=False), data
         ),
+        "DP gradient descent": lambda budget: descended(table, data, budget, seed),
         f"student, {N_PUBLIC} public rows": lambda budget: score(
             PACPrivate(boosted(table), release="student", queries=public, budget=budget), data
         ),
@@ -113,25 +189,34 @@ def one_split(table: Table, seed: int, given: Any) -> dict[str, list[float]]:
             ),
             data,
         ),
-        "DP gradient descent": lambda budget: descended(table, data, budget, seed),
+    }
+    values, counts = np.unique(y, return_counts=True)
+    same: dict[str, Callable[[], float]] = {
+        "constant": lambda: float(np.mean(data[3] == values[counts.argmax()])),
+        "not private: logistic": lambda: score(direct(table), data),
+        "not private: boosted": lambda: score(boosted(table), data),
     }
     skipped = tuple(filter(None, given.skip.split(";")))
-    found = {}
-    for name, method in methods.items():
-        if not (skipped and name.startswith(skipped)):
-            found[name] = [method(budget) for budget in BUDGETS]
-            print(
-                f"  split {seed}, {name}: {np.round(found[name], 3)}", file=sys.stderr, flush=True
-            )
-    found["not private: logistic"] = [score(direct(table), data)] * len(BUDGETS)
-    found["not private: boosted"] = [score(boosted(table), data)] * len(BUDGETS)
-    values, counts = np.unique(y, return_counts=True)
-    found["constant"] = [float(np.mean(data[3] == values[counts.argmax()]))] * len(BUDGETS)
+    wanted = lambda name: not (skipped and name.startswith(skipped))  # noqa: E731 - one expression
+    for name, once in same.items():
+        run = lambda once=once: [once()] * len(BUDGETS)  # noqa: E731
+        kept.cell(seed, name, run, given.seconds)
     if given.ebm_python and values.size == 2:
-        found |= ebm(given.ebm_python, table, data)
+        both = cache(partial(ebm, given.ebm_python, table, data))
+        for name in ("default", "learning_rate=.1"):
+            run = lambda name=name: both()[name]  # noqa: E731
+            kept.cell(seed, f"DP-EBM, {name}", run, given.seconds)
     if given.dp_python:
-        found["best of diffprivlib"] = diffprivlib(given.dp_python, table, data)
-    return found
+        kept.cell(
+            seed,
+            "best of diffprivlib",
+            lambda: diffprivlib(given.dp_python, table, data),
+            given.seconds,
+        )
+    for name, method in methods.items():
+        if wanted(name):
+            run = lambda method=method: [method(budget) for budget in BUDGETS]  # noqa: E731
+            kept.cell(seed, name, run, given.seconds)
 
 
 def direct(table: Table) -> Any:
@@ -212,10 +297,7 @@ def ebm(python: str, table: Table, data: Any) -> dict[str, list[float]]:
             "fits": 3,
         }
         found = worked(python, "ebm_worker.py", task)
-    return {
-        f"DP-EBM, {name}": [float(np.mean(fits)) for fits in by_bound]
-        for name, by_bound in found.items()
-    }
+    return {name: [float(np.mean(fits)) for fits in by_bound] for name, by_bound in found.items()}
 
 
 def diffprivlib(python: str, table: Table, data: Any) -> list[float]:
@@ -250,20 +332,22 @@ def worked(python: str, worker: str, task: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def shown(name: str, table: Table, scores: dict[str, list[list[float]]], seconds: float) -> None:
-    """Print means and standard errors."""
-    n_splits = len(next(iter(scores.values())))
-    print(f"\n{name}: {len(table.y):,} rows, {n_splits} splits, {seconds:.0f} s", flush=True)
+def shown(name: str, table: Table, scores: dict[str, list[list[float]]], n_rows: int) -> None:
+    """Print means and standard errors over splits."""
+    looked_at = "; defaults were fixed on this table" if name in FIXED_ON else ""
+    print(
+        f"\n{name}: {min(n_rows, len(table.y)):,} of {len(table.y):,} rows{looked_at}", flush=True
+    )
     print(
         f"{'membership at most':<38}" + "".join(f"{posterior_success(b):>16.1%}" for b in BUDGETS)
     )
     for method, rows in scores.items():
-        means = np.mean(rows, axis=0)
+        means, n_splits = np.mean(rows, axis=0), len(rows)
         errors = (
             np.std(rows, axis=0, ddof=1) / np.sqrt(n_splits) if n_splits > 1 else means * np.nan
         )
         cells = "".join(f"{m:>9.3f} ±{e:.3f}" for m, e in zip(means, errors, strict=True))
-        print(f"{method:<38}{cells}", flush=True)
+        print(f"{method:<38}{cells}  {n_splits} splits", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -55,3 +57,38 @@ def test_the_best_test_of_all_steps_is_right_as_often_as_the_bound(
     seen[used] += tabular.CLIP
     right = np.mean((seen.sum(axis=1) > tabular.STEPS * tabular.CLIP / 2) == used)
     assert abs(right - posterior_success(budget)) < 4 * 0.5 / n**0.5
+
+
+def test_results_are_kept_and_continued(tabular: Any, tmp_path: Path) -> None:
+    calls: list[int] = []
+
+    def run() -> list[float]:
+        calls.append(1)
+        return [0.5, 0.6, 0.7]
+
+    for _ in range(2):
+        kept = tabular.Kept(tmp_path, "white wine", 100)
+        kept.cell(0, "auto", run, 0)
+    kept.cell(1, "auto", lambda: [0.7, 0.6, 0.5], 0)
+    assert len(calls) == 1
+    again = tabular.Kept(tmp_path, "white wine", None)
+    assert again.by_method() == {"auto": [[0.5, 0.6, 0.7], [0.7, 0.6, 0.5]]}
+    assert again.n_rows == 100
+    with pytest.raises(SystemExit, match="holds samples of 100 rows"):
+        tabular.Kept(tmp_path, "white wine", 200)
+
+
+def test_a_cell_that_takes_too_long_stays_empty(tabular: Any, tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGALRM, tabular._out_of_time)
+    try:
+
+        def endless() -> list[float]:
+            while True:
+                time.sleep(0.01)
+
+        kept = tabular.Kept(tmp_path, "rice", None)
+        kept.cell(0, "auto", endless, 1)
+        kept.cell(0, "direct", lambda: [0.1] * 3, 1)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert tabular.Kept(tmp_path, "rice", None).by_method() == {"direct": [[0.1] * 3]}
