@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
-from pacsklearn import PACPrivate
+from pacsklearn import PACPrivate, StepwiseRegressor
 
 BUDGETS = (4.0, 1.0, 1 / 4, 1 / 16, 1 / 64, 1e-4, 1e-9)
 QUERIES = 100
@@ -42,7 +42,7 @@ def tables() -> dict[str, tuple[Any, Any, float, tuple[float, float]]]:
 def of_parameters(repeats: int) -> None:
     """Released models, without and with the prior."""
     for name, (X, y, mean, _) in tables().items():
-        for model in (LinearRegression(), Ridge(1.0)):
+        for model in (LinearRegression(), Ridge(1.0), StepwiseRegressor(2), StepwiseRegressor(4)):
             for budget in BUDGETS:
                 told = []
                 for prior in (None, mean):
