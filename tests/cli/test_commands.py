@@ -7,6 +7,7 @@ import joblib
 import pytest
 
 from pacsklearn import __version__
+from pacsklearn.accounting.schema import VERSION
 from pacsklearn.audit import run_audit
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.core.attack import AttackResult
@@ -135,7 +136,7 @@ def test_a_ledger_is_shown_and_verified(call, folder):
     assert "parameters" in call("ledger", "show", "sqlite:///l.db").stdout
     assert "as they were written" in call("ledger", "verify", "l.db").stdout
     call("ledger", "verify", "l.db", "--position", shown["position"])
-    assert "version 3" in call("ledger", "migrate", "l.db").stdout
+    assert f"version {VERSION}" in call("ledger", "migrate", "l.db").stdout
     assert "There is no ledger" in call("ledger", "migrate", "none.db", code=2).stderr
     call("ledger", "verify", "l.db", "--position", "9:abc", code=1)
     assert "rows>:<hash" in call("ledger", "verify", "l.db", "--position", "x", code=2).stderr
