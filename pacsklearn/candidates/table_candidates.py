@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +26,7 @@ from pacsklearn.candidates.subset_fitting import (
     unwrap,
 )
 from pacsklearn.core.canonicalizer import Canonicalizer
-from pacsklearn.core.fit_report import note_fits, stage
+from pacsklearn.core.fit_report import note_fits, recorded, stage
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.subset_fitter import SubsetFitter
@@ -136,7 +137,7 @@ class TableCandidates:
             raise TableError("fast_fit=False fits row by row, which a Table cannot serve.")
         if get_tags(estimator).target_tags.required and not table.has_target:
             raise TableError(f"{name} needs a target: Table(..., target=<column>).")
-        table.verbose = options.verbose
+        table.show(sys.stderr if options.verbose else None)
         return cls(estimator, table, space, options)
 
     def outputs(self, canonicalizer: Canonicalizer) -> CandidateOutputs:
@@ -162,7 +163,8 @@ class TableCandidates:
         with stage("fits"):
             models, view = self._models(template, fitter)
             rows, targets = self._sample(view)
-            self._compare(template, fitter, rows, targets)
+            with recorded():  # whose own notes would count the candidates twice
+                self._compare(template, fitter, rows, targets)
         with stage("canonical form"):
             reference, first, vectors = self._encoded(template, canonicalizer, models, rows)
             form = CanonicalForm(template, canonicalizer)
@@ -178,7 +180,15 @@ class TableCandidates:
         coded = _Coded(classes, as_numbers=numbers)
         begin = _First(fitter, 0 if classes is None else len(classes))
         sums = table.total(_Work(design, coded, begin))
-        sample = table.profile.sample
+        sample, failed = table.profile.sample, list[TableError]()
+
+        def total(work: BatchWork) -> list[Any]:
+            try:
+                return table.total(_Work(design, coded, work))
+            except TableError as error:
+                failed.append(error)
+                raise
+
         view = TableView(
             n_rows=table.profile.n_rows,
             rows=sample.rows,
@@ -186,18 +196,23 @@ class TableCandidates:
             members=self.space.sample,
             classes=classes,
             features=self._features(sample.rows),
-            total=lambda work: table.total(_Work(design, coded, work)),
+            total=total,
         )
         fitted = attempt(lambda _: fitter.fit_table(template, sums, view))
+        if failed:  # what is wrong with a table quotes none of its rows
+            raise failed[0]
         models = unwrap(fitted, 0, self.estimator)
         missing = sum(model is None for model in models)
         note_fits(len(models) - missing, missing, "their numbers do not suit a fit in passes")
         if missing:
             raise SubsetFitError(
                 f"{type(template).__name__} could not be fitted in passes on {missing} of "
-                f"{len(models)} candidates: features differ by too many orders of magnitude, a "
-                "class is missing in some of them, or the minimum is not reached. Scale the "
-                "features where the table is made, or put a StandardScaler before the model."
+                f"{len(models)} candidates, of about {table.profile.n_units // 2} of "
+                f"{table.profile.n_units} units each: there are too few rows for its parameters, a "
+                "class is missing in some of them, a feature is constant or features differ by too "
+                "many orders of magnitude, or the minimum is not reached. Collect more rows, leave "
+                "constant features out, or scale them where the table is made or by a "
+                "StandardScaler before the model."
             )
         return models, view
 

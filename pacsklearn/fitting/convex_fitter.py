@@ -69,10 +69,11 @@ class ConvexFitter(SubsetFitter):
     wants_classes: bool = False
 
     @abstractmethod
-    def losses(self, estimator: Any, targets: Any) -> list[Loss] | None:
+    def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss] | None:
         """Loss of each problem: one, or one a class; None where targets are no valid ones.
 
-        ``targets`` are class codes, or numbers.
+        ``targets`` are class codes, or numbers where ``n_classes`` is 0. Those of a batch of a
+        table need not show all classes.
         """
 
     def loss_weights(self, weights: Floats, which: int) -> Floats:
@@ -114,7 +115,7 @@ class ConvexFitter(SubsetFitter):
         if rows is None or labelled is None:
             return [None] * m
         targets, classes = labelled
-        losses = self.losses(estimator, targets)
+        losses = self.losses(estimator, targets, 0 if classes is None else classes.size)
         outputs = 0 if not losses else losses[0].n_outputs
         if not losses or outputs * (rows.shape[1] + 1) > _MOST_CURVATURE:
             return [None] * m
@@ -160,7 +161,8 @@ class ConvexFitter(SubsetFitter):
     ) -> list[Any]:
         """As :meth:`fit_scaled`, in passes over a table."""
         m, p = view.members.n_subsets, view.rows.shape[1]
-        losses = self.losses(estimator, view.targets) or []
+        n_classes = 0 if view.classes is None else len(view.classes)
+        losses = self.losses(estimator, view.targets, n_classes) or []
         if not losses or losses[0].n_outputs * (p + 1) > _MOST_CURVATURE:
             return [None] * m
         scaling = scaling or Scaling.none(m, p)
@@ -172,13 +174,13 @@ class ConvexFitter(SubsetFitter):
             weighing = None if own is None else Weighing(np.asarray(view.targets), own)
             intercept = bool(estimator.fit_intercept)
             sample = Problem(view.rows, loss, view.members, penalty, intercept, weighing)
-            value = partial(self._loss, estimator, which)
+            value = partial(self._loss, estimator, n_classes, which)
             problems.append(TableProblem(sample, view.n_rows, value, own, view.total))
         fit = np.all(counted > 0, axis=1)
         return self._filled(estimator, problems, fit, scaling, view.features, view.classes)
 
-    def _loss(self, estimator: Any, which: int, targets: Any) -> Loss:
-        losses = self.losses(estimator, targets)
+    def _loss(self, estimator: Any, n_classes: int, which: int, targets: Any) -> Loss:
+        losses = self.losses(estimator, targets, n_classes)
         if not losses:
             raise ValueError("the target holds numbers that this model cannot be fitted to")
         return losses[which]
@@ -228,12 +230,12 @@ class ConvexFitter(SubsetFitter):
         rows, labelled = double_rows(X), self._targets(y)
         if rows is None or labelled is None:
             return False
-        losses = self.losses(ordinary, labelled[0])
+        codes, classes = labelled
+        losses = self.losses(ordinary, codes, 0 if classes is None else classes.size)
         if not losses:
             return False
         count, scaling = np.array([float(len(rows))]), Scaling.none(1, rows.shape[1])
         penalty, at = self.penalty(ordinary, count, scaling), 0
-        codes, classes = labelled
         counts = None if classes is None else np.bincount(codes)[None].astype(np.float64)
         weights = None if counts is None else _class_weights(ordinary, classes, counts)
         every = np.ones(len(rows))

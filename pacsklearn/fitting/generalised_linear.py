@@ -37,7 +37,7 @@ class GeneralisedLinearFitter(ConvexFitter):
             return None
         return cls() if estimator.alpha > 0 and not estimator.warm_start else None
 
-    def losses(self, estimator: Any, targets: Any) -> list[Loss] | None:
+    def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss] | None:
         power = {PoissonRegressor: 1.0, GammaRegressor: _GAMMA}.get(
             type(estimator), getattr(estimator, "power", 1.0)
         )

@@ -50,11 +50,10 @@ class LinearSVMFitter(ConvexFitter):
         usable = plain and estimator.C > 0 and estimator.intercept_scaling > 0
         return cls(wants_classes=type(estimator) is LinearSVC) if usable else None
 
-    def losses(self, estimator: Any, targets: Any) -> list[Loss] | None:
+    def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss] | None:
         if not self.wants_classes:
             return [Epsilon(targets, estimator.C, estimator.epsilon)]
-        classes = int(targets.max()) + 1
-        positive = [1] if classes == _BINARY else range(classes)
+        positive = [1] if n_classes == _BINARY else range(n_classes)
         return [Hinge(np.where(targets == code, 1.0, -1.0), estimator.C) for code in positive]
 
     def loss_weights(self, weights: Floats, which: int) -> Floats:

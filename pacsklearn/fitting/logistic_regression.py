@@ -48,13 +48,12 @@ class LogisticRegressionFitter(ConvexFitter):
         )
         return cls() if plain else None
 
-    def losses(self, estimator: Any, targets: Any) -> list[Loss] | None:
-        classes = int(targets.max()) + 1
-        if getattr(estimator, "multi_class", None) == "multinomial" and classes == _BINARY:
+    def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss] | None:
+        if getattr(estimator, "multi_class", None) == "multinomial" and n_classes == _BINARY:
             return None
-        if classes == _BINARY:
+        if n_classes == _BINARY:
             return [Logistic(targets.astype(np.float64))]
-        return [Softmax(targets, classes)]
+        return [Softmax(targets, n_classes)]
 
     def penalty(self, estimator: Any, counts: Floats, scaling: Scaling) -> Penalty:
         zeros = np.zeros_like(scaling.mean)

@@ -17,11 +17,14 @@ __all__ = ["DaskEngine", "Engine", "LocalEngine", "dask_client", "engine_of", "w
 _HERE = ("127.0.0.1", "localhost", "::1")
 
 
+Seen = Callable[[int], None]
+
+
 class Engine(Protocol):
     """Runs one task for every piece, and gives the results in the order of the pieces."""
 
-    def run(self, task: Callable[..., Any], n_parts: int, watch: Any) -> Iterator[Any]:
-        """Results of ``task(part)``; ``watch`` is for tasks that run here."""
+    def run(self, task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
+        """Results of ``task(part)``; ``saw`` counts rows of tasks that run here."""
         ...
 
 
@@ -29,10 +32,10 @@ class Engine(Protocol):
 class LocalEngine:
     """One piece after the other, in this process."""
 
-    def run(self, task: Callable[..., Any], n_parts: int, watch: Any) -> Iterator[Any]:
+    def run(self, task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
         """Results, each as soon as it is there."""
         for part in range(n_parts):
-            yield task(part, watch)
+            yield task(part, saw)
 
 
 @final
@@ -43,7 +46,7 @@ class DaskEngine:
     ledger stay here. A worker that dies is replaced by another one.
     """
 
-    def run(self, task: Callable[..., Any], n_parts: int, watch: Any) -> Iterator[Any]:
+    def run(self, task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
         """Results in order; what a piece sums to does not depend on who sums it."""
         client = dask_client()
         (sent,) = client.scatter([task], broadcast=True, hash=False)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol, final
 
 import numpy as np
+from scipy import sparse
 
 from pacsklearn.exceptions import TableError
 
@@ -43,7 +44,11 @@ class ParquetSource:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._files = sorted(map(str, path.rglob("*.parquet"))) if path.is_dir() else [str(path)]
+        files = [path]
+        if path.is_dir():  # hidden files are what other programs are still writing
+            found = [(file, file.relative_to(path).parts) for file in path.rglob("*.parquet")]
+            files = [file for file, parts in found if not any(map(_is_hidden, parts))]
+        self._files = sorted(map(str, files))
         self.n_parts = len(self._files)
         if not self._files:
             raise TableError(f"source: there is no file *.parquet in {path}.")
@@ -65,13 +70,25 @@ class ParquetSource:
 
     def read(self, part: int, rows: int) -> Iterator[Any]:
         """Record batches of one file, read little ahead so that few are in memory."""
+        name = Path(self._files[part]).name
         opened = self._open([self._files[part]])
-        yield from opened.to_batches(
-            columns=list(self.names or ()),
-            batch_size=rows,
-            batch_readahead=1,
-            fragment_readahead=1,
-        )
+        missing = [column for column in self.names or () if column not in opened.schema.names]
+        if missing:
+            raise TableError(
+                f"{name} has no column {missing[0]!r}, which the first file of {self.path} has. "
+                "All files must have the same columns."
+            )
+        try:
+            yield from opened.to_batches(
+                columns=list(self.names or ()),
+                batch_size=rows,
+                batch_readahead=1,
+                fragment_readahead=1,
+            )
+        except (OSError, ValueError) as error:
+            raise TableError(
+                f"{name} cannot be read to its end ({type(error).__name__})."
+            ) from None
 
 
 @final
@@ -115,7 +132,13 @@ class IterableSource:
 
     def read(self, part: int, rows: int) -> Iterator[Any]:
         """What the function yields."""
-        yield from self.make()
+        made = self.make()
+        if not hasattr(made, "__iter__"):
+            raise TableError(
+                "The function given as source must return an iterator of batches, it returned "
+                f"{type(made).__name__}."
+            )
+        yield from made
 
 
 @final
@@ -148,6 +171,10 @@ class DaskSource:
             yield cut[start : start + rows]
 
 
+def _is_hidden(part: str) -> bool:
+    return part.startswith((".", "_"))
+
+
 def source_of(given: Any) -> Source:
     """Source of a user's argument."""
     if isinstance(given, (str, Path)):
@@ -156,6 +183,8 @@ def source_of(given: Any) -> Source:
         return ParquetSource(Path(given))
     if hasattr(given, "dask"):
         return DaskSource(given)
+    if sparse.issparse(given):
+        raise TableError("source is a sparse matrix; a Table holds dense columns. Use .toarray().")
     if getattr(given, "ndim", None) == 2:
         return ArraySource(given)
     if callable(given):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self, final
 
@@ -12,6 +11,7 @@ import numpy as np
 from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import TableError
 from pacsklearn.tables.engines import Engine, engine_of
+from pacsklearn.tables.pass_progress import PassProgress
 from pacsklearn.tables.sources import source_of
 from pacsklearn.tables.table_profile import ProfilePiece, TableProfile
 from pacsklearn.tables.table_reader import Batch, TableReader
@@ -87,8 +87,9 @@ class Table:
         self._engine: Engine = engine_of(engine, self._reader.source)
         self.classes = None if classes is None else np.asarray(classes)
         self.n_passes = 0
-        self.verbose = 0
+        self._stream: Any = None
         self._profile: TableProfile | None = None
+        self._columns: Any = None
 
     @property
     def has_target(self) -> bool:
@@ -119,6 +120,14 @@ class Table:
             self._engine = engine_of(engine, self._reader.source)
         return self
 
+    def show(self, stream: Any) -> None:
+        """Write how far each pass is, with rows a second, to a stream; None stops that.
+
+        It has to be the stream itself, because what is printed while candidates are fitted is
+        withheld. Numbers of rows are all that is written.
+        """
+        self._stream = stream
+
     def total(self, work: Work | None) -> list[Any]:
         """Sums, array by array, of the results of ``work`` on all batches: one pass.
 
@@ -131,39 +140,30 @@ class Table:
         totals: list[Any] | None = None
         pieces: list[ProfilePiece] = []
         n_rows = 0
-        task = partial(_summed, self._reader, work, self._profile is None)
-        for sums, piece, rows in self._engine.run(task, self._reader.source.n_parts, self._watch):
-            n_rows += rows
-            if piece is not None:
-                pieces.append(piece)
-                ProfilePiece.thin(pieces)
-            totals = _added(totals, sums)
-        if not n_rows or totals is None:
-            raise TableError("The table has no rows.")
-        if self._profile is None:
-            self._profile = TableProfile.of(pieces, self.unit)
-        elif self._profile.n_rows != n_rows:
+        known = self._profile
+        task = partial(_summed, self._reader, work, known is None)
+        size = None if known is None else known.n_rows
+        with PassProgress(self.n_passes, size, self._stream) as progress:
+            results = self._engine.run(task, self._reader.source.n_parts, progress.saw)
+            for sums, piece, rows, columns in results:
+                n_rows += rows
+                progress.reached(n_rows)
+                if rows:
+                    self._columns = _same(self._columns, columns)
+                if piece is not None:
+                    pieces.append(piece)
+                    ProfilePiece.thin(pieces)
+                totals = _added(totals, sums)
+        if known is not None and known.n_rows != n_rows:
             raise TableError(
-                f"The source has {n_rows} rows in this pass and had {self._profile.n_rows} in "
+                f"The source has {n_rows} rows in this pass and had {known.n_rows} in "
                 "another one; it must give the same rows in the same order each time."
             )
+        if not n_rows or totals is None:
+            raise TableError("The table has no rows.")
+        if known is None:
+            self._profile = TableProfile.of(pieces, self.unit)
         return totals
-
-    def _watch(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """The same batches, with rows a second on the console for those who asked for it."""
-        if not self.verbose:
-            yield from batches
-            return
-        from rich.progress import Progress, TextColumn  # only a user who asks for it needs it
-
-        with Progress(TextColumn("{task.description}"), transient=True) as progress:
-            task, begun, seen = progress.add_task(""), time.monotonic(), 0
-            for batch in batches:
-                yield batch
-                seen += len(batch.rows)
-                rate = seen / max(time.monotonic() - begun, 1e-9)
-                text = f"pass {self.n_passes}: {seen:,} rows, {rate:,.0f} rows a second"
-                progress.update(task, description=text)
 
     def __repr__(self) -> str:
         size = "" if self._profile is None else f", n_rows={self._profile.n_rows}"
@@ -175,20 +175,39 @@ def _summed(
     work: Work | None,
     profiled: bool,
     part: int,
-    watch: Callable[[Iterator[Batch]], Iterator[Batch]] = iter,
-) -> tuple[list[Any] | None, ProfilePiece | None, int]:
-    """Sums over one piece, what the profile needs of it, and its rows."""
+    saw: Callable[[int], None] | None = None,
+) -> tuple[list[Any] | None, ProfilePiece | None, int, Any]:
+    """Sums over one piece, what the profile needs of it, its rows, and its columns."""
     totals: list[Any] | None = None
-    piece = None
+    piece, columns = None, None
     if profiled:
         piece = ProfilePiece(grouped=reader.unit is not None, n_parts=reader.source.n_parts)
     n_rows = 0
-    for batch in watch(reader.batches(part)):
+    for batch in reader.batches(part):
+        columns = _same(columns, batch.columns)
         n_rows += len(batch.rows)
         if piece is not None:
             piece.see(batch)
         totals = _added(totals, [] if work is None else work(batch))
-    return totals, piece, n_rows
+        if saw is not None:
+            saw(len(batch.rows))
+    return totals, piece, n_rows, columns
+
+
+def _same(known: Any, columns: Any) -> Any:
+    """Columns of a batch, refused where they are not those of the batches before."""
+    if known is None or known == columns:
+        return columns
+    if known[0] != columns[0]:
+        had, has = (
+            f"{one} columns" if isinstance(one, int) else ", ".join(map(repr, one))
+            for one in (known[0], columns[0])
+        )
+        raise TableError(
+            f"A batch has other columns than those before: {has}, not {had}. All must have the "
+            "same, in the same order."
+        )
+    raise TableError("unit holds numbers in one batch and texts in another; make them one kind.")
 
 
 def _added(totals: list[Any] | None, arrays: Sequence[Any] | None) -> list[Any] | None:

@@ -131,7 +131,7 @@ def _most(batch: Batch) -> int:
 
 
 def _every(stride: int, batch: Batch) -> Batch:
-    rows, target, names = batch
+    rows, target, names, _ = batch
     few = None if target is None else target[::stride]
     return Batch(rows[::stride], few, names[::stride])
 
@@ -142,6 +142,6 @@ def _share(piece: ProfilePiece, n_rows: int) -> int:
 
 
 def _joined(batches: Sequence[Batch]) -> Batch:
-    rows, targets, names = zip(*batches, strict=True)
+    rows, targets, names, _ = zip(*batches, strict=True)
     target = None if targets[0] is None else np.concatenate(targets)
     return Batch(np.concatenate(rows), target, np.concatenate(names))

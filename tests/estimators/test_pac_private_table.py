@@ -107,6 +107,21 @@ def test_the_candidates_are_those_of_rows_in_memory(name: str) -> None:
     assert table.n_passes <= passes
 
 
+@pytest.mark.parametrize("name", ["logistic", "softmax", "scaled logistic", "svc", "svc of three"])
+def test_batches_need_not_show_every_class(name: str) -> None:
+    """Rows sorted by class, whose batches then counted for nothing or for another loss."""
+    estimator, target, _ = (CASES | {"svc of three": (LinearSVC(), "three", 0)})[name]
+    frame = pd.DataFrame(DATA["X"], columns=[f"x{i}" for i in range(P)])
+    frame["y"], frame["person"] = DATA[target], np.arange(N)
+    canonicalizer, found = registry().canonicalizer("auto", estimator), []
+    for rows in (frame, frame.sort_values("y")):
+        table = Table(rows, target="y", unit="person", classes=np.unique(frame.y), batch_rows=700)
+        space = HashedSpace(HashedDesign.of(7, M), table, is_listed=True)
+        prepared = TableCandidates.prepare(estimator, None, space, FitOptions())
+        found.append(prepared.outputs(canonicalizer).vectors)
+    assert np.abs(found[0] - found[1]).max() <= 1e-6 * np.abs(found[0]).max()
+
+
 def test_a_fit_from_a_folder(tmp_path: Path) -> None:
     frame = pd.DataFrame(DATA["X"], columns=[f"x{i}" for i in range(P)])
     frame["y"], frame["person"] = DATA["label"], np.arange(N) // 2
@@ -129,6 +144,31 @@ def test_a_fit_from_a_folder(tmp_path: Path) -> None:
     assert model.guarantee_.spent == pytest.approx(1.0)
     # One to look the classes up, one for counts, then gradients.
     assert table.n_passes <= 10
+
+
+def test_what_a_fit_in_passes_tells_the_curator(capsys: pytest.CaptureFixture[str]) -> None:
+    table = table_of("label")
+    model = PACPrivate(LogisticRegression(), n_subsets=M, budget=1.0, verbose=2).fit(table)
+    shown = capsys.readouterr().err
+    for number in range(1, table.n_passes + 1):  # those of the solver as well
+        assert f"pass {number}: 6,000 rows" in shown
+    report = model.fit_report_
+    assert (report.together, report.one_by_one) == (M, 0)
+    assert f"{M} candidates fitted together" in shown
+    assert report.wall["fits"] > report.wall["canonical form"] > 0
+
+
+def test_a_table_that_shrinks_while_it_is_fitted() -> None:
+    calls = []
+
+    def shrinking() -> Any:
+        calls.append(1)
+        rows = DATA["X"], DATA["three"]
+        whole = np.column_stack([rows[0], rows[1] > 0])
+        return iter([whole if len(calls) < 4 else whole[:-100]])
+
+    with pytest.raises(TableError, match="5900 rows in this pass and had 6000"):
+        PACPrivate(LogisticRegression(), n_subsets=M).fit(Table(shrinking, target=-1))
 
 
 def test_one_session_and_budget() -> None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from pacsklearn import Table
 from pacsklearn.exceptions import TableError
 from pacsklearn.tables.table_reader import Batch
 
 ROWS = np.random.default_rng(0).normal(size=(1000, 4))
+FRAME = pd.DataFrame(ROWS, columns=list("abcd"))
 
 
 def sums(batch: Batch) -> list[Any]:
@@ -126,9 +130,103 @@ def test_a_reader_can_be_sent(folder: Path) -> None:
     assert sum(len(batch.rows) for part in range(3) for batch in reader.batches(part)) == 1000
 
 
-def test_rows_a_second_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    table = Table(ROWS, batch_rows=100)
-    table.verbose = 1
+def test_rows_a_second_are_shown() -> None:
+    table, shown = Table(lambda: iter(np.array_split(ROWS, 4))), io.StringIO()
+    table.show(shown)
+    for number in (1, 2):
+        table.total(sums)
+        assert re.search(rf"pass {number}: 1,000 rows, [\d,]+ rows a second", shown.getvalue())
+    table.show(None)
+    before = shown.getvalue()
     table.total(sums)
-    assert "Table(ArraySource, n_rows=1000)" in repr(table)
-    assert "nan" not in capsys.readouterr().out
+    assert shown.getvalue() == before
+    assert "Table(IterableSource, n_rows=1000)" in repr(table)
+
+
+def test_a_position_from_the_end() -> None:
+    """Taken as it was, the target of column -1 was also a feature."""
+    table = Table(FRAME.assign(who=np.arange(1000) // 2)[["who", *"abcd"]], target=-1, unit=-5)
+    assert table.feature_names == ("a", "b", "c")
+    assert table.profile.n_units == 500
+    assert Table(ROWS, target=-1).profile.sample.rows.shape == (1000, 3)
+    assert np.array_equal(table.profile.sample.target, ROWS[:, -1])
+    assert Table(ROWS, features=[-1]).total(sums)[0] == pytest.approx(ROWS[:, -1:].sum(axis=0))
+
+
+def masked() -> Any:
+    return np.ma.masked_array(ROWS, ROWS > 2)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Table(ROWS, target=4), "target=4 is no column of the source, which has 4"),
+        (lambda: Table(ROWS, features=[0, -5]), "features=-5 is no column"),
+        (lambda: Table(FRAME, target="a", features=["b", "a"]), "target= is among features="),
+        (lambda: Table(FRAME, unit="a", features=["b", "a"]), "unit= is among features="),
+        (lambda: Table(FRAME, target="a", unit=0), "one and the same column"),
+        (lambda: Table(FRAME, features=["b", "b"]), "more than once"),
+        (lambda: Table(FRAME, features="ab"), "features must be a list"),
+        (lambda: Table(FRAME, features=[]), "features must be a list"),
+        (lambda: Table(FRAME[["a"]], target="a"), "no column beside target and unit"),
+        (lambda: Table(FRAME.set_axis(list("aabc"), axis=1)), "Several columns .* named 'a'"),
+        (lambda: Table(lambda: iter([FRAME, FRAME[["b", "a", "c", "d"]]])), "other columns than"),
+        (lambda: Table(lambda: iter([FRAME, FRAME.rename(columns={"a": "q"})])), "'q', 'b'"),
+        (lambda: Table(lambda: iter([ROWS, ROWS[:, :3]])), "3 columns, not 4 columns"),
+        (
+            lambda: Table(lambda: iter([FRAME.assign(u=1), FRAME.assign(u="p1")]), unit="u"),
+            "numbers in one batch and texts in another",
+        ),
+        (lambda: Table(lambda: 5), "must return an iterator of batches, it returned int"),
+        (lambda: Table(lambda: iter([FRAME["a"]])), "A batch must be"),
+        (lambda: Table(sparse.csr_matrix(ROWS)), "sparse"),
+        (lambda: Table(masked()), "misses a value"),
+        (lambda: Table(FRAME.assign(e=["x", *ROWS[1:, 0]])), "does not hold numbers"),
+        (
+            lambda: Table(FRAME.assign(y=["no", None] * 500), target="y"),
+            "target misses a value",
+        ),
+        (lambda: Table(FRAME.assign(y=["no", 1] * 500), target="y"), r"kinds \(int and str\)"),
+        (
+            lambda: Table(FRAME.assign(a=FRAME["a"].where(FRAME.index > 0)), target="a"),
+            "target misses a value",
+        ),
+    ],
+)
+def test_unusual_columns_and_batches(make: Any, words: str) -> None:
+    with pytest.raises(TableError, match=words):
+        make().total(sums)
+
+
+def test_files_of_a_folder_that_differ_change_or_hide(folder: Path) -> None:
+    frame = pd.read_parquet(folder / "0.parquet")
+    (folder / "_tmp").mkdir()
+    for hidden in (".1.parquet", "_2.parquet", "_tmp/3.parquet"):
+        (folder / hidden).write_bytes(b"still being written")
+    table = Table(folder, target="label")
+    assert table.profile.n_rows == 1000
+    whole = (folder / "2.parquet").read_bytes()
+    (folder / "2.parquet").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(TableError, match="cannot be read"):
+        table.total(sums)
+    # The end of the file says where its columns are; these are gone.
+    (folder / "2.parquet").write_bytes(b"PAR1" + bytes(len(whole) // 2) + whole[-len(whole) // 2 :])
+    with pytest.raises(TableError, match="cannot be read"):
+        table.total(sums)
+    (folder / "2.parquet").unlink()
+    with pytest.raises(TableError, match="cannot be read"):
+        table.total(sums)
+    frame.drop(columns="b").to_parquet(folder / "2.parquet")
+    with pytest.raises(TableError, match=r"2\.parquet has no column 'b'"):
+        table.total(sums)
+    frame.head(3).to_parquet(folder / "2.parquet")
+    with pytest.raises(TableError, match="rows in this pass and had 1000"):
+        table.total(sums)
+
+
+def test_an_iterator_that_is_exhausted_changed() -> None:
+    once = iter([ROWS])
+    table = Table(lambda: once)
+    table.total(sums)
+    with pytest.raises(TableError, match="has 0 rows in this pass and had 1000"):
+        table.total(sums)
