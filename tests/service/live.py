@@ -104,13 +104,18 @@ class Live:
         self.log.close()
 
 
-def wait_until_asleep(processes: list[int]) -> None:
-    """Until none has run, or wanted to, for a while: it waits for something."""
+def wait_until_asleep(live: Live) -> None:
+    """Until none of its web workers has run, or wanted to, for a while: they wait for something."""
     deadline, quiet = time.monotonic() + 180, 0
     while quiet < 20:
         assert time.monotonic() < deadline
-        states = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2] for each in processes]
-        quiet = quiet + 1 if processes and all(each[1] == "S" for each in states) else 0
+        try:
+            states = [
+                Path(f"/proc/{each}/stat").read_text().rpartition(")")[2] for each in live.workers()
+            ]
+        except FileNotFoundError:  # one that has just ended, and is begun again
+            states = []
+        quiet = quiet + 1 if states and all(each[1] == "S" for each in states) else 0
         time.sleep(0.02)
 
 

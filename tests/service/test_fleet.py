@@ -100,7 +100,7 @@ class Fleet:
         time.sleep(rest)
         if kind == "coordinator":
             self.standby.wait_for("ready to take over", 180)
-            wait_until_asleep(self.standby.workers())
+            wait_until_asleep(self.standby)
         killed: Callable[[], None] = getattr(self, f"_kill_{kind}")
         at = time.monotonic()
         killed()

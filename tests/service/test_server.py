@@ -158,7 +158,10 @@ def test_a_standby_takes_over_and_speaks_tls_and_an_end_is_orderly(
         body = {"instances": rows[20:21].tolist()}
         told = httpx.post(f"{live.url}/invocations", json=body, headers=headers(live), timeout=60)
         standby.wait_for("ready to take over")
-        wait_until_asleep(standby.workers())
+        loaded = Path(f"/proc/{standby.process.pid}/maps").read_text()
+        assert "opendp" in loaded  # what draws noise, and what runs compiled code
+        assert "llvmlite" in loaded
+        wait_until_asleep(standby)
         workers, killed = live.workers(), time.monotonic()
         live.kill()
         standby.url = standby.url.replace("http:", "https:")
