@@ -221,7 +221,7 @@ class TestStabilize:
         assert answers.shape == (5,)
 
     def test_parameters_cannot_be_stabilized(self) -> None:
-        with pytest.raises(ValueError, match="stabilize=True is for private responses"):
+        with pytest.raises(ValueError, match="stabilize is about private answers"):
             PACPrivate(LinearSVC(), stabilize=True).fit(X, Y)
 
     @pytest.mark.parametrize("value", [0.5, "yes", -1])
