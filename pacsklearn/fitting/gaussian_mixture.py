@@ -70,7 +70,7 @@ class GaussianMixtureFitter(SubsetFitter):
         features = BaseEstimator()
         validate_data(features, X, skip_check_array=True)
         labels = np.full((len(rows), m), -1, dtype=np.int8)
-        for i in np.flatnonzero(~spoilt):
+        for i in np.flatnonzero(~spoilt).tolist():
             own = space.rows(i)
             labels[own, i] = _first_labels(rows[own], k, estimator.random_state)
         run = _Run(estimator, rows, space, counts)
