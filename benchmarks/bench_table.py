@@ -85,7 +85,7 @@ def main() -> None:
         from distributed import Client, LocalCluster
 
         cluster = LocalCluster(
-            n_workers=options.workers, threads_per_worker=1, dashboard_address=None
+            n_workers=options.workers, threads_per_worker=1, dashboard_address=":0"
         )
         client = Client(cluster)
         client.run(lambda: __import__("pacsklearn.fitting.convex_fitter"))  # not a fit's time

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import joblib
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
@@ -89,8 +89,10 @@ def test_candidates_that_agree_honestly_are_not() -> None:
 )
 def test_private_estimators_inside_are_refused(estimator: Any) -> None:
     """Each candidate's fit would draw a secret and spend a budget of its own."""
+    value_range = (0, 2) if is_regressor(estimator) else None
+    model = PACPrivate(estimator, release="responses", n_subsets=8, value_range=value_range)
     with pytest.raises(ValueError, match="is private itself"):
-        PACPrivate(estimator, release="responses", n_subsets=8, value_range=(0, 2)).fit(X, Y * 1.0)
+        model.fit(X, Y * 1.0)
     with pytest.raises(ValueError, match="is private itself"):
         PrivacySession(X, Y * 1.0, budget=0.5, n_subsets=8).responder(
             estimator, max_answers=4, value_range=(0, 2)

@@ -81,7 +81,8 @@ def test_answers_in_the_ledgers_database(
     model = answering(ledger=ledger, store="ledger").fit(X[:100], y[:100])
     told = model.predict(X[100:])
     spent = ledger.spent
-    assert spent == pytest.approx(1.0 - model.remaining_budget_) > 0
+    assert spent == pytest.approx(1.0 - model.remaining_budget_)
+    assert spent > 0
     assert len(model.responder()._stored) == 8
     np.testing.assert_array_equal(model.predict(X[100:]), told)
     assert ledger.spent == spent

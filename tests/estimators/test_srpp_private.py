@@ -363,7 +363,8 @@ class TestSearch:
             assert grid.best_estimator_.guarantee_.secret.n_secrets == 3
             model.fit(X, y, secret=group, realized="a", sample_weight=np.ones(120))
             pipe = make_pipeline(StandardScaler(), model)
-            pipe.fit(X, y, secret=group, realized="a")
+            with pytest.warns(PrivacyLeakWarning, match="standardscaler"):
+                pipe.fit(X, y, secret=group, realized="a")
             function = SRPPPrivate(moments).set_fit_request(secret=True)
             assert function.get_metadata_routing() is not None
 

@@ -32,7 +32,7 @@ MODEL = LogisticRegression()
 def client() -> Iterator[Any]:
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, protocol="tcp"
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", protocol="tcp"
         ) as cluster,
         distributed.Client(cluster) as made,
     ):
