@@ -283,7 +283,7 @@ def _shuffles(
     keys |= np.arange(size, dtype=kind)
     keys.sort(axis=1)
     keys &= kind((1 << bits) - 1)
-    return keys
+    return np.asarray(keys)
 
 
 def _mix(

@@ -224,7 +224,7 @@ class CommonBatchProfile(StepProfile):
             middle = (left + right) / 2
             stays = self._active(middle)[np.arange(middle.size), components] == before
             left, right = np.where(stays, middle, left), np.where(stays, right, middle)
-        return right
+        return np.asarray(right)
 
     def _active(self, thresholds: Floats) -> NDArray[np.bool_]:
         return self._level(self._shifts * thresholds[:, None] - self._shifts**2 / 2)[2]

@@ -116,7 +116,7 @@ class SchemaQueries:
                 continue
             cells, size = self._cells(column, X, position), self._size(column)
             counts = np.bincount(cells[cells >= 0], minlength=size)
-            parts.append(counts / max(counts.sum(), 1))
+            parts.append(counts / max(int(counts.sum()), 1))
         return np.concatenate(parts)
 
     def rows(self, released: Floats | None = None, like: Any = None) -> Any:

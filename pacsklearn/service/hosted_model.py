@@ -290,7 +290,7 @@ class HostedModel:
             new = [name for name in share.new if name not in place]
             if new:
                 place |= {name: len(place) + k for k, name in enumerate(new)}
-                parts.append(asks[i].part(np.asarray([at[name] for name in new])))
+                parts.append(asks[i].part(np.asarray([at[name] for name in new], dtype=np.intp)))
         columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         predictions = self._responder.predictions(
             self._responder.checked(self.signature.rows(columns))
