@@ -98,7 +98,7 @@ def _drafted_date(name: str, days: Any) -> Column:
         _EPOCH + np.timedelta64(math.floor(day), "D") for day in (there.min(), there.max())
     )
     # Whole years, for the same reason.
-    low, high = first.astype("datetime64[Y]"), last.astype("datetime64[Y]") + 1
+    low, high = first.astype("datetime64[Y]"), last.astype("datetime64[Y]") + np.timedelta64(1, "Y")
     return Column(name, "date", low=f"{low}-01-01", high=f"{high}-01-01", looked_up=("low", "high"))
 
 
