@@ -5,11 +5,9 @@ Importing this module imports numba.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import njit
+
+from pacsklearn.information.compiled import compiled
 
 __all__ = ["lay_out", "tree_sums"]
 
@@ -19,15 +17,7 @@ _SIDE_BY_SIDE = 64
 _BLOCK = 1024
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    """Compile without the interpreter lock; cached on disk where a folder can be written."""
-    try:
-        return njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # no folder for the cache
-        return njit(nogil=True)(function)
-
-
-@_compiled
+@compiled()
 def lay_out(left, right, feature, threshold, at, new_feature, new_threshold, child, source):
     """Lay a tree out level by level from place ``at``, children side by side; its depth.
 
@@ -52,7 +42,7 @@ def lay_out(left, right, feature, threshold, at, new_feature, new_threshold, chi
     return levels - 1
 
 
-@_compiled
+@compiled()
 def tree_sums(X, feature, threshold, child, values, trees, sums):
     """Add up what the leaves say that each row reaches.
 

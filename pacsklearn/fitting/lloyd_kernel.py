@@ -6,11 +6,10 @@ Importing this module imports numba.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numba import njit
+
+from pacsklearn.information.compiled import compiled
 
 __all__ = ["lloyd"]
 
@@ -18,19 +17,11 @@ __all__ = ["lloyd"]
 _CLEAR = 1.0 + 1e-9
 # Iterations after which rounding errors of sums that rows came to and left are swept out.
 _AGAIN = 32
+# Sums of squares may be taken in any order; nothing relies on infinities' absence.
+_FAST = {"reassoc", "contract"}
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    """Compile without the interpreter lock; cached on disk where a folder can be written."""
-    # Sums of squares may be taken in any order; nothing relies on infinities' absence.
-    fast = {"reassoc", "contract"}
-    try:
-        return njit(nogil=True, cache=True, fastmath=fast)(function)
-    except RuntimeError:  # no folder for the cache
-        return njit(nogil=True, fastmath=fast)(function)
-
-
-@_compiled
+@compiled(fastmath=_FAST)
 def _square(left, right):
     total = 0.0
     for j in range(left.shape[0]):
@@ -39,7 +30,7 @@ def _square(left, right):
     return total
 
 
-@_compiled
+@compiled(fastmath=_FAST)
 def _halve(centres, half, closest):
     """Half the distance of each pair of centres, and of each from its nearest."""
     closest[:] = math.inf
@@ -51,7 +42,7 @@ def _halve(centres, half, closest):
 
 
 # One function: views of rows handed to others cost as much as the distances they save.
-@_compiled
+@compiled(fastmath=_FAST)
 def _assign(rows, centres, labels, near, far, half, sums, counts):  # noqa: C901
     """Give each row its nearest centre, and its sum the row; return how many rows changed."""
     k, changed, closest = centres.shape[0], 0, np.empty(centres.shape[0])
@@ -86,7 +77,7 @@ def _assign(rows, centres, labels, near, far, half, sums, counts):  # noqa: C901
     return changed
 
 
-@_compiled
+@compiled(fastmath=_FAST)
 def _sum_again(rows, labels, sums):
     """Sums of each centre's rows, without what rounding left of rows that went."""
     sums[:] = 0.0
@@ -96,7 +87,7 @@ def _sum_again(rows, labels, sums):
             sums[a, j] += rows[i, j]
 
 
-@_compiled
+@compiled(fastmath=_FAST)
 def _move(rows, centres, labels, near, far, sums, counts, shifts):
     """Put centres into the middle of their rows; False where some centre has none."""
     k, p = centres.shape
@@ -117,7 +108,7 @@ def _move(rows, centres, labels, near, far, sums, counts, shifts):
     return True
 
 
-@_compiled
+@compiled(fastmath=_FAST)
 def lloyd(rows, centres, tolerance, most_iterations, labels):
     """Run until no label changes or centres move by less than the tolerance, all squared.
 

@@ -6,26 +6,17 @@ Importing this module imports numba.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numba import njit
+
+from pacsklearn.information.compiled import compiled
 
 __all__ = ["count_cells", "descend_level", "grid_cells", "mean_square", "mean_spread", "sum_leaves"]
 
 _CLOSE = 1e-6
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    """Compile without the interpreter lock; cached on disk where a folder can be written."""
-    try:
-        return njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # no folder for the cache
-        return njit(nogil=True)(function)
-
-
-@_compiled
+@compiled()
 def mean_spread(X, rows, shares):
     """Mean and standard deviation of each column, rows counted by their shares."""
     p = X.shape[1]
@@ -42,7 +33,7 @@ def mean_spread(X, rows, shares):
     return mean, np.sqrt(square)
 
 
-@_compiled
+@compiled()
 def grid_cells(columns, rows, centre, half_width, raw, slack, cells):
     """How many thresholds of the grid each number is above, and whether rounding decides of one.
 
@@ -77,7 +68,7 @@ def grid_cells(columns, rows, centre, half_width, raw, slack, cells):
     return doubtful
 
 
-@_compiled
+@compiled()
 def count_cells(cells, asked, node, statistics, places, counts):
     """Add each row's statistics to its node's and cell's, tree by tree.
 
@@ -91,7 +82,7 @@ def count_cells(cells, asked, node, statistics, places, counts):
                 total[j] += statistics[places[i], j]
 
 
-@_compiled
+@compiled()
 def descend_level(columns, rows, asked, thresholds, slack, node):
     """Send each row on to its child, and tell whether rounding decides of one.
 
@@ -109,7 +100,7 @@ def descend_level(columns, rows, asked, thresholds, slack, node):
     return doubtful
 
 
-@_compiled
+@compiled()
 def sum_leaves(leaves, statistics, places, sums):
     """Add each row's statistics to those of the leaves it reaches; (trees, leaves, q)."""
     for tree in range(leaves.shape[0]):
@@ -119,7 +110,7 @@ def sum_leaves(leaves, statistics, places, sums):
                 total[j] += statistics[places[i], j]
 
 
-@_compiled
+@compiled()
 def mean_square(columns, rows, asked, thresholds, values):
     """Mean square of the trees' average distance from equal probabilities.
 

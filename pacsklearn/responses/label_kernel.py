@@ -7,29 +7,19 @@ point only: whoever changes ``first_alive`` or ``masses_of`` removes the cache o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numba import njit
 
+from pacsklearn.information.compiled import compiled
 from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.responses.answers import LARGEST_CENTRE
 
-__all__ = ["answer_rows", "compiled", "contested", "first_alive", "masses_of"]
+__all__ = ["answer_rows", "contested", "first_alive", "masses_of"]
 
 _LOG_HALF = -0.6931471805599453
 
 
-def compiled(function: Callable[..., Any]) -> Any:
-    """Compile without the interpreter lock; cached on disk where a folder can be written."""
-    try:
-        return njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # no folder for the cache
-        return njit(nogil=True)(function)
-
-
-@compiled
+@compiled()
 def contested(codes, belief, result):
     """Note for each row whether candidates that are still possible disagree."""
     first = first_alive(belief)
@@ -37,7 +27,7 @@ def contested(codes, belief, result):
         result[row] = not _agree(codes[row], belief, first)
 
 
-@compiled
+@compiled()
 def answer_rows(codes, secret, belief, budget, noise, scale, table, answers, charges, margins):
     """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
     n, m = codes.shape
@@ -75,7 +65,7 @@ def answer_rows(codes, secret, belief, budget, noise, scale, table, answers, cha
     return n, used, 0
 
 
-@compiled
+@compiled()
 def first_alive(belief):
     """Index of the first candidate that is still possible."""
     first = 0
@@ -84,7 +74,7 @@ def first_alive(belief):
     return first
 
 
-@compiled
+@compiled()
 def _agree(row, belief, first):
     code = row[first]
     for i in range(first + 1, row.shape[0]):
@@ -93,7 +83,7 @@ def _agree(row, belief, first):
     return True
 
 
-@compiled
+@compiled()
 def _collect(row, belief, table, labels, slots):
     """Distinct codes in increasing order, and each candidate's place among them."""
     count = 0
@@ -116,7 +106,7 @@ def _collect(row, belief, table, labels, slots):
     return count
 
 
-@compiled
+@compiled()
 def masses_of(belief, slots, count, logs, work):
     """Normalised log-masses; the index of the largest and the log of the belief's total."""
     logs[:count] = -math.inf
@@ -142,7 +132,7 @@ def masses_of(belief, slots, count, logs, work):
     return best, top + shift
 
 
-@compiled
+@compiled()
 def _calibrate(logs, best, budget, scale, centres, units, roots):
     """Number of coordinates (0: exact) and charge."""
     entropy = 0.0
@@ -156,7 +146,7 @@ def _calibrate(logs, best, budget, scale, centres, units, roots):
     return logs.shape[0], _calibrate_many(logs, best, budget, scale, centres, units, roots)
 
 
-@compiled
+@compiled()
 def _calibrate_two(logs, budget, scale, centres):
     log_variance = logs[0] + logs[1]
     variance, minor = math.exp(log_variance), math.exp(min(logs[0], logs[1]))
@@ -170,7 +160,7 @@ def _calibrate_two(logs, budget, scale, centres):
     return charge
 
 
-@compiled
+@compiled()
 def _calibrate_many(logs, best, budget, scale, centres, units, roots):
     count = logs.shape[0]
     rest = _deviations(logs, best, budget, roots, units)
@@ -195,7 +185,7 @@ def _calibrate_many(logs, best, budget, scale, centres, units, roots):
     return charge
 
 
-@compiled
+@compiled()
 def _deviations(logs, best, budget, roots, deviations):
     """Logs of sqrt(v_i) and of sqrt(e_i), e_i = sqrt(v_i) sum_j sqrt(v_j) / (2 b)."""
     count = logs.shape[0]
@@ -212,13 +202,13 @@ def _deviations(logs, best, budget, roots, deviations):
     return rest
 
 
-@compiled
+@compiled()
 def _bound(variance, minor, centre):
     offset = minor * centre - np.rint(minor * centre)
     return variance * centre * centre + offset * offset
 
 
-@compiled
+@compiled()
 def _observe(answer, centres, units, width, scale, observed):
     """Turn noise into what is released, and decode it."""
     if width > 1:
@@ -228,7 +218,7 @@ def _observe(answer, centres, units, width, scale, observed):
     return _decode_two(observed[0], centres[0], scale)
 
 
-@compiled
+@compiled()
 def _decode_two(w, a, scale):
     upper = 1 if 2 * w > a else 0
     margin = -math.inf
@@ -237,7 +227,7 @@ def _decode_two(w, a, scale):
     return upper, margin
 
 
-@compiled
+@compiled()
 def _decode_many(observed, centres, units, count, scale):
     y = 0
     for k in range(1, count):
@@ -257,13 +247,13 @@ def _decode_many(observed, centres, units, count, scale):
     return y, margin
 
 
-@compiled
+@compiled()
 def _gains_exact(answer, logs, log_total, gains):
     for k in range(logs.shape[0]):
         gains[k] = -logs[k] - log_total if k == answer else -math.inf
 
 
-@compiled
+@compiled()
 def _gains(observed, centres, width, logs, log_total, scale, terms, gains):
     """What to add to the log-weight of a candidate with each label."""
     count = logs.shape[0]

@@ -9,14 +9,15 @@ import math
 
 import numpy as np
 
+from pacsklearn.information.compiled import compiled
 from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.responses.answers import LARGEST_OFFSET, TINIEST_STEP
-from pacsklearn.responses.label_kernel import compiled, first_alive, masses_of
+from pacsklearn.responses.label_kernel import first_alive, masses_of
 
 __all__ = ["answer_rows", "contested"]
 
 
-@compiled
+@compiled()
 def contested(values, belief, result):
     """Note for each row whether candidates that are still possible disagree."""
     noisy = np.empty(values.shape[2], np.int64)
@@ -25,7 +26,7 @@ def contested(values, belief, result):
         result[row] = _differing(values[row], belief, first, noisy) > 0
 
 
-@compiled
+@compiled()
 def answer_rows(values, secret, belief, budget, noise, scale, answers, variances, charges):
     """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
     n, m, width = values.shape
@@ -62,7 +63,7 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, variances
     return n, used, 0
 
 
-@compiled
+@compiled()
 def _learn(belief, observed, centres, scale):
     for i in range(belief.shape[0]):
         total = 0.0
@@ -73,7 +74,7 @@ def _learn(belief, observed, centres, scale):
     _normalise(belief)
 
 
-@compiled
+@compiled()
 def _learn_exact(belief, slots, same):
     for i in range(belief.shape[0]):
         if slots[i] != same:
@@ -81,7 +82,7 @@ def _learn_exact(belief, slots, same):
     _normalise(belief)
 
 
-@compiled
+@compiled()
 def _equal(one, other):
     j = 0
     while j < one.shape[0] and one[j] == other[j]:
@@ -89,7 +90,7 @@ def _equal(one, other):
     return j == one.shape[0]
 
 
-@compiled
+@compiled()
 def _group(rows, belief, slots, heads):
     """Number the distinct answers; ``heads`` holds the first candidate with each."""
     count = 0
@@ -107,7 +108,7 @@ def _group(rows, belief, slots, heads):
     return count
 
 
-@compiled
+@compiled()
 def _entropy(logs):
     entropy = 0.0
     for k in range(logs.shape[0]):
@@ -115,7 +116,7 @@ def _entropy(logs):
     return entropy * OUTWARD
 
 
-@compiled
+@compiled()
 def _differing(rows, belief, first, noisy):
     count = 0
     for j in range(rows.shape[1]):
@@ -127,7 +128,7 @@ def _differing(rows, belief, first, noisy):
     return count
 
 
-@compiled
+@compiled()
 def _weigh(belief, weights):
     peak, total = -math.inf, 0.0
     for i in range(belief.shape[0]):
@@ -139,7 +140,7 @@ def _weigh(belief, weights):
         weights[i] = weights[i] / total
 
 
-@compiled
+@compiled()
 def _moments(rows, j, weights, belief):
     """Mean, standard deviation and largest distance from the mean."""
     m = rows.shape[0]
@@ -162,7 +163,7 @@ def _moments(rows, j, weights, belief):
     return mean, reach * math.sqrt(square), reach
 
 
-@compiled
+@compiled()
 def _calibrate(rows, belief, weights, budget, scale, noisy, means, steps, centres):
     """Fill means, grid steps and integer centres; return the charge."""
     count = noisy.shape[0]
@@ -186,7 +187,7 @@ def _calibrate(rows, belief, weights, budget, scale, noisy, means, steps, centre
         least_growth *= 10.0
 
 
-@compiled
+@compiled()
 def _round(rows, j, belief, weights, mean, step, centres):
     """Fill one coordinate's centres; return their mean squared distance from an integer."""
     middle, bound = 0.0, 0.0
@@ -202,7 +203,7 @@ def _round(rows, j, belief, weights, mean, step, centres):
     return bound
 
 
-@compiled
+@compiled()
 def _normalise(belief):
     best = 0
     for i in range(belief.shape[0]):

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pacsklearn.information.compiled import compiled
 
 __all__ = ["chacha20_block", "fill_memberships"]
 
@@ -19,7 +20,7 @@ _WORDS = 16
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def _quarter(x: Any, a: int, b: int, c: int, d: int) -> None:
     x[a] += x[b]
     x[d] ^= x[a]
@@ -35,7 +36,7 @@ def _quarter(x: Any, a: int, b: int, c: int, d: int) -> None:
     x[b] = (x[b] << np.uint32(7)) | (x[b] >> np.uint32(25))
 
 
-@njit(cache=True)
+@compiled()
 def chacha20_block(start: Any, state: Any, block: Any) -> None:
     """Write the 16 words of one block; ``start`` holds constants, key, counter and nonce."""
     for i in range(_WORDS):
@@ -53,7 +54,7 @@ def chacha20_block(start: Any, state: Any, block: Any) -> None:
         block[i] = state[i] + start[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def fill_memberships(  # noqa: C901 - calls would keep the compiled loop from its registers
     key: NDArray[np.uint32],
     names: NDArray[np.uint64],
