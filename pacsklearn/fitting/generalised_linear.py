@@ -11,8 +11,8 @@ from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegres
 from pacsklearn._sklearn_compat import prepare_for_predict
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
-from pacsklearn.fitting.joint_minimiser import Penalty
 from pacsklearn.fitting.losses import Loss, Tweedie
+from pacsklearn.fitting.penalty import Penalty
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["GeneralisedLinearFitter"]

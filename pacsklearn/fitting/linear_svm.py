@@ -11,8 +11,8 @@ from sklearn.svm import LinearSVC, LinearSVR
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.class_weights import are_usable
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
-from pacsklearn.fitting.joint_minimiser import Penalty
 from pacsklearn.fitting.losses import Epsilon, Hinge, Loss
+from pacsklearn.fitting.penalty import Penalty
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["LinearSVMFitter"]

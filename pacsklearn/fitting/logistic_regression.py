@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.class_weights import are_usable
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
-from pacsklearn.fitting.joint_minimiser import Penalty
 from pacsklearn.fitting.losses import Logistic, Loss, Softmax
+from pacsklearn.fitting.penalty import Penalty
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["LogisticRegressionFitter"]

@@ -24,8 +24,10 @@ from pacsklearn import PACPrivate, SecretSpace
 from pacsklearn.candidates.subset_fitting import joint_models
 from pacsklearn.exceptions import NonDeterministicError
 from pacsklearn.fitting import convex_fitter
-from pacsklearn.fitting.joint_minimiser import Penalty, Problem, minimise
+from pacsklearn.fitting.joint_minimiser import minimise
+from pacsklearn.fitting.joint_problem import Problem
 from pacsklearn.fitting.losses import Epsilon, Hinge, Logistic, Loss, Softmax, Tweedie
+from pacsklearn.fitting.penalty import Penalty
 from pacsklearn.plugin import registry
 
 Floats = NDArray[np.float64]
