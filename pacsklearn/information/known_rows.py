@@ -9,12 +9,12 @@ from pacsklearn.information.arrays import Floats
 
 __all__ = ["known_rows_success"]
 
-# Enough for a standard error below half a percentage point.
+# Enough for a standard error below half a percentage point; the draws of known units decide it.
 _DRAWS = 48
-_TARGETS = 256
+_TARGETS = 64
 _CHOICES = 2048
 # Others that the greedy choice is measured on.
-_OTHERS = 4096
+_OTHERS = 2048
 # Pairs of so many units are all looked at.
 _PAIRED = 2048
 
@@ -48,8 +48,8 @@ def known_rows_success(
     Given the known units, success is exact: the candidates fall into classes that agree on them,
     and in each class the likelier answer is right with its share of the class. Averages over
     uniform units are exact for k = 0, and for k = 1 up to 2,048 units; the others are over 48 draws
-    of the known ones and 256 others each, and have a standard error. Of more than 2,048 units, the
-    greedy choice is among so many; its average is over up to 4,096 others.
+    of the known ones and 64 others each, and have a standard error. Of more than 2,048 units, the
+    greedy choice is among so many; its average is over up to 2,048 others.
 
     Examples
     --------
@@ -63,50 +63,56 @@ def known_rows_success(
     table = np.asarray(members, dtype=bool)
     prior = np.asarray(weights, dtype=np.float64)
     prior = prior / prior.sum()
-    generator = np.random.default_rng(seed)
-    signed = np.where(table, prior, -prior)
+    n, generator = len(table), np.random.default_rng(seed)
+    some = min(n, most + _TARGETS)
     draws = np.stack(
-        [_drawn(signed, generator.permutation(len(table)), most) for _ in range(_DRAWS)]
+        [
+            _drawn(table[generator.choice(n, some, replace=False)], prior, most)
+            for _ in range(_DRAWS)
+        ]
     )
     uniform, errors = draws.mean(axis=0), draws.std(axis=0, ddof=1) / np.sqrt(_DRAWS)
-    uniform[0], errors[0] = _success(table, prior, np.zeros(prior.size, dtype=np.int64)), 0.0
-    if most and 2 <= len(table) <= _PAIRED:
-        uniform[1], errors[1] = _of_pairs(signed), 0.0
-    among = generator.permutation(len(table))[:_CHOICES]
-    chosen = _greedy(table[among], prior, most)
+    inside = np.concatenate([table[i : i + _PAIRED] @ prior for i in range(0, n, _PAIRED)])
+    uniform[0], errors[0] = np.maximum(inside, 1 - inside).mean(), 0.0
+    if most and 2 <= n <= _PAIRED:
+        uniform[1], errors[1] = _of_pairs(np.where(table, prior, -prior)), 0.0
+    among = generator.choice(n, min(n, _CHOICES + most + _OTHERS), replace=False)
+    chosen = _greedy(table[among[:_CHOICES]], prior, most)
     order = np.concatenate([among[chosen], np.delete(among, chosen)])
-    rest = np.setdiff1d(np.arange(len(table)), order)
-    return uniform, _along(table, prior, np.concatenate([order, rest]), most), errors
+    return uniform, _along(table[order], prior, most), errors
 
 
-def _drawn(signed: Floats, order: NDArray[np.intp], most: int) -> Floats:
-    """Average success over the same other units, after each number of known ones; 1 if none are.
+def _drawn(table: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
+    """Average success over the same last units, after each number of first ones; 1 if none are.
 
     In a class of candidates that agree, success is half the class's mass, and half of how far the
     masses inside and outside are apart. Leaving the last known unit out joins classes in pairs.
     """
     found = np.ones(most + 1)
-    top = min(most, order.size - 1)
-    others = signed[order[top : top + _TARGETS]]
-    codes = (1 << np.arange(top)[::-1]) @ (signed[order[:top]] > 0).astype(np.int64)
+    top = min(most, len(table) - 1)
+    codes = (1 << np.arange(top)[::-1]) @ table[:top]
     by_class = np.argsort(codes)
+    signed = np.where(table[top:].T[by_class], prior[by_class, None], -prior[by_class, None])
     present, first = np.unique(codes[by_class], return_index=True)
-    apart = np.zeros((len(others), 1 << top))
-    apart[:, present] = np.add.reduceat(others[:, by_class], first, axis=1)
+    apart = np.zeros((1 << top, signed.shape[1]))
+    apart[present] = np.add.reduceat(signed, first, axis=0)
     for k in range(top, -1, -1):
-        found[k] = (1 + np.abs(apart).sum() / len(others)) / 2
-        apart = apart[:, ::2] + apart[:, 1::2]
+        found[k] = (1 + np.abs(apart).sum() / signed.shape[1]) / 2
+        apart = apart[::2] + apart[1::2]
     return found
 
 
-def _along(table: NDArray[np.bool_], prior: Floats, order: NDArray[np.intp], most: int) -> Floats:
+def _along(table: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
     """Average success over the units that follow, after each number of known ones; 1 if none do."""
     found = np.ones(most + 1)
     classes = np.zeros(prior.size, dtype=np.int64)
-    for k in range(min(most + 1, order.size)):
+    others = table.astype(np.float64)
+    for k in range(min(most + 1, len(table))):
         if k:
-            classes = _refined(classes, table[order[k - 1]])
-        found[k] = _success(table[order[k : k + _OTHERS]], prior, classes)
+            classes = _refined(classes, table[k - 1])
+        weighed = _weighed(prior, classes)
+        inside = others[k : k + _OTHERS] @ weighed
+        found[k] = np.maximum(inside, weighed.sum(axis=0) - inside).sum(axis=1).mean()
     return found
 
 
@@ -120,19 +126,13 @@ def _of_pairs(signed: Floats) -> float:
     return float((1 + apart / (n * (n - 1))) / 2)
 
 
-def _success(table: NDArray[np.bool_], prior: Floats, classes: NDArray[np.int64]) -> float:
-    weighed = _weighed(prior, classes)
-    inside = table @ weighed
-    return float(np.maximum(inside, weighed.sum(axis=0) - inside).sum(axis=1).mean())
-
-
 def _greedy(table: NDArray[np.bool_], prior: Floats, most: int) -> list[int]:
     """Units that tell most about the secret, each after those before it."""
     chosen: list[int] = []
-    classes = np.zeros(prior.size, dtype=np.int64)
+    classes, members = np.zeros(prior.size, dtype=np.int64), table.astype(np.float64)
     for _ in range(min(most, len(table))):
         weighed = _weighed(prior, classes)
-        inside = table @ weighed
+        inside = members @ weighed
         gain = -_logged(inside).sum(axis=1) - _logged(weighed.sum(axis=0) - inside).sum(axis=1)
         gain[chosen] = -np.inf
         chosen.append(int(np.argmax(gain)))
