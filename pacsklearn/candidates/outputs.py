@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, final
@@ -43,14 +43,15 @@ from pacsklearn.noise.sampler import Sampler
 
 __all__ = [
     "CandidateOutputs",
+    "SubsetEncoder",
     "aligned_vectors",
     "candidate_outputs",
     "encode_jointly",
-    "fit_and_encode",
     "observe",
 ]
 
-_CHECKED_SUBSETS = 8
+# Model and encoding of a candidate, where one or both are known before it is fitted.
+Known = tuple[Any, Encoding | None] | None
 
 
 @final
@@ -152,11 +153,12 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
     estimator, X, y = candidates.estimator, candidates.X, candidates.y
     space, options = candidates.space, candidates.options
     template = seeded_clone(estimator)
-    work = (template, canonicalizer, X, y, dict(options.fit_params))
+    params = dict(options.fit_params)
+    encoder = SubsetEncoder(template, canonicalizer, X, y, params)
     # Candidate 0 is fitted here too: the workers' result must be the same.
     with stage("fits"):
-        reference, first = unwrap(fit_and_encode(*work, space, 0), 0, estimator)
-        joint = joint_models(template, X, y, work[4], space, reference, fast_fit=options.fast_fit)
+        reference, first = unwrap(encoder.fitted(space, 0), 0, estimator)
+        joint = joint_models(template, X, y, params, space, reference, fast_fit=options.fast_fit)
     models = joint.models
     with stage("canonical form"):
         encoded = unwrap(
@@ -170,11 +172,10 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
         for model, encoding in zip(models, encoded, strict=True)
     ]
     with stage("fits" if None in models else "canonical form"):
-        encodings = None if None in models or options.verbose else _encode_all(*work, space, known)
+        encodings = None if None in models or options.verbose else encoder.all_encoded(space, known)
         if encodings is None:
             encodings = over_subsets(
-                _encode,
-                *work,
+                encoder.encoded,
                 space=space,
                 estimator=estimator,
                 n_jobs=options.n_jobs,
@@ -220,72 +221,75 @@ def encode_jointly(
     return [None] * len(models) if encoded is None else list(encoded)
 
 
-def _encode_all(*work: Any) -> list[Encoding] | None:
-    """Encodings of models that are all known; None where something is to be told of some of them.
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class SubsetEncoder:
+    """Fits a clone on a candidate's rows and encodes it, in this process or a worker's.
 
-    Withholding prints and warnings costs as much as encoding a small model, so it is done once.
+    Parameters
+    ----------
+    template : estimator
+        Unfitted, with its public seeds.
+    canonicalizer : Canonicalizer
+    X, y : arrays
+        Of the universe.
+    params : mapping
+        Passed to ``fit``, cut to the rows.
+    checked_every : int
+        Each such candidate's decoded model must behave as its original; with 0 decoding is tried
+        where it must be.
     """
-    encode: Callable[..., tuple[Any, Encoding]] = partial(_fit_and_encode, *work[:-1])
 
-    def every(stage: Stage) -> list[Encoding]:
-        return [encode(i, one, _CHECKED_SUBSETS, stage)[1] for i, one in enumerate(work[-1])]
+    template: Any
+    canonicalizer: Canonicalizer
+    X: Any
+    y: Any
+    params: Mapping[str, Any]
+    checked_every: int = 8
 
-    outcome = attempt(every, fits=True)
-    return None if outcome.failure is not None or outcome.warnings else outcome.value
+    def fitted(self, space: SecretSpace, index: int, known: Known = None) -> Outcome:
+        """Model and encoding of a candidate, of which either may be known already."""
+        return attempt(partial(self._fitted, space, index, known), fits=True)
 
+    def encoded(self, space: SecretSpace, index: int, known: Known = None) -> Outcome:
+        """As :meth:`fitted`: the encoding alone."""
+        outcome = self.fitted(space, index, known)
+        value = None if outcome.value is None else outcome.value[1]
+        return Outcome(value, outcome.failure, outcome.warnings)
 
-def _encode(*work: Any) -> Outcome:
-    outcome = fit_and_encode(*work)
-    value = None if outcome.value is None else outcome.value[1]
-    return Outcome(value, outcome.failure, outcome.warnings)
+    def all_encoded(self, space: SecretSpace, known: Sequence[Known]) -> list[Encoding] | None:
+        """Encodings of models that are all known; None where something is to be told of some.
 
+        Withholding prints and warnings costs as much as encoding a small model, so it is done once.
+        """
 
-def fit_and_encode(
-    template: Any,
-    canonicalizer: Canonicalizer,
-    X: Any,
-    y: Any,
-    params: Mapping[str, Any],
-    space: SecretSpace,
-    index: int,
-    known: tuple[Any, Encoding | None] | None = None,
-    *,
-    checked_every: int = _CHECKED_SUBSETS,
-) -> Outcome:
-    """Fitted model and encoding; with ``checked_every=0`` decoding is tried where it must be."""
-    work = (template, canonicalizer, X, y, params, space, index, known, checked_every)
-    return attempt(partial(_fit_and_encode, *work), fits=True)
+        def every(stage: Stage) -> list[Encoding]:
+            return [self._fitted(space, i, one, stage)[1] for i, one in enumerate(known)]
 
+        outcome = attempt(every, fits=True)
+        return None if outcome.failure is not None or outcome.warnings else outcome.value
 
-def _fit_and_encode(
-    template: Any,
-    canonicalizer: Canonicalizer,
-    X: Any,
-    y: Any,
-    params: Mapping[str, Any],
-    space: SecretSpace,
-    index: int,
-    known: tuple[Any, Encoding | None] | None,
-    checked_every: int,
-    stage: Stage,
-) -> tuple[Any, Encoding]:
-    is_checked = canonicalizer.is_searched or (checked_every > 0 and index % checked_every == 0)
-    model, encoding = known or (None, None)
-    own: Any = None
-    if model is None:
-        model, own = fit_subset(template, X, y, space.rows(index), params)
-    elif encoding is None or is_checked:
-        rows = space.rows(index)
-        own = safe_indexing(X, rows if encoding is None else rows[:CHECKED_ROWS])
-    if encoding is None:
-        stage.name = "encode"
-        encoding = canonicalizer.encode(model, own)
-    form = CanonicalForm(template, canonicalizer)
-    form.check_finite(encoding)
-    stage.name = "decode"
-    if is_checked:
-        form.check_behaviour(encoding, model, own[:CHECKED_ROWS])
-    return model, encoding
+    def _fitted(
+        self, space: SecretSpace, index: int, known: Known, stage: Stage
+    ) -> tuple[Any, Encoding]:
+        checked = self.checked_every > 0 and index % self.checked_every == 0
+        is_checked = self.canonicalizer.is_searched or checked
+        model, encoding = known or (None, None)
+        own: Any = None
+        if model is None:
+            model, own = fit_subset(self.template, self.X, self.y, space.rows(index), self.params)
+        elif encoding is None or is_checked:
+            rows = space.rows(index)
+            own = safe_indexing(self.X, rows if encoding is None else rows[:CHECKED_ROWS])
+        if encoding is None:
+            stage.name = "encode"
+            encoding = self.canonicalizer.encode(model, own)
+        form = CanonicalForm(self.template, self.canonicalizer)
+        form.check_finite(encoding)
+        stage.name = "decode"
+        if is_checked:
+            form.check_behaviour(encoding, model, own[:CHECKED_ROWS])
+        return model, encoding
 
 
 def aligned_vectors(

@@ -15,9 +15,10 @@ from pacsklearn.candidates.canonical_form import CHECKED_ROWS, CanonicalForm
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets, Members
 from pacsklearn.candidates.outputs import (
     CandidateOutputs,
+    Known,
+    SubsetEncoder,
     candidate_outputs,
     encode_jointly,
-    fit_and_encode,
 )
 from pacsklearn.candidates.subset_fitting import (
     Outcome,
@@ -110,7 +111,7 @@ class SubsetMap:
         pair = np.packbits(np.stack([self.first, members], axis=1), axis=1)
         space = SecretSpace(pair, 2, np.full(2, 0.5), self.drawn.unit_of_row)
         known = self._jointly(space)
-        return Outcome() if known is None else _encode(*self._work, space, 1, known[1])
+        return Outcome() if known is None else self._encoder.encoded(space, 1, known[1])
 
     def _outcomes(self, space: SecretSpace) -> list[Outcome]:
         """Encodings of all candidates of a space, the first trial being its first."""
@@ -122,30 +123,34 @@ class SubsetMap:
             return [self._alone(members[:, index]) for index in range(space.n_subsets)]
         n_jobs = self.candidates.options.n_jobs
         return outcomes_over_subsets(
-            _encode, *self._work, space=space, n_jobs=n_jobs, verbose=0, each=known
+            self._encoder.encoded, space=space, n_jobs=n_jobs, verbose=0, each=known
         )
 
     @property
-    def _work(self) -> tuple[Any, ...]:
+    def _encoder(self) -> SubsetEncoder:
         own, outputs = self.candidates, self.outputs
         params = dict(own.options.fit_params)
-        return outputs.template, outputs.canonicalizer, own.X, own.y, params
+        return SubsetEncoder(
+            outputs.template, outputs.canonicalizer, own.X, own.y, params, checked_every=0
+        )
 
-    def _jointly(self, space: SecretSpace) -> list[tuple[Any, Encoding | None] | None] | None:
+    def _jointly(self, space: SecretSpace) -> list[Known] | None:
         """Model and encoding of each candidate, where they are fitted together; else None.
 
         None in place of the list where the joint fit fails.
         """
-        template, canonicalizer, X, y, params = self._work
+        one = self._encoder
         fast, ordinary = self.candidates.options.fast_fit, self.outputs.reference
 
         def fit(_: Stage) -> list[Any]:
-            return joint_models(template, X, y, params, space, ordinary, fast_fit=fast).models
+            return joint_models(
+                one.template, one.X, one.y, one.params, space, ordinary, fast_fit=fast
+            ).models
 
         models = attempt(fit, fits=True).value
         if models is None:
             return None
-        encoded = attempt(partial(encode_jointly, canonicalizer, models, X, space)).value
+        encoded = attempt(partial(encode_jointly, one.canonicalizer, models, one.X, space)).value
         return [
             None if model is None else (model, encoding)
             for model, encoding in zip(models, encoded or [None] * len(models), strict=True)
@@ -166,12 +171,6 @@ class SubsetMap:
         together = np.stack([*[outputs.vectors[0]] * _COPIES, vector])
         form = CanonicalForm(outputs.template, outputs.canonicalizer)
         return form.align(together, outputs.layout, rows)[-1]
-
-
-def _encode(*work: Any) -> Outcome:
-    outcome = fit_and_encode(*work, checked_every=0)
-    value = None if outcome.value is None else outcome.value[1]
-    return Outcome(value, outcome.failure, outcome.warnings)
 
 
 def warn_of_trials(name: str, n_failed: int, n_trials: int) -> None:
