@@ -29,6 +29,7 @@ from pacsklearn.fitting.joint_problem import Problem
 from pacsklearn.fitting.losses import Epsilon, Hinge, Logistic, Loss, Softmax, Tweedie
 from pacsklearn.fitting.penalty import Penalty
 from pacsklearn.plugin import registry
+from tests.fitting.together import together
 
 Floats = NDArray[np.float64]
 M = 6
@@ -60,14 +61,8 @@ def data(estimator: Any, n: int = 400) -> tuple[Floats, Any]:
     return X, generator.gamma(2.0, np.exp(0.3 * decision) / 2)
 
 
-def fitted_together(estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
-    fitter = registry().subset_fitter_for(estimator)
-    assert fitter is not None
-    return fitter.fit_all(estimator, X, y, space)
-
-
 def assert_solved(estimator: Any, tight: Any, X: Any, y: Any, space: SecretSpace) -> None:
-    models = fitted_together(estimator, X, y, space)
+    models = together(estimator, X, y, space)
     last = f"{estimator.steps[-1][0]}__" if hasattr(estimator, "steps") else ""
     precise = clone(estimator).set_params(**{last + name: value for name, value in tight.items()})
     for i, model in enumerate(models):
@@ -166,11 +161,11 @@ def test_weights_are_of_the_candidates_own_labels() -> None:
     X, y = data(MODELS[0][0])
     space = SecretSpace.balanced(len(X), n_subsets=M)
     estimator = LogisticRegression(C=0.5, class_weight="balanced")
-    before = fitted_together(estimator, X, y, space)[2]
+    before = together(estimator, X, y, space)[2]
     others = np.setdiff1d(np.arange(len(X)), space.rows(2))
     y[others] = "yes"
     y[others[:20]] = "no"
-    after = fitted_together(estimator, X, y, space)[2]
+    after = together(estimator, X, y, space)[2]
     assert np.allclose(before.coef_, after.coef_, rtol=0, atol=1e-8 * np.abs(before.coef_).max())
 
 
@@ -260,7 +255,7 @@ def test_other_rows_do_not_show(estimator: Any, tight: Any) -> None:
     moved, labels = X.copy(), y.copy()
     moved[others] += generator.normal(size=(others.size, 5))
     labels[others] = generator.permutation(labels[others])
-    before, after = (fitted_together(pipe, *rows, space)[2] for rows in ((X, y), (moved, labels)))
+    before, after = (together(pipe, *rows, space)[2] for rows in ((X, y), (moved, labels)))
     assert before is not None
     assert after is not None
     change = np.max(np.abs(before.steps[-1][1].coef_ - after.steps[-1][1].coef_))
@@ -297,17 +292,17 @@ def test_what_cannot_be_solved_is_left_to_the_ordinary_fit() -> None:
     space = SecretSpace.balanced(len(X), n_subsets=M)
     spoilt = X.copy()
     spoilt[7, 0] = 1e200
-    models = fitted_together(LogisticRegression(), spoilt, y, space)
+    models = together(LogisticRegression(), spoilt, y, space)
     assert [model is None for model in models] == [7 in space.rows(i) for i in range(M)]
     rare = np.where(np.arange(len(X)) == 7, "rare", y)
-    models = fitted_together(LogisticRegression(), X, rare, space)
+    models = together(LogisticRegression(), X, rare, space)
     assert [model is None for model in models] == [7 not in space.rows(i) for i in range(M)]
-    assert fitted_together(PoissonRegressor(), X, -np.ones(len(X)), space) == [None] * M
-    assert fitted_together(GammaRegressor(), X, np.zeros(len(X)), space) == [None] * M
+    assert together(PoissonRegressor(), X, -np.ones(len(X)), space) == [None] * M
+    assert together(GammaRegressor(), X, np.zeros(len(X)), space) == [None] * M
     far = X + 1e12
-    assert fitted_together(LogisticRegression(), far, y, space) == [None] * M
-    assert fitted_together(LogisticRegression(), X.astype(np.float32), y, space) == [None] * M
-    assert fitted_together(PoissonRegressor(), X, np.array(["a"] * len(X)), space) == [None] * M
+    assert together(LogisticRegression(), far, y, space) == [None] * M
+    assert together(LogisticRegression(), X.astype(np.float32), y, space) == [None] * M
+    assert together(PoissonRegressor(), X, np.array(["a"] * len(X)), space) == [None] * M
 
 
 @pytest.mark.parametrize(

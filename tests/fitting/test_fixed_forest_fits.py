@@ -17,7 +17,7 @@ from pacsklearn import (
 )
 from pacsklearn.canonical.fixed_structure_forest import FixedStructureForestCanonicalizer
 from pacsklearn.fitting import fixed_forest
-from pacsklearn.plugin import registry
+from tests.fitting.together import together
 
 M, N, P = 6, 400, 7
 GENERATOR = np.random.default_rng(0)
@@ -29,12 +29,6 @@ LABELS = np.array(["c", "a", "b"])[np.digitize(NUMBERS, np.quantile(NUMBERS, [0.
 @pytest.fixture(autouse=True)
 def _small_tables_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fixed_forest, "_LEAST_WORK", 0)
-
-
-def together(estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
-    fitter = registry().subset_fitter_for(estimator)
-    assert isinstance(fitter, fixed_forest.FixedForestFitter)
-    return fitter.fit_all(estimator, X, y, space)
 
 
 CLASSIFIER, REGRESSOR = FixedStructureForestClassifier, FixedStructureForestRegressor

@@ -15,6 +15,7 @@ from sklearn.mixture import GaussianMixture
 from pacsklearn import SecretSpace
 from pacsklearn.fitting import gaussian_mixture
 from pacsklearn.plugin import registry
+from tests.fitting.together import together
 
 M = 6
 
@@ -22,12 +23,6 @@ M = 6
 @pytest.fixture(autouse=True)
 def _small_tables_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gaussian_mixture, "_LEAST_WORK", 0)
-
-
-def together(estimator: Any, X: Any, space: SecretSpace) -> list[Any]:
-    fitter = registry().subset_fitter_for(estimator)
-    assert fitter is not None
-    return fitter.fit_all(estimator, X, None, space)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +42,7 @@ def test_the_same_fit(estimator: Any, clustered: bool) -> None:
     else:
         X = np.random.default_rng(0).normal(size=(1300, 4)) * np.arange(1, 5) + 2
     space = SecretSpace.balanced(1300, n_subsets=M)
-    models = together(estimator, X, space)
+    models = together(estimator, X, None, space)
     assert sum(model is not None for model in models) >= M - 1
     for i, model in enumerate(models):
         if model is None:
@@ -68,10 +63,10 @@ def test_groups_and_rows_of_others_leave_no_trace() -> None:
     X, _ = make_blobs(900, 3, centers=2, cluster_std=2.0, random_state=0)
     space = SecretSpace.balanced(900, n_subsets=M, groups=np.arange(900) // 3)
     estimator = GaussianMixture(2, covariance_type="diag", random_state=0)
-    before = together(estimator, X, space)[4]
+    before = together(estimator, X, None, space)[4]
     others = np.setdiff1d(np.arange(900), space.rows(4))
     X[others] = 1e6 * np.random.default_rng(1).normal(size=(others.size, 3))
-    after = together(estimator, X, space)[4]
+    after = together(estimator, X, None, space)[4]
     for name in ("weights_", "means_", "covariances_"):
         np.testing.assert_allclose(getattr(before, name), getattr(after, name), rtol=1e-12)
 
@@ -81,10 +76,10 @@ def test_a_row_that_cannot_be_squared_spoils_only_those_who_hold_it(value: float
     X, _ = make_blobs(600, 3, centers=2, cluster_std=2.0, random_state=0)
     space = SecretSpace.balanced(600, n_subsets=M)
     estimator = GaussianMixture(2, covariance_type="diag", random_state=0)
-    before = together(estimator, X, space)
+    before = together(estimator, X, None, space)
     X[5] = value
     holders = {i for i in range(M) if 5 in space.rows(i)}
-    for i, model in enumerate(together(estimator, X, space)):
+    for i, model in enumerate(together(estimator, X, None, space)):
         assert (model is None) == (i in holders)
         if model is not None:
             assert np.allclose(model.means_, before[i].means_, rtol=1e-12)
@@ -94,7 +89,7 @@ def test_what_did_not_converge_is_left_to_the_ordinary_fit() -> None:
     X = np.random.default_rng(0).normal(size=(600, 3))
     estimator = GaussianMixture(3, covariance_type="diag", random_state=0, max_iter=2, tol=1e-9)
     space = SecretSpace.balanced(600, n_subsets=M)
-    assert together(estimator, X, space) == [None] * M
+    assert together(estimator, X, None, space) == [None] * M
     fitter = registry().subset_fitter_for(estimator)
     assert fitter is not None
     with warnings.catch_warnings():
@@ -105,7 +100,7 @@ def test_what_did_not_converge_is_left_to_the_ordinary_fit() -> None:
 def test_variances_that_cancel_are_left_to_the_ordinary_fit() -> None:
     X = np.random.default_rng(0).normal(size=(600, 3)) + 1e5
     estimator = GaussianMixture(2, covariance_type="diag", random_state=0)
-    assert together(estimator, X, SecretSpace.balanced(600, n_subsets=M)) == [None] * M
+    assert together(estimator, X, None, SecretSpace.balanced(600, n_subsets=M)) == [None] * M
 
 
 @pytest.mark.parametrize(

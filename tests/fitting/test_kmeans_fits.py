@@ -13,6 +13,7 @@ from sklearn.datasets import load_iris, make_blobs
 from pacsklearn import SecretSpace
 from pacsklearn.fitting import kmeans
 from pacsklearn.plugin import registry
+from tests.fitting.together import together
 
 M = 6
 
@@ -20,12 +21,6 @@ M = 6
 @pytest.fixture(autouse=True)
 def _small_tables_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kmeans, "_LEAST_WORK", 0)
-
-
-def together(estimator: Any, X: Any, space: SecretSpace) -> list[Any]:
-    fitter = registry().subset_fitter_for(estimator)
-    assert fitter is not None
-    return fitter.fit_all(estimator, X, None, space)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +45,7 @@ def test_the_same_fit(estimator: Any, clustered: bool) -> None:
         X = np.random.default_rng(0).normal(size=(600, 7)) * np.arange(1, 8) + 20
     untouched = X.copy()
     space = SecretSpace.balanced(600, n_subsets=M)
-    for i, model in enumerate(together(estimator, X, space)):
+    for i, model in enumerate(together(estimator, X, None, space)):
         ordinary = clone(estimator).fit(X[space.rows(i)])
         assert {name for name in vars(model) if name.endswith("_")} == {
             name for name in vars(ordinary) if name.endswith("_")
@@ -69,7 +64,7 @@ def test_sums_are_taken_again_before_rounding_shows() -> None:
     space = SecretSpace.balanced(3000, n_subsets=2)
     estimator = KMeans(5, random_state=2, tol=0.0, max_iter=300)
     longest = 0
-    for i, model in enumerate(together(estimator, X, space)):
+    for i, model in enumerate(together(estimator, X, None, space)):
         ordinary = clone(estimator).fit(X[space.rows(i)])
         assert model.n_iter_ == ordinary.n_iter_
         longest = max(longest, ordinary.n_iter_)
@@ -82,17 +77,19 @@ def test_other_rows_do_not_show_at_all() -> None:
     space = SecretSpace.balanced(150, n_subsets=M)
     moved = X.copy()
     moved[np.setdiff1d(np.arange(150), space.rows(2))] *= 1e6
-    before, after = (together(KMeans(3, random_state=0), rows, space)[2] for rows in (X, moved))
+    before, after = (
+        together(KMeans(3, random_state=0), rows, None, space)[2] for rows in (X, moved)
+    )
     assert np.array_equal(before.cluster_centers_, after.cluster_centers_)
 
 
 def test_duplicates_and_few_rows_are_left_to_the_ordinary_fit() -> None:
     space = SecretSpace.balanced(40, n_subsets=4)
     X = np.repeat(np.array([[0.0], [1.0]]), 20, axis=0)
-    assert together(KMeans(3, random_state=0), X, space) == [None] * 4
-    assert together(KMeans(30, random_state=0), np.arange(40.0)[:, None], space) == [None] * 4
+    assert together(KMeans(3, random_state=0), X, None, space) == [None] * 4
+    assert together(KMeans(30, random_state=0), np.arange(40.0)[:, None], None, space) == [None] * 4
     single = X.astype(np.float32)
-    assert together(KMeans(2, random_state=0), single, space) == [None] * 4
+    assert together(KMeans(2, random_state=0), single, None, space) == [None] * 4
 
 
 @pytest.mark.parametrize(
@@ -115,5 +112,5 @@ def test_a_row_that_is_not_finite_is_left_to_the_ordinary_fit() -> None:
     X = np.random.default_rng(0).normal(size=(300, 3))
     X[5, 1] = np.nan
     space = SecretSpace.balanced(300, n_subsets=M)
-    for i, model in enumerate(together(KMeans(3, random_state=0), X, space)):
+    for i, model in enumerate(together(KMeans(3, random_state=0), X, None, space)):
         assert (model is None) == (5 in space.rows(i))
