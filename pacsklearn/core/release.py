@@ -6,11 +6,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Self, final
 
 from pacsklearn.core.event import Event
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.core.sampled_law import SampledLaw
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.individual_information import IndividualInformation
 
@@ -49,6 +51,18 @@ class Release:
     released_power: float
     individual: IndividualInformation | None = None
     noise_variances: Floats | None = field(default=None, repr=False)
+
+    @classmethod
+    def under(
+        cls,
+        law: NoiseLaw | SampledLaw,
+        value: Any,
+        guarantee: Guarantee | PufferfishGuarantee,
+        event: Event,
+    ) -> Self:
+        """Value read from what the law released, with the law's noise in each of its numbers."""
+        power, variances = law.released_power, law.noise_variances
+        return cls(value, guarantee, event, law.noise_power, power, noise_variances=variances)
 
     def save(
         self,

@@ -119,6 +119,11 @@ class SampledLaw:
         return self.span.point(output, self.step)
 
     @property
+    def released_power(self) -> float:
+        """Power of the noise that is added: all of it lies in the span."""
+        return self.noise_power
+
+    @property
     def noise_variances(self) -> Floats:
         """Variance of the noise of each released number; (d,)."""
         axes = self.span.axes

@@ -311,14 +311,7 @@ class DrawnProcedure:
             observed = self._observed(laws, plans)
         guarantee = self.guarantee(plans, provenance)
         return tuple(
-            Release(
-                plan.value(law.decode(one)),
-                guarantee,
-                event,
-                law.noise_power,
-                law.noise_power,
-                noise_variances=law.noise_variances,
-            )
+            Release.under(law, plan.value(law.decode(one)), guarantee, event)
             for plan, law, one in zip(plans, laws, observed, strict=True)
         )
 

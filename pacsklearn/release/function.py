@@ -139,14 +139,7 @@ def release_value(
         public=plan.public,
         provenance=plan.provenance,
     )
-    return Release(
-        plan.value(law.decode(observed)),
-        guarantee,
-        event,
-        law.noise_power,
-        law.released_power,
-        noise_variances=law.noise_variances,
-    )
+    return Release.under(law, plan.value(law.decode(observed)), guarantee, event)
 
 
 def _padded(

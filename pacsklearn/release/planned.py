@@ -139,14 +139,7 @@ def release_planned(
         provenance=provenance,
     )
     return tuple(
-        Release(
-            plan.value(one.decode(integers)),
-            guarantee,
-            event,
-            one.noise_power,
-            one.released_power,
-            noise_variances=one.noise_variances,
-        )
+        Release.under(one, plan.value(one.decode(integers)), guarantee, event)
         for plan, one, integers in zip(plans, law.laws, observed, strict=True)
     )
 

@@ -167,7 +167,7 @@ def release_sampled(
     )
     guarantee = replace(guarantee, ledger_head=ledger_head(account.shared))
     value = values.restore(law.decode(observed))
-    return Release(value, guarantee, event, law.noise_power, law.noise_power)
+    return Release(value, guarantee, event, law.noise_power, law.released_power)
 
 
 def _secret_point(
