@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -15,14 +14,14 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.additive.losses import LogisticLoss, Loss, SoftmaxLoss
+from pacsklearn.core.score_classifier import ScoreClassifier
 from pacsklearn.forests.fixed_structure_forest import checked_weights
-from pacsklearn.information.arrays import Floats
 
 __all__ = ["AdditiveClassifier", "loss_of_classes"]
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveClassifier(ClassifierMixin, AdditiveModel):
+class AdditiveClassifier(ClassifierMixin, AdditiveModel, ScoreClassifier):
     """Additive logistic regression on public bins, made to be released.
 
     The score of a row is an intercept plus one number for each column, looked up by the bin or the
@@ -115,29 +114,6 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         w = self.solve(design, loss, weights, penalty)
         self.set_weights(w, np.asarray(design @ w))
         return self
-
-    def decision_function(self, X: Any) -> Floats:
-        """Log-odds of the second class, (n_rows,); or a score a class, (n_rows, n_classes)."""
-        scores = self.scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities; (n_rows, n_classes)."""
-        scores = self.scores(X)
-        if scores.shape[1] > 1:
-            return np.asarray(softmax(scores, axis=1))
-        return np.column_stack([expit(-scores), expit(scores)])
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the class probabilities."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class of each row."""
-        scores = self.scores(X)
-        best = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[best])
 
 
 def loss_of_classes(codes: NDArray[np.intp], n_classes: int) -> Loss:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from pacsklearn.core.score_classifier import ScoreClassifier
 from pacsklearn.information.arrays import Floats
 from pacsklearn.stepwise.calibration import calibrated
 from pacsklearn.stepwise.stepwise_model import StepwiseModel, covariances
@@ -20,7 +20,7 @@ __all__ = ["StepwiseClassifier"]
 
 
 @dataclass(eq=False, repr=False)
-class StepwiseClassifier(ClassifierMixin, StepwiseModel):
+class StepwiseClassifier(ClassifierMixin, StepwiseModel, ScoreClassifier):
     """Linear classifier of the few columns that explain the classes best, made to be released.
 
     Small budgets pay for a handful of numbers. The columns are found by forward stepwise
@@ -94,26 +94,3 @@ class StepwiseClassifier(ClassifierMixin, StepwiseModel):
         if len(coef) == 2:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
         self.coef_, self.intercept_ = coef, intercept
-
-    def decision_function(self, X: Any) -> Floats:
-        """Log-odds of the second class, (n_rows,); or a score a class, (n_rows, n_classes)."""
-        scores = self.scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities; (n_rows, n_classes)."""
-        scores = self.scores(X)
-        if scores.shape[1] > 1:
-            return np.asarray(softmax(scores, axis=1))
-        return np.column_stack([expit(-scores), expit(scores)])
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the class probabilities."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class of each row."""
-        scores = self.scores(X)
-        best = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[best])
