@@ -90,6 +90,7 @@ class Table:
         self._stream: Any = None
         self._profile: TableProfile | None = None
         self._columns: Any = None
+        self._trace: int | None = None
 
     @property
     def has_target(self) -> bool:
@@ -139,14 +140,15 @@ class Table:
         self.n_passes += 1
         totals: list[Any] | None = None
         pieces: list[ProfilePiece] = []
-        n_rows = 0
+        n_rows = trace = 0
         known = self._profile
         task = partial(_summed, self._reader, work, known is None)
         size = None if known is None else known.n_rows
         with PassProgress(self.n_passes, size, self._stream) as progress:
             results = self._engine.run(task, self._reader.source.n_parts, progress.saw)
-            for sums, piece, rows, columns in results:
+            for sums, piece, rows, columns, seen in results:
                 n_rows += rows
+                trace = (trace + seen) % 2**64
                 progress.reached(n_rows)
                 if rows:
                     self._columns = _same(self._columns, columns)
@@ -161,6 +163,12 @@ class Table:
             )
         if not n_rows or totals is None:
             raise TableError("The table has no rows.")
+        if self._trace not in (None, trace):
+            raise TableError(
+                "The source gives other rows in this pass than in another one, or in another "
+                "order; which candidates a row is in must be the same each time."
+            )
+        self._trace = trace
         if known is None:
             self._profile = TableProfile.of(pieces, self.unit)
         return totals
@@ -176,22 +184,23 @@ def _summed(
     profiled: bool,
     part: int,
     saw: Callable[[int], None] | None = None,
-) -> tuple[list[Any] | None, ProfilePiece | None, int, Any]:
-    """Sums over one piece, what the profile needs of it, its rows, and its columns."""
+) -> tuple[list[Any] | None, ProfilePiece | None, int, Any, int]:
+    """Sums over one piece, what the profile needs of it, its rows, its columns, and its trace."""
     totals: list[Any] | None = None
     piece, columns = None, None
     if profiled:
         piece = ProfilePiece(grouped=reader.unit is not None, n_parts=reader.source.n_parts)
-    n_rows = 0
+    n_rows = trace = 0
     for batch in reader.batches(part):
         columns = _same(columns, batch.columns)
         n_rows += len(batch.rows)
+        trace = (trace + batch.trace()) % 2**64
         if piece is not None:
             piece.see(batch)
         totals = _added(totals, [] if work is None else work(batch))
         if saw is not None:
             saw(len(batch.rows))
-    return totals, piece, n_rows, columns
+    return totals, piece, n_rows, columns, trace
 
 
 def _same(known: Any, columns: Any) -> Any:

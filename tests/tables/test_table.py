@@ -96,6 +96,25 @@ def test_a_source_that_changes_is_noticed() -> None:
         table.total(sums)
 
 
+def test_rows_that_change_places_are_noticed() -> None:
+    # A row named by its place would be in other candidates than in the pass before.
+    rows = np.random.default_rng(3).integers(3, size=(1000, 2)).astype(float)
+    rows[:2] = [[0.0, 1.0], [1.0, 0.0]]
+    passes = iter([rows, rows, rows[np.r_[1, 0, 2:1000]]])
+    table = Table(lambda: np.array_split(next(passes), 3))
+    table.total(sums)
+    table.total(sums)
+    with pytest.raises(TableError, match="in another order; which candidates a row is in"):
+        table.total(sums)
+
+
+def test_units_may_come_in_another_order() -> None:
+    frame = FRAME.assign(who=np.arange(1000) // 5)
+    passes = iter([frame, frame.iloc[::-1]])
+    table = Table(lambda: [next(passes)], unit="who")
+    assert table.total(sums)[0] == pytest.approx(table.total(sums)[0])
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
