@@ -112,7 +112,11 @@ def _sections(
     data = [about.get("data") or _UNSAID]
     if rows:
         data.append(f"{rows:,} records; a secret selection of them was used.")
-    parameters = [(name, repr(value)) for name, value in sorted(model.get_params().items())]
+    parameters = [
+        (name, repr(value))
+        for name, value in sorted(model.get_params().items())
+        if not (isinstance(value, str) and value in _NOT_GIVEN)
+    ]
     files = "model.skops and model.onnx" if has_onnx else "model.skops"
     return [
         (2, "Model description", [about.get("description") or _UNSAID]),
@@ -142,6 +146,9 @@ def _sections(
         (2, "Model Card Contact", [about.get("contact") or _UNSAID]),
     ]  # fmt: skip
 
+
+# What scikit-learn's signatures say of parameters that are on their way out and were left alone.
+_NOT_GIVEN: Final = ("deprecated", "warn")
 
 _START: Final = (
     "```python\nfrom pacsklearn import load_bundle\n\n"

@@ -3,6 +3,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from pacsklearn.core.statement_rendering import percent_up
 from pacsklearn.publishing.card import ABOUT, checked_about, model_card
@@ -36,6 +37,15 @@ def test_the_promise_and_its_limits_are_on_the_card(private):
     assert len(private.guarantee_.not_covered) > 2
     for sentence in private.guarantee_.not_covered:
         assert sentence in markdown
+
+
+def test_words_that_stand_for_parameters_left_alone_are_not_shown(private):
+    released = LogisticRegression()
+    released.penalty = "deprecated"  # what scikit-learn 1.8's signature says
+    guarantee, inputs = private.guarantee_, model_inputs(private.released_estimator_)
+    for shown in model_card(released, guarantee, inputs, {}, has_onnx=True):
+        assert "deprecated" not in shown
+        assert "fit_intercept" in shown
 
 
 def test_what_the_curator_says_is_text_and_nothing_else(private):
