@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.subset_seed import SubsetSeed
+from pacsklearn.estimators.enclosing_pipeline import warn_of_steps_before
 from pacsklearn.estimators.families import classifier_families, regressor_families, teacher
 from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
 from pacsklearn.estimators.pac_private import PACPrivate
@@ -116,6 +117,7 @@ class _AutoPrivate(BaseEstimator):
         -------
         self
         """
+        warn_of_steps_before(self, f"{type(self).__name__}(families=[make_pipeline(...)])")
         model = self._model(X)
         try:
             model.fit(X, y, groups=groups)

@@ -14,10 +14,11 @@ from pacsklearn.plugin import registry
 __all__ = ["warn_of_steps_before"]
 
 
-def warn_of_steps_before(estimator: Any) -> None:
+def warn_of_steps_before(estimator: Any, inside: str = "PACPrivate(make_pipeline(...))") -> None:
     """Warn when a pipeline that is being fitted ends with ``estimator`` and learned before it.
 
-    A step is told nothing of the pipeline it stands in: who calls is looked up.
+    ``inside`` shows how the steps are put inside. A step is told nothing of the pipeline it stands
+    in: who calls is looked up.
     """
     frame = sys._getframe(1)
     while frame is not None:
@@ -28,7 +29,7 @@ def warn_of_steps_before(estimator: Any) -> None:
                 warnings.warn(
                     f"Pipeline steps before {type(estimator).__name__} were fitted on all rows and "
                     f"are covered by no guarantee: {', '.join(learned)}. Do not release them; put "
-                    "the whole pipeline inside: PACPrivate(make_pipeline(...)).",
+                    f"the whole pipeline inside: {inside}.",
                     PrivacyLeakWarning,
                     stacklevel=3,
                 )

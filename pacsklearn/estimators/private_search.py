@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from pacsklearn._validation import check_budget
 from pacsklearn.accounting.open_ledger import open_ledger
 from pacsklearn.core.ledger import Ledger, MemoryLedger, Reservation
+from pacsklearn.estimators.enclosing_pipeline import warn_of_steps_before
 from pacsklearn.exceptions import BudgetError
 
 __all__ = ["PrivateGridSearchCV"]
@@ -153,6 +154,7 @@ class PrivateGridSearchCV(GridSearchCV):
         PrivateGridSearchCV
             Fitted.
         """
+        warn_of_steps_before(self, "PrivateGridSearchCV(PACPrivate(make_pipeline(...)), ...)")
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         total = self._cost(cv, X, y, params.get("groups"))
         if self.ledger is None:

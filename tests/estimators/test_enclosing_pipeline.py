@@ -12,7 +12,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
-from pacsklearn import PACPrivate, SRPPPrivate
+from pacsklearn import AutoPrivateClassifier, PACPrivate, PrivateGridSearchCV, SRPPPrivate
 from pacsklearn.exceptions import PrivacyLeakWarning
 
 X, Y = load_iris(return_X_y=True)
@@ -38,6 +38,27 @@ def test_a_step_that_saw_all_rows_is_named(before: Any, wrap: str) -> None:
     assert wrap in message
     assert any("Preparation outside" in text for text in last.guarantee_.not_covered)
     assert f"covered by no guarantee: {type(before).__name__.lower()}." in message
+
+
+@pytest.mark.parametrize(
+    ("last", "inside"),
+    [
+        (
+            AutoPrivateClassifier(families=[RidgeClassifier()], budget=1, n_subsets=8),
+            "AutoPrivateClassifier(families=[make_pipeline(...)])",
+        ),
+        (
+            PrivateGridSearchCV(private(RidgeClassifier()), {"budget": [1.0]}, cv=2, budget=9),
+            "PrivateGridSearchCV(PACPrivate(make_pipeline(...)), ...)",
+        ),
+    ],
+    ids=["auto", "search"],
+)
+def test_estimators_that_fit_private_ones_inside_warn_once(last: Any, inside: str) -> None:
+    (message,) = told(make_pipeline(StandardScaler(), last))
+    assert "covered by no guarantee: standardscaler." in message
+    assert f"put the whole pipeline inside: {inside}." in message
+    assert told(last) == []
 
 
 @pytest.mark.parametrize(
