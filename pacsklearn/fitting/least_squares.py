@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any, final
 
 import numpy as np
+from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 from sklearn.linear_model import LinearRegression, Ridge
 
 from pacsklearn.core.subset_fitter import SubsetFitter
@@ -78,11 +79,12 @@ def solved_ridge(products: Floats, towards: Floats, alpha: float, loss: float) -
     matrix = products.copy()
     matrix[np.diag_indices(len(matrix))] += alpha
     scaled, units = well_scaled(matrix)
-    spectrum = np.linalg.eigvalsh(scaled)
-    if spectrum[0] <= 0 or is_doubtful(loss, spectrum[-1] / spectrum[0]):
+    factor, failed = dpotrf(scaled, lower=1)
+    # Of a symmetric matrix this norm's condition number is no smaller than the spectral one.
+    closeness = 0.0 if failed else dpocon(factor, np.abs(scaled).sum(axis=0).max(), uplo="L")[0]
+    if not closeness or is_doubtful(loss, 1 / closeness):
         return None
-    solved = np.linalg.solve(scaled, towards / units[:, None]) / units[:, None]
-    return np.asarray(solved.T)
+    return np.asarray(dpotrs(factor, towards / units[:, None], lower=1)[0].T / units)
 
 
 def _keep_rank(model: Any, matrix: Floats) -> bool:

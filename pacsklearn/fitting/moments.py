@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -18,7 +18,7 @@ __all__ = ["MomentSums", "Moments", "class_moments", "is_doubtful", "subset_mome
 _LARGEST = 1e100
 _EPSILON = float(np.finfo(np.float64).eps)
 _DOUBT = 1e-10
-_FLAT = 2
+_BY_CLASS = 3
 
 
 @final
@@ -131,37 +131,25 @@ class MomentSums:
         Moments or None
         """
         spoilt, summed, products = self.arrays
+        each: dict[str, Floats] = {}
+        if summed.ndim == _BY_CLASS:
+            spoilt = spoilt + np.any(summed[:, :, 0] == 0, axis=1)
+            each = {f"class_{name}": own for name, own in _moments(summed, products).items()}
+            summed = summed.sum(axis=1)
+            products = products.sum(axis=1) if products.ndim > _BY_CLASS else products
+        elif not summed.size:
+            squares = np.diagonal(products, axis1=1, axis2=2)[:, 1:]
+            summed = np.concatenate([products[:, 0], squares], axis=1)
+        each |= _moments(summed, products)
+        losses = _losses(each["square"], each["variance"])
+        n_rows = each.pop("count")
         for i, bad in enumerate(spoilt):
-            products_of = products[i, ..., 1:, 1:] if products[i].size else None
-            if summed.ndim == 3:
-                yield None if bad else self._of_classes(summed[i], products_of)
-                continue
-            if summed[i].size:
-                n, (sums, squares) = summed[i, 0], np.split(summed[i, 1:], 2)
-            else:
-                n, sums, squares = products[i, 0, 0], products[i, 0, 1:], np.diag(products[i])[1:]
-            yield None if bad else _moments(n, sums, squares, self.n_features, products_of)
-
-    def _of_classes(self, summed: Floats, products: Floats | None) -> Moments | None:
-        count, (sums, squares) = summed[:, 0], np.split(summed[:, 1:], 2, axis=1)
-        if not count.all():
-            return None
-        whole = products if products is None or products.ndim == _FLAT else products.sum(axis=0)
-        moments = _moments(
-            count.sum(), sums.sum(axis=0), squares.sum(axis=0), self.n_features, whole
-        )
-        mean, square = sums / count[:, None], squares / count[:, None]
-        around = None
-        if products is not None and products is not whole:
-            around = products - count[:, None, None] * mean[:, :, None] * mean[:, None, :]
-        return replace(
-            moments,
-            class_scatter=around,
-            class_count=count,
-            class_mean=mean,
-            class_square=square,
-            class_variance=square - mean**2,
-        )
+            own = {name: values[i] for name, values in each.items()}
+            yield (
+                None
+                if bad
+                else Moments(int(n_rows[i]), self.n_features, loss=float(losses[i]), **own)
+            )
 
 
 def subset_moments(
@@ -213,28 +201,23 @@ def class_moments(
     return sums.moments()
 
 
-def _moments(
-    n: float, sums: Floats, squares: Floats, n_features: int, products: Floats | None
-) -> Moments:
-    mean, square = sums / n, squares / n
-    variance = square - mean**2
-    return Moments(
-        n_rows=int(n),
-        n_features=n_features,
-        mean=mean,
-        variance=variance,
-        square=square,
-        scatter=None if products is None else products - n * np.outer(mean, mean),
-        loss=_loss(square, variance),
-    )
+def _moments(summed: Floats, products: Floats) -> dict[str, Floats]:
+    """Counts, means, variances, and scatter where products are of as many groups of rows."""
+    count, (sums, squares) = summed[..., 0], np.split(summed[..., 1:], 2, axis=-1)
+    with np.errstate(invalid="ignore"):  # of no rows at all
+        mean, square = sums / count[..., None], squares / count[..., None]
+    found = {"count": count, "mean": mean, "square": square, "variance": square - mean**2}
+    if products.ndim == mean.ndim + 1 and products.size:
+        around = count[..., None, None] * mean[..., :, None] * mean[..., None, :]
+        found["scatter"] = np.subtract(products[..., 1:, 1:], around, out=around)
+    return found
 
 
 def _class_products(
     table: Floats, codes: NDArray[np.intp], code: int, space: Memberships
 ) -> Floats:
     """Products of one class's rows: the others are left out, whatever they hold."""
-    own = np.flatnonzero(codes == code)
-    return member_products(table[own], space, own)
+    return member_products(table, space, np.flatnonzero(codes == code))
 
 
 def _spoilt(usable: NDArray[np.bool_], space: Memberships) -> Floats:
@@ -252,8 +235,8 @@ def _usable(table: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     return np.where(usable[:, None], table, 0.0), usable
 
 
-def _loss(square: Floats, variance: Floats) -> float:
-    there = square > 0
-    with np.errstate(divide="ignore"):
-        ratio = np.where(variance > 0, square / np.where(variance > 0, variance, 1.0), np.inf)
-    return float(np.max(ratio[there], initial=1.0))
+def _losses(square: Floats, variance: Floats) -> Floats:
+    """Largest ratio of a mean square to a variance in each row; 1 where there is none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(variance > 0, square / variance, np.inf)
+    return np.asarray(np.max(np.where(square > 0, ratio, 1.0), axis=1, initial=1.0))

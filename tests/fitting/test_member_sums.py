@@ -21,6 +21,22 @@ def test_against_each_subset(n: int, q: int, n_subsets: int) -> None:
         assert products[i] == pytest.approx(own.T @ own, abs=1e-9)
 
 
+@pytest.mark.parametrize("n_subsets", [12, 32])
+def test_rows_are_read_block_by_block(n_subsets: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pacsklearn.fitting.member_sums._ROWS", 1000)
+    generator = np.random.default_rng(3)
+    table, codes = generator.normal(size=(3500, 4)), generator.integers(0, 3, 3500)
+    space = SecretSpace.balanced(3500, n_subsets=n_subsets)
+    sums = member_sums(table, space, codes, 3, squares=True)
+    products = member_products(table, space, np.flatnonzero(codes == 1))
+    for i in range(n_subsets):
+        own = space.rows(i)
+        own = table[own[codes[own] == 1]]
+        both = np.concatenate([own.sum(axis=0), np.square(own).sum(axis=0)])
+        assert sums[i, 1] == pytest.approx(both, abs=1e-9)
+        assert products[i] == pytest.approx(own.T @ own, abs=1e-9)
+
+
 def test_groups_move_together() -> None:
     generator = np.random.default_rng(1)
     table, groups = generator.normal(size=(300, 2)), generator.integers(0, 40, 300)

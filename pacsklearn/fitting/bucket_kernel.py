@@ -1,0 +1,55 @@
+"""Sums over buckets of rows: those that the same ones of a few subsets hold; compiled.
+
+Importing this module imports numba.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pacsklearn.information.compiled import compiled
+
+__all__ = ["add_products", "add_rows"]
+
+# Rows multiplied at once: they and their products stay in the cache.
+_ROWS = 256
+
+
+@compiled()
+def add_rows(table, rows, buckets, sums):
+    """Add each of the rows to the sum of its bucket, and its squares where there is room for them.
+
+    Rows of bucket 0 are in none of the subsets.
+    """
+    q = table.shape[1]
+    squares = sums.shape[1] > q
+    for i in range(rows.shape[0]):
+        bucket = buckets[i]
+        if bucket == 0:
+            continue
+        row, own = table[rows[i]], sums[bucket]
+        for j in range(q):
+            own[j] += row[j]
+        if squares:
+            for j in range(q):
+                own[q + j] += row[j] * row[j]
+
+
+@compiled()
+def add_products(table, rows, edges, products):
+    """Products of the rows of each bucket but the first, which stand beside each other."""
+    q = table.shape[1]
+    own, part = np.empty((_ROWS, q)), np.empty((q, q))
+    for b in range(1, products.shape[0]):
+        products[b] = 0.0
+        for first in range(edges[b], edges[b + 1], _ROWS):
+            some = min(_ROWS, edges[b + 1] - first)
+            for k in range(some):
+                row = rows[first + k]
+                for j in range(q):
+                    own[k, j] = table[row, j]
+            if first == edges[b]:
+                np.dot(own[:some].T, own[:some], products[b])
+            else:
+                np.dot(own[:some].T, own[:some], part)
+                products[b] += part
