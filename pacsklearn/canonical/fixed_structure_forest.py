@@ -31,6 +31,7 @@ _TRIED = (0.25, 0.5, 1.0, 2.0)
 # A relative error of the scale changes no decision, only how sure the probabilities look.
 _SCALE_WEIGHT = 0.01
 _LEAST_LOG_SCALE = -30.0
+_NUMBERS = ("thresholds_", "leaf_values_")
 # Thresholds that no row is near cost next to nothing, but noise there is not free either.
 _LEAST_SHARE = 1e-6
 
@@ -65,16 +66,16 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
         rows = numeric_rows(X)
         if sparse.issparse(rows):
             return None
-        from pacsklearn.forests.forest_kernel import mean_square
+        from pacsklearn.forests.forest_kernel import mean_squares
 
         order = forest_structure(models[0], rows.shape[1]).order
         used, asked = np.unique(order, return_inverse=True)
         columns, asked = np.ascontiguousarray(rows[:, used].T), asked.reshape(order.shape)
-        return [
-            self._encoding(model, np.sqrt(mean_square(columns, own, asked, *numbers)))
-            for i, model in enumerate(models)
-            for own, numbers in [(space.rows(i), (model.thresholds_, model.leaf_values_))]
-        ]
+        own = [space.rows(i) for i in range(len(models))]
+        edges = np.cumsum([0, *map(len, own)])
+        numbers = (np.stack([getattr(model, name) for model in models]) for name in _NUMBERS)
+        squares = mean_squares(columns, np.concatenate(own), edges, asked, *numbers)
+        return [self._encoding(*both) for both in zip(models, np.sqrt(squares), strict=True)]
 
     def _encoding(self, estimator: Any, size: float) -> Encoding:
         """Encoding of a forest with averages of root mean square ``size`` about equal ones."""

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any, NamedTuple, final
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import validate_data
 
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
+from pacsklearn.fitting.class_weights import are_usable, class_weights
 from pacsklearn.fitting.convex_fitter import double_rows
-from pacsklearn.forests.classifier import FixedStructureForestClassifier
+from pacsklearn.forests.classifier import FixedStructureForestClassifier, root_weights
 from pacsklearn.forests.feature_scale import FeatureScale, public_scale, spanned_scale
-from pacsklearn.forests.growth import Statistics, chosen_units, impurity_unit, summed_upward
+from pacsklearn.forests.growth import chosen_units, impurity_unit, summed_upward
 from pacsklearn.forests.regressor import FixedStructureForestRegressor
 from pacsklearn.forests.structure import ForestStructure, forest_structure
 from pacsklearn.information.arrays import Floats
@@ -48,62 +50,82 @@ class FixedForestFitter(SubsetFitter):
         if table is None or np.ndim(y) != 1 or table.shape[0] * m < _LEAST_WORK:
             return [None] * m
         targets = np.asarray(y)
-        if not is_classifier(estimator) and targets.dtype.kind not in "iuf":
+        if not np.isfinite(table).all() or not _are_usable(estimator, targets):
             return [None] * m
-        if not np.isfinite(table).all() or not _is_finite(targets):
-            return [None] * m
-        features = BaseEstimator()
-        validate_data(features, X, skip_check_array=True)
+        blank = clone(estimator)
+        validate_data(blank, X, skip_check_array=True)
         structure = forest_structure(estimator, table.shape[1])
         growth = _Growth(estimator, np.ascontiguousarray(table), structure)
+        labels = np.unique(targets, return_inverse=True) if is_classifier(estimator) else None
         places = table.shape[0] * (structure.order.shape[0] + len(growth.used))
         together = max(1, _MOST_PLACES // places)
-        blank, models = clone(estimator), list[Any]()
-        labels = _Labels.of(estimator, targets)
+        models: list[Any] = [None] * m
         for start in range(0, m, together):
-            part = [copy(blank) for _ in range(start, min(start + together, m))]
-            members = []
-            for i, model in enumerate(part, start=start):
-                vars(model).update(vars(features))
-                member = _member(model, space.rows(i), targets, labels)
-                if member is not None:
-                    members.append(member)
-            if members:
-                growth.grow(members)
-            models += [model if hasattr(model, "leaf_values_") else None for model in part]
+            parts = {}
+            for i in range(start, min(start + together, m)):
+                part = _Part.of(copy(blank), space.rows(i), targets, labels)
+                if part is not None:
+                    parts[i] = part
+            if parts:
+                growth.grow(list(parts.values()))
+            for i, part in parts.items():
+                models[i] = part.model if hasattr(part.model, "leaf_values_") else None
         return models
 
 
-class _Member:
-    """One candidate's forest while it grows.
+@final
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """One candidate's rows, and what impurity and leaves follow from.
 
     Parameters
     ----------
     model : estimator
+        To be fitted.
     rows : ndarray of int
         In the table.
-    statistics : Statistics
-    places : ndarray of int
-        Where the rows stand in the statistics.
+    codes : ndarray of uint32
+        Column of the statistics from which a row's values are added.
+    values : ndarray of shape (width, n_rows)
+        The statistics, or one number for each row where it adds to its class's column alone.
     total : ndarray of shape (q,)
         Sum of the rows' statistics.
+    weights : ndarray of shape (n_rows,)
+    origin : float
     """
 
-    def __init__(
-        self,
+    model: Any
+    rows: NDArray[np.int64]
+    codes: NDArray[np.uint32]
+    values: Floats
+    total: Floats
+    weights: Floats
+    origin: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
         model: Any,
         rows: NDArray[np.int64],
-        statistics: Statistics,
-        places: NDArray[np.int64],
-        total: Floats,
-    ) -> None:
-        self.model, self.rows = model, rows
-        self.statistics, self.places, self.total = statistics, places, total
-        self.is_doubtful = False
-        self.scale: FeatureScale
-        self.slack: Floats
-        self.cells: NDArray[np.uint16]
-        self.node: NDArray[np.uint16]
+        targets: NDArray[Any],
+        labels: tuple[NDArray[Any], NDArray[np.intp]] | None,
+    ) -> _Part | None:
+        """None where the rows miss a class."""
+        if labels is None:
+            own = model.statistics(targets[rows])
+            codes = np.zeros(len(rows), dtype=np.uint32)
+            total = own.values.sum(axis=0)
+            return cls(model, rows, codes, own.values.T, total, own.weights, own.origin)
+        classes, codes = labels[0], labels[1][rows].astype(np.uint32)
+        counts = np.bincount(codes, minlength=classes.size).astype(np.float64)
+        if not counts.all():
+            return None
+        model.classes_ = classes.copy()
+        told = model.class_weight
+        factors = root_weights(counts) if _is_root(told) else class_weights(told, classes, counts)
+        weights = np.ones(len(rows)) if factors is None else factors[codes]
+        total = np.bincount(codes, weights, classes.size)  # one by one, as the ordinary fit does
+        return cls(model, rows, codes, weights[None], total.astype(np.float64), weights)
 
 
 class _Growth:
@@ -119,126 +141,87 @@ class _Growth:
         given = estimator.feature_range
         self.public = None if given is None else public_scale(given, table.shape[1])
 
-    def grow(self, members: list[_Member]) -> None:
+    def grow(self, parts: list[_Part]) -> None:
         """Fit the models, except those that rounding decides about."""
-        from pacsklearn.forests.forest_kernel import sum_leaves
+        from pacsklearn.forests import forest_kernel as kernel
 
-        n_trees, depth = self.structure.order.shape
-        for member in members:
-            self._start(member)
-        thresholds = np.empty((len(members), n_trees, 2**depth - 1))
-        if not self.learns:
-            for found, member in zip(thresholds, members, strict=True):
-                found[:] = member.scale.raw(self.structure.units, self.structure.features)
-        for level in range(depth):
+        (n_trees, depth), m, q = self.structure.order.shape, len(parts), len(parts[0].total)
+        rows = np.concatenate([part.rows for part in parts])
+        edges = np.cumsum([0, *(len(part.rows) for part in parts)])
+        codes = np.concatenate([part.codes for part in parts])
+        values = np.concatenate([part.values for part in parts], axis=1)
+        centres, half_widths = self._scales(parts, rows, edges)
+        scales = [FeatureScale(*both) for both in zip(centres, half_widths, strict=True)]
+        centre, half_width = centres[:, self.used], half_widths[:, self.used]
+        # A scale that is stated is known exactly.
+        slack = _CLOSE * (half_width + np.abs(centre))
+        slack = slack if self.public is None else np.full_like(slack, -1.0)
+        doubtful = np.zeros(m, dtype=bool)
+        node = np.zeros((n_trees, len(rows)), dtype=np.uint16)
+        features, grid = self.structure.features, self.rule.grid
+        if self.learns:
+            wholes = np.array([impurity_unit(part.total, self.impurity) for part in parts])
+            cells = np.empty((len(self.used), len(rows)), dtype=np.uint16)
+            raw = np.stack([scale.raw(grid, self.used[:, None]) for scale in scales])
+            steps = slack * (len(grid) - 1) / (2 * half_width)
+            where = self.columns, rows, edges
+            doubtful = kernel.grid_cells(*where, centre, half_width, raw, steps, cells)
+            thresholds = np.empty((m, *features.shape))
+        else:
+            thresholds = np.stack([scale.raw(self.structure.units, features) for scale in scales])
+        for level, asked in enumerate(np.ascontiguousarray(self.asked.T)):
             nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
             if self.learns:
-                thresholds[:, :, nodes] = self._chosen(members, level)
-            self._descend(members, thresholds[:, :, nodes], level)
-        for found, member in zip(thresholds, members, strict=True):
-            if member.is_doubtful:
-                continue
-            model, values = member.model, member.statistics.values
-            sums = np.zeros((n_trees, 2**depth, values.shape[1]))
-            sum_leaves(member.node, values, member.places, sums)
-            model.features_, model.thresholds_ = self.structure.features, found.copy()
-            model.centre_, model.half_width_ = member.scale
-            model.set_leaves(summed_upward(sums), member.statistics.origin)
+                counts = np.zeros((m, n_trees, 2**level, len(grid) + 1, q))
+                kernel.count_cells(cells, asked, node, edges, codes, values, counts)
+                units = self._chosen(counts, wholes)
+                for own, scale, unit in zip(thresholds, scales, units, strict=True):
+                    own[:, nodes] = scale.raw(unit, features[:, nodes])
+            own = np.ascontiguousarray(thresholds[:, :, nodes])
+            kernel.descend_level(self.columns, rows, edges, asked, own, slack, node, doubtful)
+        sums = np.zeros((m, n_trees, 2**depth, q))
+        kernel.sum_leaves(node, edges, codes, values, sums)
+        nodes_of = summed_upward(sums.reshape(m * n_trees, 2**depth, q))
+        origins = np.repeat([part.origin for part in parts], n_trees)
+        means = parts[0].model.leaf_means(nodes_of, origins)
+        means, nodes_of = (one.reshape(m, n_trees, *one.shape[1:]) for one in (means, nodes_of))
+        for i in np.flatnonzero(~doubtful):
+            model = parts[i].model
+            model.features_, model.thresholds_ = features, thresholds[i].copy()
+            model.centre_, model.half_width_ = scales[i]
+            model.set_leaves(means[i].copy(), nodes_of[i])
 
-    def _start(self, member: _Member) -> None:
-        """Scale and cells of the candidate's own rows, all of them at the roots."""
-        from pacsklearn.forests.forest_kernel import grid_cells, mean_spread
+    def _scales(
+        self, parts: list[_Part], rows: NDArray[np.int64], edges: NDArray[np.int64]
+    ) -> FeatureScale:
+        """Scale of every candidate, by its own rows; of shape (candidates, features)."""
+        from pacsklearn.forests.forest_kernel import mean_spread
 
-        if self.public is None:
-            weights = member.statistics.weights[member.places]
-            scale = spanned_scale(*mean_spread(self.table, member.rows, weights / weights.sum()))
-        else:
-            scale = self.public
-        member.scale, grid = scale, self.rule.grid
-        centre, half_width = scale.centre[self.used], scale.half_width[self.used]
-        slack = _CLOSE * (1 + np.abs(centre) / half_width)
-        member.slack = slack * half_width if self.public is None else np.full(len(slack), -1.0)
-        shape = len(member.rows)
-        member.node = np.zeros((len(self.asked), shape), dtype=np.uint16)
-        if self.learns:
-            member.cells = np.empty((len(self.used), shape), dtype=np.uint16)
-            raw = scale.raw(grid, self.used[:, None])
-            steps = member.slack * (len(grid) - 1) / (2 * half_width)
-            member.is_doubtful = grid_cells(
-                self.columns, member.rows, centre, half_width, raw, steps, member.cells
-            )
+        if self.public is not None:
+            shape = (len(parts), self.table.shape[1])
+            return FeatureScale(*(np.broadcast_to(one, shape) for one in self.public))
+        shares = np.concatenate([part.weights / part.weights.sum() for part in parts])
+        return spanned_scale(*mean_spread(self.table, rows, edges, shares))
 
-    def _chosen(self, members: list[_Member], level: int) -> Floats:
-        """Thresholds of one level, of shape (candidates, trees, nodes)."""
-        from pacsklearn.forests.forest_kernel import count_cells
-
-        n_trees, n_nodes, width = len(self.asked), 2**level, len(self.rule.grid) + 1
-        q = members[0].statistics.values.shape[1]
-        counts = np.zeros((len(members), n_trees, n_nodes, width, q))
-        wholes = np.empty(len(members))
-        for i, member in enumerate(members):
-            values = member.statistics.values
-            asked = self.asked[:, level]
-            count_cells(member.cells, asked, member.node, values, member.places, counts[i])
-            wholes[i] = impurity_unit(member.total, self.impurity)
+    def _chosen(self, counts: Floats, wholes: Floats) -> Floats:
+        """Thresholds of one level in units of their range, of shape (candidates, trees, nodes)."""
+        m, n_trees, n_nodes, width, q = counts.shape
         units = chosen_units(
             counts.reshape(-1, width, q),
             self.impurity,
             np.repeat(wholes, n_trees * n_nodes)[:, None],
             self.rule,
         )
-        units = units.reshape(len(members), n_trees, n_nodes)
-        features = self.structure.order[:, level, None]
-        raw = [m.scale.raw(own, features) for m, own in zip(members, units, strict=True)]
-        return np.stack(raw)
-
-    def _descend(self, members: list[_Member], thresholds: Floats, level: int) -> None:
-        from pacsklearn.forests.forest_kernel import descend_level
-
-        asked = np.ascontiguousarray(self.asked[:, level])
-        for member, own in zip(members, thresholds, strict=True):
-            member.is_doubtful |= descend_level(
-                self.columns,
-                member.rows,
-                asked,
-                np.ascontiguousarray(own),
-                member.slack,
-                member.node,
-            )
+        return units.reshape(m, n_trees, n_nodes)
 
 
-def _is_finite(targets: NDArray[Any]) -> bool:
-    return targets.dtype.kind != "f" or bool(np.isfinite(targets).all())
+def _is_root(weights: Any) -> bool:
+    return isinstance(weights, str) and weights == "root"
 
 
-class _Labels(NamedTuple):
-    """Classes of the universe; what all candidates' rows count where they weigh the same."""
-
-    classes: NDArray[Any]
-    codes: NDArray[np.intp]
-    shared: Statistics | None
-
-    @classmethod
-    def of(cls, estimator: Any, targets: NDArray[Any]) -> _Labels | None:
-        """None for regressors."""
-        if not is_classifier(estimator):
-            return None
-        classes, codes = np.unique(targets, return_inverse=True)
-        one_hot = np.eye(classes.size)[codes], np.ones(codes.size)
-        return cls(classes, codes, None if estimator.class_weight else Statistics(*one_hot))
-
-
-def _member(
-    model: Any, rows: NDArray[np.int64], targets: NDArray[Any], labels: _Labels | None
-) -> _Member | None:
-    """A candidate about to grow; None where its rows miss a class."""
-    if labels is not None:
-        counts = np.bincount(labels.codes[rows], minlength=labels.classes.size)
-        if not counts.all():
-            return None
-        if labels.shared is not None:
-            model.classes_ = labels.classes.copy()
-            return _Member(model, rows, labels.shared, rows, counts.astype(np.float64))
-    statistics = model.statistics(targets[rows])
-    total = statistics.values.sum(axis=0)
-    return _Member(model, rows, statistics, np.arange(len(rows)), total)
+def _are_usable(estimator: Any, targets: NDArray[Any]) -> bool:
+    if targets.dtype.kind == "f" and not np.isfinite(targets).all():
+        return False
+    if not is_classifier(estimator):
+        return targets.dtype.kind in "iuf"
+    return _is_root(estimator.class_weight) or are_usable(estimator.class_weight)

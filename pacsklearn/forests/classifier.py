@@ -17,7 +17,7 @@ from pacsklearn.forests.growth import Impurity, Statistics, entropy
 from pacsklearn.forests.leaves import common_votes, on_simplex, shrunken_leaves
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["FixedStructureForestClassifier"]
+__all__ = ["FixedStructureForestClassifier", "root_weights"]
 
 
 @dataclass(eq=False, repr=False)
@@ -130,7 +130,7 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         statistics = self.statistics(y, sample_weight)
-        self.set_leaves(self.grow(X, statistics), statistics.origin)
+        self.grow(X, statistics)
         return self
 
     @property
@@ -144,21 +144,23 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
         counts = np.zeros((y.shape[0], self.classes_.size))
         if isinstance(self.class_weight, str) and self.class_weight == "root":
             # Shares of the weighted rows: a row of weight two counts like two rows.
-            shares = np.bincount(codes, weights, self.classes_.size) * self.classes_.size
-            scale = np.divide(weights.sum(), shares, out=np.ones_like(shares), where=shares > 0)
-            weights = weights * np.sqrt(scale)[codes]
+            mass = np.bincount(codes, weights, self.classes_.size).astype(np.float64)
+            weights = weights * root_weights(mass)[codes]
         elif self.class_weight is not None:
             weights = weights * compute_sample_weight(self.class_weight, y)
         counts[np.arange(y.shape[0]), codes] = weights
         return Statistics(counts, weights)
 
-    def set_leaves(self, sums: Floats, origin: float) -> None:
-        """Set what the leaves say, by the sums of the statistics in every node."""
-        equal = np.full(self.classes_.size, 1 / self.classes_.size)
-        values = shrunken_leaves(sums, sums.sum(axis=-1), equal, self.prior_count)
+    def leaf_means(self, sums: Floats, origins: Floats) -> Floats:
+        """Class probabilities by the sums of the statistics in every node of some trees."""
+        equal = np.full(sums.shape[-1], 1 / sums.shape[-1])
+        return shrunken_leaves(sums, sums.sum(axis=-1), equal, self.prior_count)
+
+    def set_leaves(self, means: Floats, sums: Floats) -> None:
+        """Set what the leaves say, by their probabilities and the sums in every node."""
         if self.leaves == "votes":
-            values = common_votes(values, sums[:, -values.shape[1] :], self.prior_count)
-        self.leaf_values_ = values
+            means = common_votes(means, sums[:, -means.shape[1] :], self.prior_count)
+        self.leaf_values_ = means
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities: the mean of the trees', on the simplex; (n_rows, n_classes)."""
@@ -169,3 +171,9 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
         """Most probable class of each row."""
         best = self.average(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
+
+
+def root_weights(counts: Floats) -> Floats:
+    """One over the root of each class's share, on the scale where equal classes weigh one."""
+    shares = counts * counts.size
+    return np.sqrt(np.divide(counts.sum(), shares, out=np.ones_like(shares), where=shares > 0))

@@ -66,8 +66,16 @@ class FixedStructureForest(BaseEstimator):
         """What thresholds leave as little of as they can."""
         raise NotImplementedError
 
-    def grow(self, X: Floats, statistics: Statistics) -> Floats:
-        """Set structure and thresholds; return the sums of ``statistics`` in every node."""
+    def leaf_means(self, sums: Floats, origins: Floats) -> Floats:
+        """What the leaves say, by the sums of the statistics in every node of some trees."""
+        raise NotImplementedError
+
+    def set_leaves(self, means: Floats, sums: Floats) -> None:
+        """Set ``leaf_values_`` by ``leaf_means`` and the sums of all this forest's trees."""
+        self.leaf_values_ = means
+
+    def grow(self, X: Floats, statistics: Statistics) -> None:
+        """Set structure, thresholds and leaves."""
         rule = self.rule()
         structure = forest_structure(self, X.shape[1])
         scale = feature_scale(self.feature_range, X, statistics.weights)
@@ -80,7 +88,8 @@ class FixedStructureForest(BaseEstimator):
             )
         self.features_ = structure.features
         self.centre_, self.half_width_ = scale
-        return node_sums(leaves, statistics.values, 2**structure.depth)
+        sums = node_sums(leaves, statistics.values, 2**structure.depth)
+        self.set_leaves(self.leaf_means(sums, np.full(len(sums), statistics.origin)), sums)
 
     def rule(self) -> ThresholdRule:
         """How thresholds are chosen, by checked parameters."""

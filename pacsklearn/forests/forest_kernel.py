@@ -11,125 +11,154 @@ import numpy as np
 
 from pacsklearn.information.compiled import compiled
 
-__all__ = ["count_cells", "descend_level", "grid_cells", "mean_square", "mean_spread", "sum_leaves"]
+__all__ = [
+    "count_cells",
+    "descend_level",
+    "grid_cells",
+    "mean_spread",
+    "mean_squares",
+    "sum_leaves",
+]
 
 _CLOSE = 1e-6
+# Rows of the table that stay in the cache while every candidate reads its own.
+_BLOCK = 256
 
 
 @compiled()
-def mean_spread(X, rows, shares):
-    """Mean and standard deviation of each column, rows counted by their shares."""
-    p = X.shape[1]
-    mean, square = np.zeros(p), np.zeros(p)
-    for i in range(rows.shape[0]):
-        row, share = rows[i], shares[i]
-        for j in range(p):
-            mean[j] += share * X[row, j]
-    for i in range(rows.shape[0]):
-        row, share = rows[i], shares[i]
-        for j in range(p):
-            gap = X[row, j] - mean[j]
-            square[j] += share * (gap * gap)
+def mean_spread(X, rows, edges, shares):
+    """Mean and standard deviation of each candidate's columns, rows counted by their shares.
+
+    ``rows`` of candidate ``i``, increasing, stand from ``edges[i]`` to ``edges[i + 1]``. Blocks of
+    the table are read once for all candidates; each adds its own rows in their order.
+    """
+    m, (n, p) = edges.shape[0] - 1, X.shape
+    mean, square = np.zeros((m, p)), np.zeros((m, p))
+    for sums in (mean, square):
+        at = edges[:-1].copy()
+        for start in range(0, n, _BLOCK):
+            for i in range(m):
+                centre, total, k = mean[i], sums[i], at[i]
+                while k < edges[i + 1] and rows[k] < start + _BLOCK:
+                    row, share = X[rows[k]], shares[k]
+                    if sums is mean:
+                        for j in range(p):
+                            total[j] += share * row[j]
+                    else:
+                        for j in range(p):
+                            gap = row[j] - centre[j]
+                            total[j] += share * (gap * gap)
+                    k += 1
+                at[i] = k
     return mean, np.sqrt(square)
 
 
 @compiled()
-def grid_cells(columns, rows, centre, half_width, raw, slack, cells):
+def grid_cells(columns, rows, edges, centre, half_width, raw, slack, cells):
     """How many thresholds of the grid each number is above, and whether rounding decides of one.
 
-    ``columns`` and ``cells`` hold a feature a row, ``raw`` its thresholds in its own units. Numbers
-    within ``slack`` of a threshold, in steps of the grid, count as decided by rounding; a negative
-    one is for thresholds that are known exactly.
+    ``columns`` and ``cells`` hold a feature a row; ``centre``, ``half_width`` and ``slack`` have
+    the shape (candidates, features), and ``raw`` each candidate's thresholds in their own units.
+    Numbers within ``slack`` of a threshold, in steps of the grid, count as decided by rounding; a
+    negative one is for thresholds that are known exactly.
     """
-    size = raw.shape[1]
-    half = (size - 1) / 2
-    doubtful = False
-    for f in range(columns.shape[0]):
-        factor = half / half_width[f]
-        for i in range(rows.shape[0]):
-            number = columns[f, rows[i]]
-            place = (number - centre[f]) * factor + half
-            if place < -0.5:
-                cells[f, i] = 0
-            elif place > size - 0.5:
-                cells[f, i] = size
-            else:
+    m, size = edges.shape[0] - 1, raw.shape[2]
+    half, doubtful = (size - 1) / 2, np.zeros(m, np.bool_)
+    for i in range(m):
+        for f in range(columns.shape[0]):
+            column, own = columns[f], raw[i, f]
+            factor, middle, near = half / half_width[i, f], centre[i, f], slack[i, f]
+            for k in range(edges[i], edges[i + 1]):
+                number = column[rows[k]]
+                place = min(max((number - middle) * factor + half, -0.5), size - 0.5)
                 cell = math.ceil(place)
                 gap = cell - place
-                cell = min(max(cell, 0), size)
                 if gap < _CLOSE or gap > 1 - _CLOSE:
-                    doubtful |= gap < slack[f] or gap > 1 - slack[f]
+                    doubtful[i] |= gap < near or gap > 1 - near
                     # Thresholds themselves are left of their cell, whatever was rounded.
-                    while cell > 0 and raw[f, cell - 1] >= number:
+                    while cell > 0 and own[cell - 1] >= number:
                         cell -= 1
-                    while cell < size and raw[f, cell] < number:
+                    while cell < size and own[cell] < number:
                         cell += 1
-                cells[f, i] = cell
+                cells[f, k] = cell
     return doubtful
 
 
 @compiled()
-def count_cells(cells, asked, node, statistics, places, counts):
-    """Add each row's statistics to its node's and cell's, tree by tree.
+def count_cells(cells, asked, node, edges, codes, values, counts):
+    """Add each row's values to its node's and cell's, tree by tree.
 
-    ``asked`` is each tree's row of ``cells``, ``node`` where its rows are, ``places`` where they
-    stand in ``statistics``; ``counts`` has the shape (trees, nodes, cells, q).
+    ``asked`` is each tree's row of ``cells``, ``node`` where its rows are; ``values``, a kind a
+    row, are added from column ``codes`` on. ``counts`` has the shape (candidates, trees, nodes,
+    cells, q).
     """
-    for tree in range(asked.shape[0]):
-        for i in range(node.shape[1]):
-            total = counts[tree, node[tree, i], cells[asked[tree], i]]
-            for j in range(statistics.shape[1]):
-                total[j] += statistics[places[i], j]
+    m, _, _, width, q = counts.shape
+    for i in range(m):
+        for tree in range(asked.shape[0]):
+            total, here, cell = counts[i, tree].reshape(-1), node[tree], cells[asked[tree]]
+            for j in range(values.shape[0]):
+                for k in range(edges[i], edges[i + 1]):
+                    # Unsigned: a signed place is first asked whether it counts from the end.
+                    total[np.uint32((here[k] * width + cell[k]) * q + codes[k] + j)] += values[j, k]
 
 
 @compiled()
-def descend_level(columns, rows, asked, thresholds, slack, node):
-    """Send each row on to its child, and tell whether rounding decides of one.
+def descend_level(columns, rows, edges, asked, thresholds, slack, node, doubtful):
+    """Send each row on to its child, and note of whom rounding decides.
 
-    ``thresholds`` are those of the level, of shape (trees, nodes).
+    ``thresholds`` are those of the level, of shape (candidates, trees, nodes).
     """
-    doubtful = False
-    for tree in range(asked.shape[0]):
-        column, near = columns[asked[tree]], slack[asked[tree]]
-        for i in range(rows.shape[0]):
-            here = node[tree, i]
-            gap = column[rows[i]] - thresholds[tree, here]
-            if abs(gap) < near:
-                doubtful = True
-            node[tree, i] = 2 * here + (1 if gap > 0 else 0)
-    return doubtful
+    for i in range(doubtful.shape[0]):
+        for tree in range(asked.shape[0]):
+            column, near, here = columns[asked[tree]], slack[i, asked[tree]], node[tree]
+            own, close = thresholds[i, tree], False
+            for k in range(edges[i], edges[i + 1]):
+                gap = column[rows[k]] - own[here[k]]
+                close |= abs(gap) < near
+                here[k] = 2 * here[k] + (1 if gap > 0 else 0)
+            doubtful[i] |= close
 
 
 @compiled()
-def sum_leaves(leaves, statistics, places, sums):
-    """Add each row's statistics to those of the leaves it reaches; (trees, leaves, q)."""
-    for tree in range(leaves.shape[0]):
-        for i in range(leaves.shape[1]):
-            total = sums[tree, leaves[tree, i]]
-            for j in range(statistics.shape[1]):
-                total[j] += statistics[places[i], j]
+def sum_leaves(leaves, edges, codes, values, sums):
+    """Add each row's values to those of the leaves it reaches; (candidates, trees, leaves, q)."""
+    q = sums.shape[3]
+    for i in range(sums.shape[0]):
+        for tree in range(leaves.shape[0]):
+            total, here = sums[i, tree].reshape(-1), leaves[tree]
+            for j in range(values.shape[0]):
+                for k in range(edges[i], edges[i + 1]):
+                    total[np.uint32(here[k] * q + codes[k] + j)] += values[j, k]
 
 
 @compiled()
-def mean_square(columns, rows, asked, thresholds, values):
-    """Mean square of the trees' average distance from equal probabilities.
+def mean_squares(columns, rows, edges, asked, thresholds, values):
+    """Mean square, for each candidate, of its trees' average distance from equal probabilities.
 
     ``asked`` is the row of ``columns`` for each tree and level, ``values`` the leaves' class
-    probabilities.
+    probabilities, of shape (candidates, trees, leaves, classes).
     """
-    n_trees, depth = asked.shape
-    n_nodes, n_classes = thresholds.shape[1], values.shape[2]
-    sums, total = np.empty(n_classes), 0.0
-    for i in range(rows.shape[0]):
-        sums[:] = 0.0
-        for tree in range(n_trees):
-            node = 0
-            for level in range(depth):
-                above = columns[asked[tree, level], rows[i]] > thresholds[tree, node]
-                node = 2 * node + (2 if above else 1)
-            for j in range(n_classes):
-                sums[j] += values[tree, node - n_nodes, j]
-        for j in range(n_classes):
-            gap = sums[j] / n_trees - 1 / n_classes
-            total += gap * gap
-    return total / (rows.shape[0] * n_classes)
+    m, n_trees, n_leaves, n_classes = values.shape
+    found, node = np.empty(m), np.empty(_BLOCK, np.uint32)
+    for i in range(m):
+        total = 0.0
+        for start in range(edges[i], edges[i + 1], _BLOCK):
+            stop = min(start + _BLOCK, edges[i + 1])
+            sums = np.full((stop - start, n_classes), -n_trees / n_classes)
+            for tree in range(n_trees):
+                node[:] = 0
+                own = thresholds[i, tree]
+                for level in range(asked.shape[1]):
+                    column = columns[asked[tree, level]]
+                    for k in range(stop - start):
+                        above = column[rows[start + k]] > own[node[k]]
+                        node[k] = 2 * node[k] + (2 if above else 1)
+                for k in range(stop - start):
+                    leaf = values[i, tree, node[k] - (n_leaves - 1)]
+                    for j in range(n_classes):
+                        sums[k, j] += leaf[j]
+            for k in range(stop - start):
+                for j in range(n_classes):
+                    total += sums[k, j] * sums[k, j]
+        found[i] = total / (n_trees * n_trees * (edges[i + 1] - edges[i]) * n_classes)
+    return found

@@ -76,7 +76,7 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
         """
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         statistics = self.statistics(y, sample_weight)
-        self.set_leaves(self.grow(X, statistics), statistics.origin)
+        self.grow(X, statistics)
         return self
 
     @property
@@ -92,11 +92,11 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
         values = weights[:, None] * np.column_stack([np.ones_like(y), apart, apart**2])
         return Statistics(values, weights, mean)
 
-    def set_leaves(self, sums: Floats, origin: float) -> None:
-        """Set what the leaves say, by the sums of the statistics in every node."""
-        prior = None if self.target_range is None else np.array([self._middle() - origin])
+    def leaf_means(self, sums: Floats, origins: Floats) -> Floats:
+        """Means by the sums of the statistics in every node of some trees, of these origins."""
+        prior = None if self.target_range is None else self._middle() - origins[:, None]
         means = shrunken_leaves(sums[..., 1:2], sums[..., 0], prior, self.prior_count)
-        self.leaf_values_ = means + origin
+        return means + origins[:, None, None]
 
     def predict(self, X: Any) -> Floats:
         """Mean of the trees' numbers, inside ``target_range``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
@@ -64,10 +65,7 @@ def forest_structure(estimator: Any, n_features: int) -> ForestStructure:
             "level, and so does the noise. Use more trees instead."
         )
     seed = check_integer(name="random_state", value=estimator.random_state, minimum=0)
-    generator = np.random.RandomState(seed)
-    order = _random_order(generator, n_trees, depth, n_features)
-    # Mostly in the middle, where rows are.
-    units = generator.triangular(-1.0, 0.0, 1.0, size=(n_trees, 2**depth - 1))
+    order, units = _random_structure(n_trees, depth, n_features, seed)
     if estimator.feature_order is not None:
         order = _given_order(estimator.feature_order, (n_trees, depth), n_features)
     return ForestStructure(order, units)
@@ -87,6 +85,20 @@ def descend(X: Floats, features: Integers, thresholds: Floats) -> Integers:
         node = 2 * node + 1 + above
         first = 2 * first + 1
     return np.asarray(node - n_nodes)
+
+
+@lru_cache(maxsize=16)
+def _random_structure(
+    n_trees: int, depth: int, n_features: int, seed: int
+) -> tuple[Integers, Floats]:
+    """Features and thresholds, which all candidates and what is decoded of them have in common."""
+    generator = np.random.RandomState(seed)
+    order = _random_order(generator, n_trees, depth, n_features)
+    # Mostly in the middle, where rows are.
+    units = generator.triangular(-1.0, 0.0, 1.0, size=(n_trees, 2**depth - 1))
+    order.setflags(write=False)
+    units.setflags(write=False)
+    return order, units
 
 
 def _random_order(
