@@ -9,7 +9,6 @@ charged (contested rows), over what the papers charge (every row).
 from __future__ import annotations
 
 import os
-import threading
 import time
 from pathlib import Path
 
@@ -21,12 +20,11 @@ from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.design import Design
 from pacsklearn.candidates.models import CandidateModels, candidate_models
 from pacsklearn.core.batch_predictor import BatchPredictor
-from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.datasets import load_adult
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.release.account import Account
-from pacsklearn.release.secret import Secret
+from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import AnswerKind, answer_kind
 from pacsklearn.responses.responder import Responder
 
@@ -75,20 +73,11 @@ class Recorded(BatchPredictor):
 
 
 def responder(
-    models: CandidateModels, weights: np.ndarray, kind: AnswerKind, step: float, n_rows: int
+    models: CandidateModels, space: SecretSpace, kind: AnswerKind, step: float, n_rows: int
 ) -> Responder:
     """Answers with a secret, a belief and an account of its own."""
-    secret = Secret(weights, SecureSampler())
-    return Responder(
-        models,
-        secret,
-        Account(MemoryLedger(2 * step * n_rows), None),
-        NoisePool(secret.sampler),
-        kind,
-        step_budget=step,
-        lock=threading.Lock(),
-        guarantee=lambda _: None,
-    )
+    procedure = ReleaseProcedure.rehearsing(space, SecureSampler(), 2 * step * n_rows)
+    return Responder(models, procedure, NoisePool(procedure.secret.sampler), kind, step_budget=step)
 
 
 def bench(figures: Figures) -> None:
@@ -119,7 +108,7 @@ def bench(figures: Figures) -> None:
         step = 2.0**exponent
         accuracies, shares = [], []
         for _ in range(N_SECRETS):
-            answers = responder(recorded, space.weights, kind, step, len(X_test))
+            answers = responder(recorded, space, kind, step, len(X_test))
             accuracies.append(100 * np.mean(answers.predict(X_test) == y_test))
             shares.append(answers.n_contested / answers.n_answered)
         accuracy, share = float(np.mean(accuracies)), float(np.mean(shares))

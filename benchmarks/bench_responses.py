@@ -34,7 +34,7 @@ def private_accuracy(estimator: object, data: tuple[np.ndarray, ...]) -> tuple[f
     recorded = CandidateModels(models.models, Recorded(X_test, labels))
     found = []
     for _ in range(N_SECRETS):
-        answers = responder(recorded, space.weights, kind, BUDGET / ANSWERS, len(X_test))
+        answers = responder(recorded, space, kind, BUDGET / ANSWERS, len(X_test))
         found.append(np.mean(answers.predict(X_test) == y_test))
     return tuple(
         100 * float(value)

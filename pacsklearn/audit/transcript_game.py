@@ -203,13 +203,10 @@ class TranscriptGame(CandidateGame):
         secret = procedure.secret.index  # drawn before the noise
         responder = Responder(
             PredictionTable(self._predictions),
-            procedure.secret,
-            procedure.account,
+            procedure,
             NoisePool(procedure.secret.sampler),
             self._kind,
             step_budget=self._step_budget,
-            lock=procedure.lock,
-            guarantee=lambda _: procedure.guarantee(),
         )
         queries, answers, left = self._conversation(responder, procedure.secret)
         shown = np.asarray(answers).reshape(len(queries), *self._kind.decoded([]).shape[1:])

@@ -175,13 +175,10 @@ class SimulatedAnswers(Simulation):
             procedure.secret.use(index, np.arange(self.space.n_candidates))
             responder = Responder(
                 PredictionTable(self._predictions),
-                procedure.secret,
-                procedure.account,
+                procedure,
                 NoisePool(sampler),
                 self._kind,
                 step_budget=law,
-                lock=procedure.lock,
-                guarantee=lambda _: procedure.guarantee(),
             )
             return self._score(responder.answer_checked(queries), index)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
@@ -22,14 +21,14 @@ from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.information import belief_entropy
 from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.noise.noise_pool import NoisePool
-from pacsklearn.release.account import Account
-from pacsklearn.release.secret import Secret
+from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.answers import Stop
 from pacsklearn.responses.cost_preview import CostPreview
 from pacsklearn.responses.ledger_answers import LedgerAnswers
 from pacsklearn.responses.responder_state import ResponderState
 from pacsklearn.responses.row_keys import row_keys
+from pacsklearn.responses.statement import responses_guarantee
 from pacsklearn.responses.stored_answers import StoredAnswers
 
 __all__ = ["Answers", "Responder"]
@@ -98,18 +97,15 @@ class Responder:
     def __init__(
         self,
         models: AnsweringModels,
-        secret: Secret,
-        account: Account,
+        procedure: ReleaseProcedure,
         pool: NoisePool,
         kind: AnswerKind,
         *,
         step_budget: float,
-        lock: AbstractContextManager[Any],
-        guarantee: Callable[[Responder], Guarantee],
         table: tuple[AnswerTable, str] | None = None,
     ) -> None:
-        self._models, self._secret, self._account, self._pool = models, secret, account, pool
-        self._lock, self._guarantee = lock, guarantee
+        self._models, self._procedure, self._pool = models, procedure, pool
+        self._secret, self._account = procedure.secret, procedure.account
         self.kind, self.step_budget = kind, step_budget
         self.n_answered = self.n_contested = 0
         self._table = None if table is None else table[0]
@@ -129,7 +125,9 @@ class Responder:
     @property
     def guarantee_(self) -> Guarantee:
         """What is promised about everything the session has released or answered so far."""
-        return self._guarantee(self)
+        session = self._procedure.guarantee()
+        counts = self.n_answered, self.n_contested
+        return responses_guarantee(session, self.kind.answers, *counts, self.step_budget)
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -188,7 +186,7 @@ class Responder:
         values: list[Any] = []
         margins: list[float] = []
         for part in _batches(X):
-            with self._lock:
+            with self._procedure.lock:
                 answers, sure = self._answer_batch(part)
             values += answers
             margins += sure
@@ -227,7 +225,7 @@ class Responder:
         if contested == 0:
             return True
         try:
-            with self._lock, self._account.through(through):
+            with self._procedure.lock, self._account.through(through):
                 self._account.check(self._bound(contested))
         except BudgetExhaustedError:
             return False
@@ -260,7 +258,7 @@ class Responder:
                 "This session stores its answers itself, in the ledger's database: ask with "
                 "answer(), or make a session without store='ledger' for a service."
             )
-        with self._lock, self._account.through(through):
+        with self._procedure.lock, self._account.through(through):
             contested = self._contested(predictions)
             self._charge(contested, len(predictions))
             return contested
@@ -276,7 +274,7 @@ class Responder:
             From :meth:`charge`, nothing having been drawn since.
         """
         self._account.home.check()
-        with self._lock:
+        with self._procedure.lock:
             values, margins, self._secret.log_belief = self._engine(predictions, contested)
             self.n_contested += contested
             self.n_answered += len(predictions)
@@ -312,7 +310,7 @@ class Responder:
 
     def _settle(self, n_charged: int) -> None:
         assert self._table is not None
-        with self._lock:
+        with self._procedure.lock:
             if self._account.doubt is None:
                 return
             event, log_belief = self._table.last_belief()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from typing import Any, final
+from collections.abc import Mapping
+from typing import final
 
 import joblib
 
@@ -12,14 +11,11 @@ from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.accounting.answer_table import AnswerTable
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import CandidateModels, candidate_models
-from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.noise.noise_pool import NoisePool
-from pacsklearn.release.account import Account
-from pacsklearn.release.secret import Secret
+from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Responder
 from pacsklearn.responses.responder_state import ResponderState
-from pacsklearn.responses.statement import responses_guarantee
 
 __all__ = ["Responders"]
 
@@ -33,27 +29,15 @@ class Responders:
 
     Parameters
     ----------
-    secret : Secret
-    account : Account
-    lock : context manager
-        Of the session: one release at a time.
-    guarantee : callable
-        Gives the session's guarantee.
+    procedure : ReleaseProcedure
+        The session's.
     table : AnswerTable, optional
         Where answers are stored; in memory when not given.
     """
 
-    def __init__(
-        self,
-        secret: Secret,
-        account: Account,
-        lock: AbstractContextManager[Any],
-        guarantee: Callable[[], Guarantee],
-        table: AnswerTable | None = None,
-    ) -> None:
-        self._secret, self._account, self._lock = secret, account, lock
-        self._guarantee, self._table = guarantee, table
-        self._pool = NoisePool(secret.sampler)
+    def __init__(self, procedure: ReleaseProcedure, table: AnswerTable | None = None) -> None:
+        self._procedure, self._account, self._table = procedure, procedure.account, table
+        self._pool = NoisePool(procedure.secret.sampler)
         self._models: dict[str, CandidateModels] = {}
         self._responders: dict[str, tuple[str, Responder]] = {}
 
@@ -67,7 +51,7 @@ class Responders:
     ) -> Responder:
         """Responder for these arguments, with its step budget and its stored answers."""
         self._account.home.check()
-        with self._lock:
+        with self._procedure.lock:
             fitted = joblib.hash((candidates.estimator, dict(candidates.options.fit_params)))
             asked = (kind.answers, kind.value_range, kind.prior)
             name = joblib.hash((fitted, query_budget, max_answers, *asked))
@@ -107,13 +91,10 @@ class Responders:
     def _made(self, name: str, fitted: str, kind: AnswerKind, step: float) -> Responder:
         return Responder(
             self._models[fitted],
-            self._secret,
-            self._account,
+            self._procedure,
             self._pool,
             kind,
             step_budget=step,
-            lock=self._lock,
-            guarantee=lambda responder: responses_guarantee(self._guarantee(), responder),
             table=None if self._table is None else (self._table, f"{self._account.session}/{name}"),
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.responses.responder import Responder
 
 __all__ = ["responses_guarantee"]
 
@@ -23,21 +22,20 @@ _AGREED_ANSWERS = (
 )
 
 
-def responses_guarantee(guarantee: Guarantee, responder: Responder) -> Guarantee:
+def responses_guarantee(
+    guarantee: Guarantee, answers: str, n_answered: int, n_contested: int, step_budget: float
+) -> Guarantee:
     """Guarantee of a session with what one of its responders has answered."""
-    worst = responder.n_answered * responder.step_budget
+    worst = n_answered * step_budget
     return replace(
         guarantee,
         headline=_HEADLINE,
-        released=(f"answers ({responder.kind.answers})",),
+        released=(f"answers ({answers})",),
         public=(*guarantee.public, "which queries all candidates agree on"),
         not_covered=(*guarantee.not_covered, _AGREED_ANSWERS),
         details=(
-            (
-                "answers given",
-                f"{responder.n_answered:,}, {responder.n_contested:,} of them charged",
-            ),
-            ("step budget", f"{responder.step_budget:.6g} nats a charged answer"),
+            ("answers given", f"{n_answered:,}, {n_contested:,} of them charged"),
+            ("step budget", f"{step_budget:.6g} nats a charged answer"),
             ("charging every answer", f"{worst:.6g} nats (the papers' accounting)"),
             ("certified membership", _NOT_CERTIFIED),
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -46,15 +47,12 @@ class OpenSession:
         account: Account,
         secret: Secret,
         *,
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        fitting: FitOptions,
         criterion: Criterion | None = None,
-        fast_fit: bool = True,
         answers_key: bytes | None = None,
     ) -> None:
         self._X, self._y, self._space = X, y, space
-        self._account, self._secret = account, secret
-        self._n_jobs, self._verbose, self._fast_fit = n_jobs, verbose, fast_fit
+        self._account, self._secret, self._fitting = account, secret, fitting
         self._one_at_a_time = threading.RLock()
         self._answers_key = answers_key
         self._answer_table = (
@@ -65,13 +63,7 @@ class OpenSession:
         self._procedure = ReleaseProcedure(
             self._space, self._secret, self._account, self._one_at_a_time, criterion
         )
-        self._responders = Responders(
-            self._secret,
-            self._account,
-            self._one_at_a_time,
-            lambda: self.guarantee_,
-            self._answer_table,
-        )
+        self._responders = Responders(self._procedure, self._answer_table)
 
     def _start_drawn(
         self,
@@ -135,7 +127,7 @@ class OpenSession:
         return TableCandidates.prepare(estimator, self._y, self._space, options)
 
     def _options(self, fit_params: Mapping[str, Any] | None) -> FitOptions:
-        return FitOptions(fit_params or {}, self._n_jobs, self._verbose, self._fast_fit)
+        return replace(self._fitting, fit_params=fit_params or {})
 
     def without(self, units: Any) -> LinkedTable:
         """The session's own table without the rows of some units, for a refit after a deletion.

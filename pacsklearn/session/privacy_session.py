@@ -186,10 +186,8 @@ class PrivacySession(SessionReleases, StoredSession):
             known,
             account,
             drawn,
-            n_jobs=n_jobs,
-            verbose=verbose,
+            fitting=FitOptions({}, n_jobs, verbose, fast_fit),
             criterion=capped,
-            fast_fit=fast_fit,
             answers_key=os.urandom(32) if store == "ledger" else None,
         )
         if self._answer_table is not None:
@@ -243,7 +241,7 @@ class PrivacySession(SessionReleases, StoredSession):
         if secret is not None:
             drawn.use(secret, space.numbers)
         session = cls.__new__(cls)
-        session._start(None, None, space, account, drawn)
+        session._start(None, None, space, account, drawn, fitting=FitOptions())
         return session
 
     def responder(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Self
 
+from pacsklearn.candidates.candidates import FitOptions
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret, resumed_sampler
@@ -20,6 +21,9 @@ from pacsklearn.session.session_file import (
 )
 
 __all__ = ["StoredSession"]
+
+# What a file keeps of how candidates are fitted.
+_FITTING = ("n_jobs", "verbose", "fast_fit")
 
 
 class StoredSession(OpenSession):
@@ -70,10 +74,8 @@ class StoredSession(OpenSession):
         with self._one_at_a_time:
             self._account.settle_answers()
             options = {
-                "n_jobs": self._n_jobs,
-                "verbose": self._verbose,
+                **{name: getattr(self._fitting, name) for name in _FITTING},
                 "criterion": self._procedure.criterion,
-                "fast_fit": self._fast_fit,
                 "answers_key": self._answers_key,
             }
             return session_state(self._X, self._y, self._procedure, self._responders, options)
@@ -156,7 +158,9 @@ class StoredSession(OpenSession):
         secret = Secret(state.space.weights, resumed_sampler(state.generator))
         secret.restore(*state.drawn)
         session = cls.__new__(cls)
-        session._start(state.X, state.y, state.space, account, secret, **state.options)
+        options = dict(state.options)
+        fitting = FitOptions(**{name: options.pop(name) for name in _FITTING})
+        session._start(state.X, state.y, state.space, account, secret, fitting=fitting, **options)
         session._procedure.certificate.restore(*state.certificate)
         session._responders.restore(state.models, state.responders)
         # Last, so that whatever fails before leaves the file good for another attempt.

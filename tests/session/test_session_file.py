@@ -22,6 +22,7 @@ from sklearn.svm import SVC
 
 from pacsklearn import AdditiveRegressor, PrivacySession
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+from pacsklearn.candidates.candidates import FitOptions
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import LedgerError, SessionFileError, SessionRolledBackError
 from pacsklearn.noise.sampler import SecureSampler
@@ -144,7 +145,7 @@ def test_a_save_that_fails_leaves_the_file_that_was_there(
 ) -> None:
     session.save(tmp_path / "session", key=KEY)
     before = (tmp_path / "session").read_bytes()
-    session._verbose = lambda: None  # cannot be pickled
+    session._fitting = FitOptions(n_jobs=lambda: None)  # cannot be pickled
     with pytest.raises((AttributeError, pickle.PicklingError)):
         session.save(tmp_path / "session", key=KEY)
     assert (tmp_path / "session").read_bytes() == before
