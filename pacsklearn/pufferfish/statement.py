@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
-from pacsklearn.core.event import Provenance
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.scenario import Scenario, Worlds
 from pacsklearn.core.slice_profile import SliceProfile
@@ -69,20 +67,8 @@ class _Found(Protocol):
     def profile(self) -> SliceProfile: ...
 
 
-def pufferfish_guarantee(
-    calibrated: _Found,
-    *,
-    budget: float,
-    unit: str,
-    noise: str,
-    charged: float,
-    n_releases: int,
-    released: Iterable[str],
-    public: Iterable[str],
-    for_release: bool,
-    provenance: Iterable[Provenance],
-) -> PufferfishGuarantee:
-    """Guarantee of a sliced release."""
+def pufferfish_guarantee(calibrated: _Found, **facts: Any) -> PufferfishGuarantee:
+    """Guarantee of a sliced release; ``facts`` are fields of it that only the release knows."""
     scenario, worlds, law, profile = (
         calibrated.scenario,
         calibrated.worlds,
@@ -114,25 +100,17 @@ def pufferfish_guarantee(
         secret=secret,
         releases=scenario.releases,
         definition=definition,
-        budget=budget,
         spent=law.cost,
-        unit=unit,
         aggregation=law.aggregation,
         costs=law.costs,
         bound=law.proof,
         confidence=law.confidence,
         assumptions=law.assumptions,
         slices=f"{profile.name} in {profile.dimension} dimensions, digest {profile.digest}",
-        noise=noise,
         noiseless=law.is_noiseless,
-        charged=charged,
-        n_releases=n_releases,
-        released=tuple(released),
-        public=tuple(public),
         not_covered=(*limits, *secret.limits),
         sources=_LISTED_SOURCES if scenario.redrawn else _DRAWN_SOURCES,
-        for_release=for_release,
-        provenance=tuple(provenance),
+        **facts,
     )
 
 

@@ -43,6 +43,7 @@ from pacsklearn.plugin import registry
 from pacsklearn.plugin.catalogue import unregistered_provenance
 from pacsklearn.release.account import Account
 from pacsklearn.release.drawn_statement import drawn_guarantee
+from pacsklearn.release.parameters import ReleaseChoices
 from pacsklearn.release.planned import not_releasable, planned_targets
 from pacsklearn.release.statement import public_facts
 
@@ -121,11 +122,10 @@ class DrawnParameters(DrawnPlan):
         sizes: SampledSubsets,
         target: Target,
         options: FitOptions,
-        metric: Any = "auto",
-        canonicalizer: Any = "auto",
+        choices: ReleaseChoices,
     ) -> Self:
         """Fit all trials."""
-        plugins = registry()
+        plugins, canonicalizer = registry(), choices.canonicalizer
         chosen = plugins.canonicalizer(canonicalizer, estimator)
         automatic = isinstance(canonicalizer, str) and canonicalizer == "auto"
         provenance = (plugins.provenance("canonicalizer", chosen if automatic else canonicalizer),)
@@ -141,7 +141,7 @@ class DrawnParameters(DrawnPlan):
         trials = _TrialValues.of(calibration, further)
         warn_of_trials(type(estimator).__name__, trials.n_failed, sizes.n_certificate)
         with stage("calibration"):
-            cost = subsets.outputs.metric(metric)
+            cost = subsets.outputs.metric(choices.metric)
         return cls(subsets, target, cost, trials, provenance, slowest)
 
     def vector(self, members: Members) -> Floats | None:
@@ -282,7 +282,7 @@ class DrawnProcedure:
         for number, (one, target) in enumerate(zip(releases, targets, strict=True)):
             known = (one, X, y, self.drawn, self.sizes, target)
             if hasattr(one, "fit"):
-                plans.append(DrawnParameters.of(*known, options, **chosen))
+                plans.append(DrawnParameters.of(*known, options, ReleaseChoices(**chosen)))
             elif callable(one):
                 plans.append(DrawnFunction.of(*known, **chosen))
             else:
@@ -367,10 +367,10 @@ class DrawnProcedure:
             self.drawn,
             self.sizes,
             self._laws,
+            dict.fromkeys(name for plan in plans for name in plan.public),
             budget=math.fsum(plan.target.budget for plan in plans) if plans else own.ceiling,
             spent=own.spent if own.events else own.ceiling,
-            released=dict.fromkeys(name for plan in plans for name in plan.released),
-            public=dict.fromkeys(name for plan in plans for name in plan.public),
+            released=tuple(dict.fromkeys(name for plan in plans for name in plan.released)),
             for_release=self.sampler.is_secure,
             provenance=provenance,
             ledger_head=ledger_head(self.account.shared),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.core.drawn_rows import DrawnRows
-from pacsklearn.core.event import Provenance
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.sampled_law import SampledLaw
 from pacsklearn.core.sampled_subsets import SampledSubsets
@@ -23,16 +23,13 @@ def drawn_guarantee(
     drawn: DrawnSubsets,
     sizes: SampledSubsets,
     laws: Sequence[SampledLaw],
-    *,
-    budget: float,
-    spent: float,
-    released: Iterable[str],
     public: Iterable[str],
-    for_release: bool,
-    provenance: tuple[Provenance, ...],
-    ledger_head: str,
+    **facts: Any,
 ) -> Guarantee:
-    """Guarantee of what was released under the laws; of what may be, without any."""
+    """Guarantee of what was released under the laws; of what may be, without any.
+
+    ``facts`` are fields of the guarantee that only the procedure knows.
+    """
     secret = DrawnRows(
         entropy=drawn.entropies[0],
         least_log=drawn.entropies[1],
@@ -44,8 +41,6 @@ def drawn_guarantee(
     )
     return Guarantee(
         definition=f"mutual information between the secret {secret.noun} and the release",
-        budget=budget,
-        spent=spent,
         unit="nats",
         bound=(
             laws[0].proof
@@ -55,7 +50,6 @@ def drawn_guarantee(
         # Each law has its share of gamma.
         confidence=1 - sizes.gamma,
         secret=secret,
-        released=tuple(released),
         public=(*public, "the trials: centre, span, guard and shape of the noise"),
         not_covered=secret.limits,
         sources=(
@@ -64,10 +58,7 @@ def drawn_guarantee(
         ),
         noise=laws[0].backend if laws else "none yet",
         noiseless=False,
-        for_release=for_release,
-        provenance=provenance,
         n_releases=len(laws),
-        ledger_head=ledger_head,
         details=(
             (
                 "trials",
@@ -85,4 +76,5 @@ def drawn_guarantee(
             ),
             ("certified membership", _NOT_CERTIFIED),
         ),
+        **facts,
     )

@@ -201,7 +201,7 @@ class ReleaseProcedure:
             confidence=self._confidence(),
             noise=", ".join(sorted({event.backend for event in own.events})) or "none yet",
             noiseless=self.criterion is None and spent >= self.space.entropy,
-            released=[f"{noised} release(s)"] if noised else [],
+            released=(f"{noised} release(s)",) if noised else (),
             public=(
                 *(
                     ("the released functions",)
@@ -223,8 +223,13 @@ class ReleaseProcedure:
         """Certified figure of everything released so far, or why there is none."""
         figure = self.certificate.fixed
         if figure is not None and len(self.account.own.events) > 1:
-            return {"certified": None, "details": (*details, ("certified membership", LATER))}
-        return {"certified": figure, "details": details}
+            return {"details": (*details, ("certified membership", LATER))}
+        success, confidence = figure or (None, None)
+        return {
+            "certified_membership": success,
+            "certified_confidence": confidence,
+            "details": details,
+        }
 
     def guarantee_of(
         self,
@@ -267,11 +272,20 @@ class ReleaseProcedure:
         events = self.account.own.events
         return events[-1].bound if events else self.space.entropy
 
-    def _stated(self, **facts: Any) -> Guarantee:
+    def _stated(
+        self,
+        released: Iterable[str],
+        public: Iterable[str],
+        provenance: Iterable[Provenance],
+        **facts: Any,
+    ) -> Guarantee:
         events = self.account.own.events
         return pac_guarantee(
             self.space,
-            criterion=self.criterion,
+            self.criterion,
+            released=tuple(released),
+            public=tuple(public),
+            provenance=tuple(provenance),
             mutual_information=self._information() if self.criterion else None,
             for_release=self.secret.sampler.is_secure,
             only_adds=any(event.backend == ONE_SIDED for event in events),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
-from pacsklearn.core.event import Provenance
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.secret_space import SecretSpace
@@ -35,50 +33,31 @@ _OTHER_AIMS = (
 
 
 def pac_guarantee(
-    space: Space,
-    *,
-    budget: float,
-    spent: float,
-    bound: str,
-    confidence: float,
-    noise: str,
-    noiseless: bool,
-    released: Iterable[str],
-    public: Iterable[str],
-    for_release: bool,
-    provenance: Iterable[Provenance],
-    n_releases: int = 1,
-    metered: float | None = None,
-    only_adds: bool = False,
-    criterion: Criterion | None = None,
-    mutual_information: float | None = None,
-    details: tuple[tuple[str, str], ...] = (),
-    ledger_head: str = "",
-    certified: tuple[float, float] | None = None,
+    space: Space, criterion: Criterion | None, *, only_adds: bool, **facts: Any
 ) -> Guarantee:
-    """Guarantee of mutual information between the secret candidate and what was released."""
+    """Guarantee of mutual information between the secret candidate and what was released.
+
+    Parameters
+    ----------
+    space : SecretSpace, CandidateSpace or HashedSpace
+    criterion : Criterion or None
+        What is capped instead.
+    only_adds : bool
+        Whether noise was added that only grows.
+    **facts
+        Fields of the guarantee that only the procedure knows.
+    """
     secret = _secret(space)
-    cap: dict[str, Any] = {}
-    if criterion is not None:
-        cap = {
-            "criterion": criterion.name,
-            "capped": criterion.aim,
-            "mutual_information": mutual_information,
-        }
     return Guarantee(
         definition=(
             f"mutual information between the secret {secret.noun} and the release"
             if criterion is None
             else f"success of the optimal adversary, who wants to {criterion.statement}"
         ),
-        budget=budget,
-        spent=spent,
         unit=ledger_unit(criterion),
-        bound=bound,
-        confidence=confidence,
+        criterion=None if criterion is None else criterion.name,
+        capped="" if criterion is None else criterion.aim,
         secret=secret,
-        released=tuple(released),
-        public=tuple(public),
         not_covered=(
             *secret.limits,
             *((_RULED_OUT,) if only_adds else ()),
@@ -89,17 +68,7 @@ def pac_guarantee(
             "DP comparison: pac-private-algorithms, eq. 2",
             "noise bound: see the backend",
         ),
-        noise=noise,
-        noiseless=noiseless,
-        for_release=for_release,
-        provenance=tuple(provenance),
-        n_releases=n_releases,
-        details=details,
-        ledger_head=ledger_head,
-        metered=metered,
-        certified_membership=None if certified is None else certified[0],
-        certified_confidence=None if certified is None else certified[1],
-        **cap,
+        **facts,
     )
 
 
