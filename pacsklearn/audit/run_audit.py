@@ -128,11 +128,12 @@ def run_audit(
     named = None if isinstance(attacks, str) and attacks == "auto" else _listed(attacks)
     chosen = None if named is None else [registry().attack(name) for name in named]
     guarantee: Guarantee | PufferfishGuarantee | None = None
+    fitting: dict[str, Any] = {"fit_params": fit_params, "n_jobs": n_jobs}
     if isinstance(source, Game):
         game, subject = source, type(source).__name__
     else:
-        own = {"groups": groups, "secret": secret, "fit_params": fit_params, "n_jobs": n_jobs}
-        game, subject = _replayed(source, X, y, estimator=estimator, queries=queries, **own)
+        own = {"estimator": estimator, "groups": groups, "secret": secret, "queries": queries}
+        game, subject = _replayed(source, X, y, **own, fitting=fitting)
         guarantee = source.guarantee_
     if named is None or chosen is None:
         named = _default(game)
@@ -153,10 +154,9 @@ def run_audit(
                 X,
                 y,
                 groups=groups,
-                fit_params=fit_params,
                 insert=partial(insert, seed=seed),
                 probe=None if probe is None else partial(probe, seed=seed),
-                n_jobs=n_jobs,
+                **fitting,
             )
         result, curve, more = _run(attack, played, count, int(stream), stopping)
         results.append(_capped(result, guarantee))
@@ -211,9 +211,8 @@ def _replayed(
     estimator: Any,
     groups: Any,
     secret: Any,
-    fit_params: Mapping[str, Any] | None,
     queries: Any,
-    n_jobs: int | None,
+    fitting: dict[str, Any],
 ) -> tuple[Game, str]:
     if not isinstance(source, (PACPrivate, SRPPPrivate, PrivacySession)):
         raise TypeError(
@@ -225,13 +224,11 @@ def _replayed(
     if X is None:
         raise ValueError("X is missing: an audit replays the fit, so give the rows it was on.")
     if isinstance(source, PACPrivate):
-        game: Game = replay_fit(
-            source, X, y, groups=groups, fit_params=fit_params, queries=queries, n_jobs=n_jobs
-        )
+        game: Game = replay_fit(source, X, y, groups=groups, queries=queries, **fitting)
         released = "parameters" if hasattr(source, "released_estimator_") else "answers"
         return game, f"{_title(source.estimator)} ({released}, {source.guarantee_.noise} noise)"
     if isinstance(source, SRPPPrivate):
-        replayed = replay_sliced(source, X, y, secret=secret, fit_params=fit_params, n_jobs=n_jobs)
+        replayed = replay_sliced(source, X, y, secret=secret, **fitting)
         what = f"{_title(source.estimator)} (sliced, {source.guarantee_.aggregation})"
         return SlicedGame(replayed), what
     if estimator is None:
@@ -240,7 +237,7 @@ def _replayed(
             "the estimators that it released, in order."
         )
     listed = list(estimator) if isinstance(estimator, (list, tuple)) else [estimator]
-    game = replay_session(source, listed, X, y, fit_params=fit_params, n_jobs=n_jobs)
+    game = replay_session(source, listed, X, y, **fitting)
     return game, f"a session that released {', '.join(map(_title, listed))}"
 
 

@@ -30,6 +30,7 @@ from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.steadier_models import steadier_models
 from pacsklearn.estimators.student import (
     STUDENT_METHODS,
+    Lesson,
     StudentQueries,
     release_student,
     student_of,
@@ -216,11 +217,9 @@ class PlannedFit(PrivateEstimator):
         release = release_student(
             session,
             stabilized(self.estimator, self.stabilize),
-            student_of(self.estimator, self.student),
-            StudentQueries.of(self.queries),
+            self._lesson(),
             budget=budget,
             like=X,
-            alpha=self.alpha,
             value_range=self.value_range,
             prior_mean=self.prior_mean,
             fit_params=routed,
@@ -232,6 +231,10 @@ class PlannedFit(PrivateEstimator):
             ),
             "_guarantee": release.guarantee,
         }
+
+    def _lesson(self) -> Lesson:
+        student = student_of(self.estimator, self.student)
+        return Lesson(student, StudentQueries.of(self.queries), self.alpha)
 
     def _options(self) -> list[Option]:
         """Options of ``tune``, checked before anything is fitted."""
@@ -261,8 +264,7 @@ class PlannedFit(PrivateEstimator):
     ) -> FitPlan:
         teacher = stabilized(self.estimator, self.stabilize)
         return plan_student(
-            student_of(self.estimator, self.student),
-            StudentQueries.of(self.queries),
+            self._lesson(),
             replace(rows.candidates, estimator=teacher),
             answer_kind(
                 teacher, rows.candidates.y, self.answers, self.value_range, self.prior_mean
@@ -270,7 +272,6 @@ class PlannedFit(PrivateEstimator):
             report,
             title=f"student of {title}",
             budget=float(self.budget),
-            alpha=self.alpha,
             scoring=scoring,
             n_releases=n_releases,
         )
@@ -288,7 +289,6 @@ class PlannedFit(PrivateEstimator):
         step = budget / count if self.query_budget is None else float(self.query_budget)
         estimator = stabilized(self.estimator, self.stabilize)
         return plan_answers(
-            estimator,
             replace(rows.candidates, estimator=estimator),
             answer_kind(
                 estimator, rows.candidates.y, self.answers, self.value_range, self.prior_mean

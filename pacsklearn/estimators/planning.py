@@ -130,7 +130,6 @@ def plan_parameters(
 
 
 def plan_answers(
-    estimator: Any,
     candidates: Candidates,
     kind: AnswerKind,
     report: FitReport,
@@ -145,9 +144,8 @@ def plan_answers(
 
     Parameters
     ----------
-    estimator : estimator
-        What answers, stabilized where that was asked for.
     candidates : Candidates
+        Of what answers, stabilized where that was asked for.
     kind : AnswerKind
     report : FitReport
     title, why : str
@@ -155,7 +153,7 @@ def plan_answers(
         Nats in all, and a contested answer.
     n_releases : int
     """
-    space, y = candidates.space, candidates.y
+    estimator, space, y = candidates.estimator, candidates.space, candidates.y
     rows = np.arange(space.n_rows)
     if rows.size > _ASKED_ROWS:
         rows = np.sort(np.random.default_rng([SEED, 3]).choice(rows, _ASKED_ROWS, replace=False))

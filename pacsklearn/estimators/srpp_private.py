@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pacsklearn.candidates.candidates import FitOptions
 from pacsklearn.candidates.universe import check_names, refuse_fitted_before
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.ledger import Ledger
@@ -26,7 +27,7 @@ from pacsklearn.estimators.srpp_parameters import (
 )
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugin import registry
-from pacsklearn.pufferfish.release import sliced_release
+from pacsklearn.pufferfish.release import StatedRows, sliced_release
 from pacsklearn.release.secret import sampler_for
 
 __all__ = ["SRPPPrivate"]
@@ -226,17 +227,18 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         release = sliced_release(
             query,
             scenario,
-            X,
-            y,
-            secret_column(self, scenario, X, y, given, secret),
-            realized,
+            StatedRows(
+                X,
+                y,
+                secret_column(self, scenario, X, y, given, secret),
+                realized,
+                self.secret_name,
+            ),
             options,
-            params=routed,
-            secret_name=self.secret_name,
+            fitting=FitOptions(routed, self.n_jobs),
             ledger=self._ledger(),
             sampler=sampler_for(self.random_state),
             provenance=tuple(provenance),
-            n_jobs=self.n_jobs,
         )
         learned: dict[str, Any] = {
             **vars(features),

@@ -18,7 +18,14 @@ from pacsklearn.schema.schema import Schema
 from pacsklearn.schema.tables import as_pandas
 from pacsklearn.session.privacy_session import PrivacySession
 
-__all__ = ["STUDENT_METHODS", "StudentQueries", "StudentRelease", "release_student", "student_of"]
+__all__ = [
+    "STUDENT_METHODS",
+    "Lesson",
+    "StudentQueries",
+    "StudentRelease",
+    "release_student",
+    "student_of",
+]
 
 
 STUDENT_METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
@@ -94,15 +101,31 @@ class StudentRelease:
     guarantee: Guarantee
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """What a student learns from private answers.
+
+    Parameters
+    ----------
+    student : estimator
+    queries : StudentQueries
+    alpha : float, optional
+        Size of the test that an answer must pass to be learnt.
+    """
+
+    student: Any
+    queries: StudentQueries
+    alpha: float | None = None
+
+
 def release_student(
     session: PrivacySession,
     teacher: Any,
-    student: Any,
-    queries: StudentQueries,
+    lesson: Lesson,
     *,
     budget: float,
     like: Any,
-    alpha: float | None = None,
     value_range: tuple[float, float] | None = None,
     prior_mean: float | None = None,
     fit_params: Mapping[str, Any] | None = None,
@@ -116,13 +139,13 @@ def release_student(
     ----------
     session : PrivacySession
         Nothing was released in it yet.
-    teacher, student : estimators
-    queries : StudentQueries
+    teacher : estimator
+    lesson : Lesson
     budget : float
         Of the session.
     like : array or table
         The rows, for names and types of made-up ones.
-    alpha, value_range, prior_mean, fit_params
+    value_range, prior_mean, fit_params
         As for :class:`PACPrivate`.
     """
     about: list[tuple[str, str]] = []
@@ -135,7 +158,7 @@ def release_student(
         about.append(("marginals", "; ".join([words, *part])))
         return release.value
 
-    rows = queries.rows(like, marginals)
+    rows = lesson.queries.rows(like, marginals)
     n_rows = int(rows.shape[0])
 
     def responder(max_answers: int) -> Responder:
@@ -149,13 +172,13 @@ def release_student(
 
     contested = responder(n_rows).preview(rows).n_contested
     answering = responder(max(contested, 1))
-    model, _ = taught(student, rows, answering, alpha)
+    model, _ = taught(lesson.student, rows, answering, lesson.alpha)
     promised = answering.guarantee_
     guarantee = replace(
         promised,
-        released=(f"{type(student).__name__}, fitted on private answers of a teacher",),
+        released=(f"{type(lesson.student).__name__}, fitted on private answers of a teacher",),
         details=(
-            ("queries", f"{n_rows:,}, {queries.words}; {contested:,} contested"),
+            ("queries", f"{n_rows:,}, {lesson.queries.words}; {contested:,} contested"),
             *about,
             *((name, text) for name, text in promised.details if name != "answers given"),
         ),

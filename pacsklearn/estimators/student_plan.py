@@ -24,7 +24,7 @@ from pacsklearn.estimators.planning import (
 )
 from pacsklearn.estimators.released_scoring import scoring_name
 from pacsklearn.estimators.simulated_releases import SimulatedAnswers, as_number, outside_rows
-from pacsklearn.estimators.student import StudentQueries
+from pacsklearn.estimators.student import Lesson
 from pacsklearn.estimators.teaching import learned
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.function import FunctionPlan
@@ -39,15 +39,13 @@ _MOST_STUDENTS = 8
 
 
 def plan_student(
-    student: Any,
-    queries: StudentQueries,
+    lesson: Lesson,
     candidates: Candidates,
     kind: AnswerKind,
     report: FitReport,
     *,
     title: str,
     budget: float,
-    alpha: float | None,
     scoring: Any,
     n_releases: int,
 ) -> FitPlan:
@@ -55,19 +53,18 @@ def plan_student(
 
     Parameters
     ----------
-    student : estimator
-    queries : StudentQueries
+    lesson : Lesson
     candidates : Candidates
         Of the teacher.
     kind : AnswerKind
     report : FitReport
     title : str
     budget : float
-    alpha : float or None
     scoring : None, str or callable
     n_releases : int
         At most eight are simulated: each fits a student.
     """
+    student, queries = lesson.student, lesson.queries
     space, shares = candidates.space, 0.0
 
     def marginals(source: SchemaQueries) -> Any:
@@ -90,7 +87,7 @@ def plan_student(
     scorer = check_scoring(student, scoring=scoring)
 
     def score(answers: Answers, index: int) -> float:
-        fitted, _ = learned(student, rows, answers, kind, alpha)
+        fitted, _ = learned(student, rows, answers, kind, lesson.alpha)
         return as_number(scorer(fitted, *held_out(index)))
 
     simulated = SimulatedAnswers(

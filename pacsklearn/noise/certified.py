@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,14 @@ from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.information.residual_covariance import NoiseShape
 from pacsklearn.noise.lattice import lattice_centres
 
-__all__ = ["GAMMA", "CertifiedBackend", "certified_law", "generator_for", "lattice_slack"]
-
-Certificate = Callable[[GaussianMixture, float, np.random.Generator], float]
+__all__ = [
+    "GAMMA",
+    "Certificate",
+    "CertifiedBackend",
+    "certified_law",
+    "generator_for",
+    "lattice_slack",
+]
 
 GAMMA = 1e-6
 """Probability that a certificate is wrong, unless the user says otherwise."""
@@ -50,41 +56,54 @@ class CertifiedBackend(NoiseBackend):
         self.n_certificate = check_integer(name="n_certificate", value=n_certificate, minimum=1024)
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Which figure of a law is certified by simulation, and what it must not exceed.
+
+    Parameters
+    ----------
+    figure : callable
+        ``figure(mixture, gamma, generator)`` gives a bound that fails with probability at most
+        ``gamma``.
+    cap : float
+    gamma : float
+        Failure probability over all attempts.
+    proof, backend : str
+    floor : float, default=0.0
+        Figure under noise without end.
+    order : float, default=1.0
+        The figure's distance from its floor falls about as the noise power to the ``-1 / order``.
+    """
+
+    figure: Callable[[GaussianMixture, float, np.random.Generator], float]
+    cap: float
+    gamma: float
+    proof: str
+    backend: str
+    floor: float = 0.0
+    order: float = 1.0
+
+
 @stage("certificate")
 def certified_law(
     support: Support,
-    *,
     coordinates: Floats,
     axes: Floats,
     shape: NoiseShape,
-    cap: float,
     certificate: Certificate,
-    gamma: float,
-    proof: str,
-    backend: str,
-    floor: float = 0.0,
-    order: float = 1.0,
     information: Callable[[NDArray[np.int64], Floats, int], float] | None = None,
 ) -> NoiseLaw | None:
     """Law of a shape, enlarged until what is certified on fresh draws meets the cap.
 
     Parameters
     ----------
+    support : Support
     coordinates, axes : ndarray of shapes (m, k) and (k, d)
         Centred outputs and the directions that their coordinates count along.
     shape : NoiseShape
         In these coordinates; estimated to meet the cap, with some room for the certificate.
-    cap : float
-        What the certified figure must not exceed.
-    certificate : callable
-        ``certificate(mixture, gamma, generator)`` gives a bound that fails with probability at
-        most ``gamma``.
-    gamma : float
-        Failure probability over all attempts.
-    floor : float, default=0.0
-        Figure under noise without end.
-    order : float, default=1.0
-        The figure's distance from its floor falls about as the noise power to the ``-1 / order``.
+    certificate : Certificate
     information : callable, optional
         Bound on the mutual information of integer centres, where the cap is on something else.
 
@@ -99,6 +118,7 @@ def certified_law(
     the cap costs nothing: the probability that any certificate is wrong is at most their sum.
     """
     turned, directions = coordinates @ shape.axes, shape.axes.T @ axes
+    gamma, backend, cap = certificate.gamma, certificate.backend, certificate.cap
     factor = 1.0
     for attempt in range(_ATTEMPTS):
         step = np.sqrt(factor * shape.variances) / LATTICE_SCALE
@@ -106,7 +126,7 @@ def certified_law(
         mixture = GaussianMixture(centres, support.weights, float(LATTICE_SCALE))
         # The parts are 1/2, 1/4, ... of gamma and sum to less than it.
         generator = generator_for(support, backend, attempt + 1)
-        value = certificate(mixture, gamma * 0.5 ** (attempt + 1), generator)
+        value = certificate.figure(mixture, gamma * 0.5 ** (attempt + 1), generator)
         if value <= cap:
             power = factor * shape.power
             return NoiseLaw(
@@ -116,7 +136,7 @@ def certified_law(
                 origin=support.mean,
                 scale=LATTICE_SCALE,
                 bound=value,
-                proof=proof,
+                proof=certificate.proof,
                 backend=backend,
                 noise_power=power,
                 released_power=power,
@@ -128,8 +148,9 @@ def certified_law(
                 ),
             )
         # What is above the floor falls with a power of the noise, which is made good at once.
+        floor = certificate.floor
         excess = min(max((value - floor) / (cap - floor), 1.002), 4.0)
-        factor *= excess**order * 1.005**attempt
+        factor *= excess**certificate.order * 1.005**attempt
     return None
 
 

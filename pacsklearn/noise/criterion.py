@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -28,6 +29,7 @@ from pacsklearn.information.scale_search import least_log_factor
 from pacsklearn.information.screened_success import second_look, spread
 from pacsklearn.noise.certified import (
     GAMMA,
+    Certificate,
     CertifiedBackend,
     certified_law,
     generator_for,
@@ -109,22 +111,22 @@ class CriterionBackend(CertifiedBackend):
         chosen = search.scaled(best, self.n_draws, self.n_certificate)
         certified = certified_law(
             support,
-            coordinates=span.coordinates,
-            axes=axes,
-            shape=chosen,
-            cap=target.budget,
-            certificate=lambda mixture, gamma, generator: self._certificate(
-                mixture, criterion, gamma, generator
+            span.coordinates,
+            axes,
+            chosen,
+            Certificate(
+                figure=partial(self._certificate, criterion),
+                cap=target.budget,
+                gamma=self.gamma,
+                proof=(
+                    f"success of the optimal adversary at {criterion.n_targets:,} target(s) of the "
+                    f"criterion {criterion.name!r}, bounded by simulation of the exact posterior "
+                    f"at confidence 1 - {self.gamma:g}"
+                ),
+                backend="criterion",
+                floor=blind,
+                order=2.0,
             ),
-            gamma=self.gamma,
-            proof=(
-                f"success of the optimal adversary at {criterion.n_targets:,} target(s) of the "
-                f"criterion {criterion.name!r}, bounded by simulation of the exact posterior at "
-                f"confidence 1 - {self.gamma:g}"
-            ),
-            backend="criterion",
-            floor=blind,
-            order=2.0,
             information=logdet_bound,
         )
         if certified is None:
@@ -137,8 +139,8 @@ class CriterionBackend(CertifiedBackend):
 
     def _certificate(
         self,
-        mixture: GaussianMixture,
         criterion: Criterion,
+        mixture: GaussianMixture,
         gamma: float,
         generator: np.random.Generator,
     ) -> float:

@@ -18,6 +18,7 @@ from pacsklearn.information.residual_covariance import NoiseShape, residual_cova
 from pacsklearn.information.scale_search import least_log_factor
 from pacsklearn.noise.certified import (
     GAMMA,
+    Certificate,
     CertifiedBackend,
     certified_law,
     generator_for,
@@ -85,17 +86,19 @@ class ResidualBackend(CertifiedBackend):
             return gaussian
         law = certified_law(
             support,
-            coordinates=span.coordinates,
-            axes=axes,
-            shape=chosen,
-            cap=target.budget,
-            certificate=self._certificate,
-            gamma=self.gamma,
-            proof=(
-                "mutual information of the Gaussian mixture over all candidates, bounded from "
-                f"{self.n_certificate:,} draws at confidence 1 - {self.gamma:g}"
+            span.coordinates,
+            axes,
+            chosen,
+            Certificate(
+                figure=self._certificate,
+                cap=target.budget,
+                gamma=self.gamma,
+                proof=(
+                    "mutual information of the Gaussian mixture over all candidates, bounded from "
+                    f"{self.n_certificate:,} draws at confidence 1 - {self.gamma:g}"
+                ),
+                backend="residual",
             ),
-            backend="residual",
         )
         if law is None or law.noise_power >= gaussian.noise_power:
             return gaussian

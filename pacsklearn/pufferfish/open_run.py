@@ -18,7 +18,7 @@ from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.batch_sampler import BatchSampler
 from pacsklearn.plugin import registry
-from pacsklearn.pufferfish.run import PrivateRun, RunRecord, run_unit
+from pacsklearn.pufferfish.run import Charging, PrivateRun, RunRecord, run_unit
 from pacsklearn.pufferfish.run_statement import run_guarantee
 from pacsklearn.pufferfish.training_rows import TrainingRows
 from pacsklearn.pufferfish.world_differences import WorldDifferences
@@ -153,9 +153,7 @@ def opened_run(
         multiplier,
         ceiling=ceiling,
         sampler=rows.sampler,
-        shared=open_shared(model.ledger, ceiling, unit),
-        record=record,
-        steps_per_charge=model.steps_per_charge,
+        charging=Charging(open_shared(model.ledger, ceiling, unit), record, model.steps_per_charge),
         secret_name=model.secret_name,
         provenance=(rows.provenance,),
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.accounting.shared_ledger import ledger_head
+from pacsklearn.candidates.candidates import FitOptions
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.core.mechanism import SlicedNoise
@@ -32,6 +33,7 @@ __all__ = [
     "CONFIDENCE",
     "CalibratedWorlds",
     "SlicedOptions",
+    "StatedRows",
     "calibrated_worlds",
     "published_figures",
     "sliced_release",
@@ -130,6 +132,28 @@ class CalibratedWorlds:
         return self.law.observe(centre, noise)
 
 
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class StatedRows:
+    """Rows that a scenario is about, and what is said of the secret in them.
+
+    Parameters
+    ----------
+    X, y : array-likes
+    secret : SecretColumn, optional
+    realized : object
+        The true secret where the curator states it.
+    secret_name : str, optional
+        What the user calls the secret; part of the unit.
+    """
+
+    X: Any
+    y: Any = None
+    secret: SecretColumn | None = None
+    realized: Any = None
+    secret_name: str | None = None
+
+
 def calibrated_worlds(
     query: Query,
     scenario: Scenario,
@@ -198,18 +222,13 @@ def published_figures(calibrated: CalibratedWorlds) -> str:
 def sliced_release(
     query: Query,
     scenario: Scenario,
-    X: Any,
-    y: Any,
-    secret: SecretColumn | None,
-    realized: Any,
+    rows: StatedRows,
     options: SlicedOptions,
     *,
-    params: Mapping[str, Any],
-    secret_name: str | None = None,
+    fitting: FitOptions,
     ledger: Ledger | Callable[[str], Ledger] | None,
     sampler: Sampler,
     provenance: tuple[Provenance, ...],
-    n_jobs: int | None = None,
 ) -> Release:
     """Release what the query gives for the true secret, noised.
 
@@ -217,21 +236,15 @@ def sliced_release(
     ----------
     query : Query
     scenario : Scenario
-    X, y : array-likes
-    secret : SecretColumn, optional
-    realized : object
-        The true secret where the curator states it.
+    rows : StatedRows
     options : SlicedOptions
-    params : mapping
-        Passed to ``fit``.
-    secret_name : str, optional
-        What the user calls the secret; part of the unit.
+    fitting : FitOptions
+        Parameters of ``fit``, and workers.
     ledger : Ledger, callable or None
         Shared account, or a function of the unit that opens it; None for one of this release.
     sampler : Sampler
         Draws the secret and the data set, where they are drawn, and the noise.
     provenance : tuple of Provenance
-    n_jobs : int, optional
 
     Returns
     -------
@@ -246,11 +259,12 @@ def sliced_release(
     ScenarioError
         When the curator states a secret that is not asked for, or none that is.
     """
+    X, y, realized, params = rows.X, rows.y, rows.realized, fitting.fit_params
     _check_stated(scenario, realized, ledger, params)
     if isinstance(ledger, Ledger):
         _check_room(ledger, options.epsilon)
     calibrated = calibrated_worlds(
-        query, scenario, X, y, secret, options, params=params, n_jobs=n_jobs
+        query, scenario, X, y, rows.secret, options, params=params, n_jobs=fitting.n_jobs
     )
     if not scenario.redrawn:
         _check_columns(calibrated, X)
@@ -262,7 +276,7 @@ def sliced_release(
         aggregation=options.aggregation,
         profile=calibrated.profile,
         scenario=scenario,
-        secret_name=secret_name,
+        secret_name=rows.secret_name,
     )
     if ledger is None:
         account: Ledger = MemoryLedger(options.epsilon, unit)

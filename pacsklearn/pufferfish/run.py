@@ -31,7 +31,7 @@ from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.release.account import Account
 
-__all__ = ["PrivateRun", "RunRecord", "run_unit"]
+__all__ = ["Charging", "PrivateRun", "RunRecord", "run_unit"]
 
 Integers = NDArray[np.int64]
 
@@ -89,6 +89,26 @@ class RunRecord:
 
 
 @final
+@dataclass(frozen=True)
+class Charging:
+    """How the steps of a run are charged.
+
+    Parameters
+    ----------
+    shared : Ledger, optional
+        Account shared with other releases.
+    record : RunRecord, optional
+        Of a run to go on with.
+    steps_per_charge : int, default=1
+        Steps that are charged together, beforehand.
+    """
+
+    shared: Ledger | None = None
+    record: RunRecord | None = None
+    steps_per_charge: int = 1
+
+
+@final
 class _Heads:
     """How far the runs of this process are: of all copies of a record, one goes on."""
 
@@ -137,12 +157,7 @@ class PrivateRun:
         Most that the run may cost, in nats.
     sampler : Sampler
         Source of the noise and of the batches.
-    shared : Ledger, optional
-        Account shared with other releases.
-    record : RunRecord, optional
-        Of a run to go on with.
-    steps_per_charge : int, default=1
-        Steps that are charged together, beforehand.
+    charging : Charging, optional
     secret_name : str, optional
         What the user calls the secret; part of the unit.
     provenance : tuple of Provenance
@@ -164,12 +179,12 @@ class PrivateRun:
         *,
         ceiling: float,
         sampler: Sampler,
-        shared: Ledger | None = None,
-        record: RunRecord | None = None,
-        steps_per_charge: int = 1,
+        charging: Charging | None = None,
         secret_name: str | None = None,
         provenance: tuple[Provenance, ...] = (),
     ) -> None:
+        charging = charging or Charging()
+        shared, record = charging.shared, charging.record
         self.accountant, self.scenario = accountant, scenario
         self.noise_multiplier, self.ceiling = noise_multiplier, ceiling
         self.unit = run_unit(accountant, scenario, secret_name)
@@ -180,7 +195,9 @@ class PrivateRun:
         most = largest_batch(cap.n_rows, cap.batch_size, cap.sampling)
         self._grid = accountant.clipping.grid(noise_multiplier, most)
         self._batches = BatchSampler.beside(sampler, cap.n_rows, cap.batch_size, cap.sampling)
-        self._at_once = check_integer(name="steps_per_charge", value=steps_per_charge, minimum=1)
+        self._at_once = check_integer(
+            name="steps_per_charge", value=charging.steps_per_charge, minimum=1
+        )
         if shared is not None:
             check_unit(shared.unit, self.unit)
         own = MemoryLedger(ceiling, self.unit)

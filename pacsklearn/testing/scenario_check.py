@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn.candidates.candidates import FitOptions
 from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.exceptions import ScenarioError
@@ -17,6 +18,7 @@ from pacsklearn.noise.sampler import Sampler
 from pacsklearn.pufferfish.release import (
     CalibratedWorlds,
     SlicedOptions,
+    StatedRows,
     calibrated_worlds,
     sliced_release,
 )
@@ -100,11 +102,11 @@ def check_scenario(
         release = sliced_release(
             released,
             scenario,
-            *table,
-            column,
-            other.worlds.secrets[secret_index] if scenario.redrawn else None,
+            StatedRows(
+                *table, column, other.worlds.secrets[secret_index] if scenario.redrawn else None
+            ),
             options,
-            params={},
+            fitting=FitOptions(),
             ledger=None,
             sampler=_Forced(position),
             provenance=(),

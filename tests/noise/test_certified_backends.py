@@ -178,7 +178,7 @@ def test_certificates_pay_for_the_lattice(means: Support) -> None:
     membership = MembershipCriterion(SPACE)
     criterion = CriterionBackend(n_certificate=1024)
     residual = ResidualBackend(n_certificate=1024)
-    found = criterion._certificate(wide, membership, 1e-6, np.random.default_rng(1))
+    found = criterion._certificate(membership, wide, 1e-6, np.random.default_rng(1))
     alone = certified_success(
         wide, membership, criterion.n_certificate, 1e-6, np.random.default_rng(1)
     )
@@ -213,14 +213,10 @@ def test_certificates_share_gamma_and_never_draws(means: Support) -> None:
 
     law = certified.certified_law(
         means,
-        coordinates=span.coordinates,
-        axes=span.mixing @ means.deviations,
-        shape=certified.NoiseShape(np.eye(5), span.variances),
-        cap=0.1,
-        certificate=certificate,
-        gamma=1e-3,
-        proof="p",
-        backend="residual",
+        span.coordinates,
+        span.mixing @ means.deviations,
+        certified.NoiseShape(np.eye(5), span.variances),
+        certified.Certificate(certificate, cap=0.1, gamma=1e-3, proof="p", backend="residual"),
     )
     assert sum(gamma for gamma, _ in seen) <= 1e-3
     assert len({value for _, value in seen}) == 4

@@ -9,7 +9,7 @@ from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.pufferfish.run import PrivateRun
+from pacsklearn.pufferfish.run import Charging, PrivateRun
 from pacsklearn.scenarios.differing_rows import DifferingRows
 
 TAIL, FAILURE = 1e-4, 1e-3
@@ -39,7 +39,7 @@ def test_the_event_of_a_step_carries_its_confidence(accounting: str, per_step: f
         10.0,
         ceiling=8 * price,
         sampler=SecureSampler(),
-        steps_per_charge=5,
+        charging=Charging(steps_per_charge=5),
     ) as run:
         for _ in range(6):
             run.next_batch()

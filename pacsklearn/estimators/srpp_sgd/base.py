@@ -137,7 +137,6 @@ class LinearSGD(BaseEstimator):
             sample_weight,
             secret,
             realized,
-            epochs=self.max_iter,
             validation=public_validation,
         )
 
@@ -154,7 +153,6 @@ class LinearSGD(BaseEstimator):
         secret: Any,
         realized: Any,
         *,
-        epochs: int,
         goes_on: bool = False,
         validation: Any = None,
         classes: Any = None,
@@ -217,7 +215,7 @@ class LinearSGD(BaseEstimator):
         loss = loss_named(self.loss, self.huber_width)
         before = self._descent.n_steps
         try:
-            self._descend(run, problem, loss, epochs, steps, held_out)
+            self._descend(run, problem, loss, 1 if goes_on else self.max_iter, steps, held_out)
         finally:
             run.close()
             if self._descent.n_steps > before:

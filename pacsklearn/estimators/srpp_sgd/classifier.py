@@ -116,7 +116,7 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
         """
         check_run(self)
         trained: SRPPSGDClassifier = self._train(
-            X, y, sample_weight, secret, realized, epochs=1, goes_on=True, classes=classes
+            X, y, sample_weight, secret, realized, goes_on=True, classes=classes
         )
         return trained
 
