@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.core.memberships import Memberships
+from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.fitting.member_sums import member_products, member_sums, padded_columns
 from pacsklearn.information.arrays import Floats
 
@@ -33,7 +34,7 @@ class Moments:
     variance : ndarray of shape (q,)
         Divided by the number of rows.
     square : ndarray of shape (q,)
-        Mean of the squares, around zero.
+        Mean of the squares, around zero; 0 for a column of one number, whose variance is exact.
     scatter : ndarray of shape (q, q), optional
         Sum of products around the mean.
     class_count : ndarray of shape (K,), optional
@@ -153,7 +154,7 @@ class MomentSums:
 
 
 def subset_moments(
-    X: Floats, targets: Floats | None, space: Memberships, *, scatter: bool
+    X: Floats, targets: Floats | None, space: SecretSpace, *, scatter: bool
 ) -> Iterator[Moments | None]:
     """Moments of each candidate, in their order.
 
@@ -161,7 +162,7 @@ def subset_moments(
     ----------
     X : ndarray of shape (n_rows, p)
     targets : ndarray of shape (n_rows, t), optional
-    space : Memberships
+    space : SecretSpace
     scatter : bool
         Whether products of features are wanted.
 
@@ -170,13 +171,14 @@ def subset_moments(
     iterator over Moments or None
         None for a subset with a row that is not finite or too large to be squared.
     """
-    return MomentSums.of(X, targets, space, scatter=scatter).moments()
+    sums = MomentSums.of(X, targets, space, scatter=scatter)
+    return _exact(sums.moments(), X if targets is None else np.hstack([X, targets]), space)
 
 
 def class_moments(
     X: Floats,
     codes: NDArray[np.intp],
-    space: Memberships,
+    space: SecretSpace,
     *,
     scatter: bool,
     class_scatter: bool = False,
@@ -188,7 +190,7 @@ def class_moments(
     X : ndarray of shape (n_rows, p)
     codes : ndarray of shape (n_rows,)
         Class of each row, from 0 to K - 1. A subset without some class gives None.
-    space : Memberships
+    space : SecretSpace
     scatter : bool
         Whether products of features are wanted, of all classes together.
     class_scatter : bool, default=False
@@ -198,7 +200,37 @@ def class_moments(
     sums = MomentSums.of_classes(
         X, codes, n_classes, space, scatter=scatter, class_scatter=class_scatter
     )
-    return sums.moments()
+    return _exact(sums.moments(), X, space)
+
+
+def _exact(
+    moments_of: Iterator[Moments | None], table: Floats, space: SecretSpace
+) -> Iterator[Moments | None]:
+    """Moments, those of columns that are one number in all of a candidate's rows exact."""
+    for i, moments in enumerate(moments_of):
+        if moments is None or not is_doubtful(moments.loss):
+            yield moments
+            continue
+        doubtful = np.flatnonzero(moments.square * _EPSILON > _DOUBT * moments.variance)
+        own = table[space.rows(i)[:, None], doubtful]
+        flat = np.all(own == own[0], axis=0)
+        yield _with_constants(moments, doubtful[flat], own[0, flat])
+
+
+def _with_constants(moments: Moments, columns: NDArray[np.intp], values: Floats) -> Moments:
+    """With exact means, and nothing around them, in columns that hold one number each."""
+    exact = {}
+    for name in ("mean", "variance", "square", "scatter"):
+        for key in (name, f"class_{name}"):
+            numbers = getattr(moments, key)
+            if numbers is None:
+                continue
+            exact[key] = numbers = numbers.copy()
+            numbers[..., columns] = values if name == "mean" else 0.0
+            if name == "scatter":
+                numbers[..., columns, :] = 0.0
+    loss = float(_losses(exact["square"][None], exact["variance"][None])[0])
+    return replace(moments, loss=loss, **exact)
 
 
 def _moments(summed: Floats, products: Floats) -> dict[str, Floats]:

@@ -12,11 +12,19 @@ from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    ElasticNet,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import LinearSVC
 
 from pacsklearn import SecretSpace
 from pacsklearn.plugin import registry
@@ -119,6 +127,41 @@ def test_regressors(estimator: Any) -> None:
     X, y = load_diabetes(return_X_y=True)
     X = X[:, [0, 1, 2, 3, 6, 8]] * 10 + 1  # features 4 and 5 are nearly one
     assert_fast(estimator, X, y, SecretSpace.balanced(len(X), n_subsets=M))
+
+
+CONSTANT = [
+    (StandardScaler(), "none"),
+    (StandardScaler(with_mean=False), "none"),
+    (make_pipeline(StandardScaler(), PCA(3)), "none"),
+    (make_pipeline(StandardScaler(), Ridge()), "numbers"),
+    (make_pipeline(StandardScaler(with_mean=False), Ridge(fit_intercept=False)), "numbers"),
+    (make_pipeline(StandardScaler(), ElasticNet(0.1, tol=1e-12, max_iter=100_000)), "numbers"),
+    (make_pipeline(StandardScaler(), RidgeClassifier(class_weight="balanced")), "classes"),
+    (make_pipeline(StandardScaler(), GaussianNB()), "classes"),
+    (make_pipeline(StandardScaler(), LogisticRegression(tol=1e-10, max_iter=5000)), "classes"),
+    (make_pipeline(StandardScaler(), LinearSVC(tol=1e-10, max_iter=100_000)), "classes"),
+    (GaussianNB(), "classes"),
+    (Ridge(), "numbers"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "target"), CONSTANT, ids=repr)
+def test_a_column_that_is_constant_in_some_subsets(estimator: Any, target: str) -> None:
+    X, numbers = load_diabetes(return_X_y=True)
+    X = X[:, [0, 1, 2, 3, 6, 8]] * 10 + 1
+    space = SecretSpace.balanced(len(X), n_subsets=M)
+    X[:, 1] = np.where(space.membership()[:, [0, 3]].any(axis=1), 0.3, X[:, 1])
+    X[:, 4] = 7.1  # in all of them
+    y = {"none": None, "numbers": numbers, "classes": (numbers > 140).astype(int)}[target]
+    for one, other in zip(*fits(estimator, X, y, space), strict=True):
+        assert one is not None
+        if getattr(getattr(other, "_final_estimator", other), "n_iter_", None) is None:
+            assert_same(one, other)
+            continue
+        assert_same(one[0], other[0])  # solvers take their own ways
+        for name in ("coef_", "intercept_"):
+            mine, theirs = getattr(one[-1], name), getattr(other[-1], name)
+            assert np.allclose(mine, theirs, rtol=1e-5, atol=1e-5 * np.max(np.abs(theirs)))
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS[:6], ids=repr)
@@ -244,7 +287,7 @@ def test_doubtful_numbers_are_left_to_the_ordinary_fit(case: str) -> None:
         "collinear": [LinearRegression(), Ridge(alpha=0.0), LinearDiscriminantAnalysis()],
         "infinite": [StandardScaler(), Ridge(), GaussianNB()],
         "one direction": [PCA(2)],
-        "constant": [StandardScaler(), NearestCentroid()],
+        "constant": [NearestCentroid()],
     }[case]
     if case == "far away":
         X[:, 1] += 1e6
