@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +41,7 @@ class Layout:
     @property
     def size(self) -> int:
         """Length of the vector, children included."""
-        own = sum(int(np.prod(shape)) for _, shape in self.blocks)
+        own = sum(math.prod(shape) for _, shape in self.blocks)
         return own + sum(child.size for _, child in self.children)
 
     def fact(self, name: str) -> Any:
@@ -51,7 +52,7 @@ class Layout:
         """Where each block and each child stands in the vector."""
         start, slices = 0, {}
         for name, shape in self.blocks:
-            stop = start + int(np.prod(shape))
+            stop = start + math.prod(shape)
             slices[name] = slice(start, stop)
             start = stop
         for name, child in self.children:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from pacsklearn.information.arrays import Floats
 
@@ -12,9 +13,9 @@ __all__ = ["known_rows_success"]
 # Enough for a standard error below half a percentage point; the draws of known units decide it.
 _DRAWS = 48
 _TARGETS = 64
-_CHOICES = 2048
+_CHOICES = 1024
 # Others that the greedy choice is measured on.
-_OTHERS = 2048
+_OTHERS = 1024
 # Pairs of so many units are all looked at.
 _PAIRED = 2048
 
@@ -48,8 +49,8 @@ def known_rows_success(
     Given the known units, success is exact: the candidates fall into classes that agree on them,
     and in each class the likelier answer is right with its share of the class. Averages over
     uniform units are exact for k = 0, and for k = 1 up to 2,048 units; the others are over 48 draws
-    of the known ones and 64 others each, and have a standard error. Of more than 2,048 units, the
-    greedy choice is among so many; its average is over up to 2,048 others.
+    of the known ones and 64 others each, and have a standard error. Of more than 1,024 units, the
+    greedy choice is among so many; its average is over up to 1,024 others.
 
     Examples
     --------
@@ -65,12 +66,8 @@ def known_rows_success(
     prior = prior / prior.sum()
     n, generator = len(table), np.random.default_rng(seed)
     some = min(n, most + _TARGETS)
-    draws = np.stack(
-        [
-            _drawn(table[generator.choice(n, some, replace=False)], prior, most)
-            for _ in range(_DRAWS)
-        ]
-    )
+    drawn = np.stack([generator.choice(n, some, replace=False) for _ in range(_DRAWS)])
+    draws = _drawn(table[drawn], prior, most)
     uniform, errors = draws.mean(axis=0), draws.std(axis=0, ddof=1) / np.sqrt(_DRAWS)
     inside = np.concatenate([table[i : i + _PAIRED] @ prior for i in range(0, n, _PAIRED)])
     uniform[0], errors[0] = np.maximum(inside, 1 - inside).mean(), 0.0
@@ -82,22 +79,25 @@ def known_rows_success(
     return uniform, _along(table[order], prior, most), errors
 
 
-def _drawn(table: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
+def _drawn(tables: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
     """Average success over the same last units, after each number of first ones; 1 if none are.
 
-    In a class of candidates that agree, success is half the class's mass, and half of how far the
-    masses inside and outside are apart. Leaving the last known unit out joins classes in pairs.
+    Of several draws of units, shape (n_draws, n_units, m). In a class of candidates that agree,
+    success is half the class's mass, and half of how far the masses inside and outside are apart.
+    Leaving the last known unit out joins classes in pairs.
     """
-    found = np.ones(most + 1)
-    top = min(most, len(table) - 1)
-    codes = (1 << np.arange(top)[::-1]) @ table[:top]
-    by_class = np.argsort(codes)
-    signed = np.where(table[top:].T[by_class], prior[by_class, None], -prior[by_class, None])
-    present, first = np.unique(codes[by_class], return_index=True)
-    apart = np.zeros((1 << top, signed.shape[1]))
-    apart[present] = np.add.reduceat(signed, first, axis=0)
+    n_draws, n_units, _ = tables.shape
+    found = np.ones((n_draws, most + 1))
+    top = min(most, n_units - 1)
+    codes = np.tensordot(1 << np.arange(top)[::-1], tables[:, :top], axes=(0, 1))
+    codes += np.arange(n_draws)[:, None] << top  # no class has candidates of several draws
+    signed = np.where(tables[:, top:], prior, -prior).transpose(0, 2, 1).reshape(codes.size, -1)
+    place = codes.ravel(), np.arange(codes.size)
+    joined = sparse.csr_array((np.ones(codes.size), place), shape=(n_draws << top, codes.size))
+    apart = joined @ signed
     for k in range(top, -1, -1):
-        found[k] = (1 + np.abs(apart).sum() / signed.shape[1]) / 2
+        far = np.abs(apart).reshape(n_draws, -1).sum(axis=1)
+        found[:, k] = (1 + far / apart.shape[1]) / 2
         apart = apart[::2] + apart[1::2]
     return found
 
