@@ -95,27 +95,34 @@ class PipelineCanonicalizer(Canonicalizer):
         return found
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
-        arrays, children = {}, []
-        for name, part, fitted, rows in self._walk(estimator, X):
-            arrays[name], layout = part.encode(fitted, rows)
-            children.append((name, layout))
-        layout = Layout(children=tuple(children))
-        return Encoding(layout.pack(arrays), layout)
+        return _joined(
+            [
+                (name, part.encode(fitted, rows))
+                for name, part, fitted, rows in self._walk(estimator, X)
+            ]
+        )
 
     def encode_jointly(
         self, models: Sequence[Any], X: Any, space: SecretSpace
     ) -> list[Encoding] | None:
-        if len(self.steps) > 1:
+        *inner, (last, part) = self.steps
+        # A search may have given the steps of each candidate other parameters.
+        if inner and (self.is_searched or not all(step.is_public for _, step in inner)):
             return super().encode_jointly(models, X, space)
-        ((name, part),) = self.steps
-        encoded = part.encode_jointly([self.folded_model(model) for model in models], X, space)
+        fitted = [dict(self._parts(model)) for model in models]
+        before: list[list[tuple[str, Encoding]]] = [[] for _ in models]
+        rows = X
+        for name, step in inner:
+            for encodings, own in zip(before, fitted, strict=True):
+                encodings.append((name, step.encode(own[name], rows[:1])))
+            rows = fitted[0][name].transform(rows)
+        encoded = part.encode_jointly([own[last] for own in fitted], rows, space)
         if encoded is None:
             return None
-        wrapped = []
-        for vector, child in encoded:
-            layout = Layout(children=((name, child),))
-            wrapped.append(Encoding(layout.pack({name: vector}), layout))
-        return wrapped
+        return [
+            _joined([*encodings, (last, own)])
+            for encodings, own in zip(before, encoded, strict=True)
+        ]
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays, layouts = layout.unpack(vector), dict(layout.children)
@@ -209,6 +216,12 @@ class PipelineCanonicalizer(Canonicalizer):
         if tail is not None and isinstance(part, FoldingCanonicalizer):
             model = _on_input(part.fold(model, tail), tail, _names_before(model, kept, inner))
         return [*kept, (last, model)]
+
+
+def _joined(encodings: Sequence[tuple[str, Encoding]]) -> Encoding:
+    """Encodings of the steps one after another."""
+    layout = Layout(children=tuple((name, own.layout) for name, own in encodings))
+    return Encoding(layout.pack({name: own.vector for name, own in encodings}), layout)
 
 
 def _opened(

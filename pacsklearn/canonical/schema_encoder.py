@@ -36,6 +36,7 @@ class SchemaEncoderCanonicalizer(Canonicalizer):
     methods = ("transform",)
     noised = ()
     reads_rows = False
+    is_public = True
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         facts = schema_facts(estimator.schema)

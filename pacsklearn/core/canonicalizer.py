@@ -47,6 +47,9 @@ class Canonicalizer(ABC):
     reads_rows : bool
         Whether :meth:`encode` reads values of its rows. Where it does not, the rows of the
         candidates need not be cut out again to encode models that were fitted together.
+    is_public : bool
+        Whether a transformer's output of a row is a function of that row and of public things
+        alone, whatever it was fitted on: rows are transformed once for all candidates.
     """
 
     methods: tuple[str, ...] = ("predict",)
@@ -54,6 +57,7 @@ class Canonicalizer(ABC):
     is_exact: bool = True
     is_searched: bool = False
     reads_rows: bool = True
+    is_public: bool = False
 
     @classmethod
     def for_estimator(

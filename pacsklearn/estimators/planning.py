@@ -251,11 +251,23 @@ def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator:
             )
         warnings.warn(
             f"{type(estimator).__name__} released under this budget is expected to be no better "
-            f"than a constant answer. {advice}PACPrivate.plan shows the figures (for the curator's "
-            "eyes), and tune= chooses.",
+            f"than a constant answer. {_advice_on_wide(candidates, estimator)}{advice}"
+            "PACPrivate.plan shows the figures (for the curator's eyes), and tune= chooses.",
             UtilityWarning,
             stacklevel=4,
         )
+
+
+def _advice_on_wide(candidates: Candidates, estimator: Any) -> str:
+    """What to try where there are more columns than rows, and so many numbers to noise."""
+    shape: tuple[int, ...] = getattr(candidates.X, "shape", ())
+    if len(shape) < 2 or shape[1] <= shape[0]:
+        return ""
+    kind = "Classifier" if is_classifier(estimator) else "Regressor"
+    return (
+        f"The table has {shape[1]} columns and {shape[0]} rows: a model of few of the columns, "
+        f"Stepwise{kind}(n_terms=2), needs least noise. "
+    )
 
 
 def _over_constant(y: NDArray[Any], predicted: NDArray[Any], are_labels: bool) -> float:

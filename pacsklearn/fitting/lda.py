@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, final
 
 import numpy as np
@@ -34,9 +35,11 @@ class LDAFitter(MomentFitter):
     ) -> LDAFitter | None:
         if type(estimator) is not LinearDiscriminantAnalysis:
             return None
-        unset = ("priors", "shrinkage", "covariance_estimator", "n_components")
+        unset = ("priors", "covariance_estimator", "n_components")
         plain = all(getattr(estimator, name) is None for name in unset)
         svd = estimator.solver == "svd" and not estimator.store_covariance
+        if estimator.shrinkage is not None:  # "auto" needs more than second moments
+            svd, plain = False, plain and isinstance(estimator.shrinkage, Real)
         return cls() if plain and (svd or estimator.solver == "lsqr") else None
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
@@ -46,6 +49,10 @@ class LDAFitter(MomentFitter):
         assert moments.scatter is not None
         apart = means - moments.mean
         within = moments.scatter - (counts[:, None] * apart).T @ apart
+        if model.shrinkage is not None:
+            # The classes' covariances are shrunk alike, so that their mean may be instead.
+            level = float(np.trace(within)) / len(within)
+            within = (1 - model.shrinkage) * within + model.shrinkage * level * np.eye(len(within))
         spread = np.sqrt(np.maximum(np.diag(within), 0.0) / n)
         # What is left of the total is what the classes do not explain.
         if not np.all(spread > 0):

@@ -12,16 +12,18 @@ from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.mixture import GaussianMixture
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import SecretSpace
+from pacsklearn import Column, Schema, SchemaEncoder, SecretSpace
 from pacsklearn.plugin import registry
 
 M = 4
+PUBLIC = Schema([Column(name, low=0.0, high=8.0) for name in "abcd"])
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -34,6 +36,8 @@ M = 4
         make_pipeline(StandardScaler(), LinearSVC(C=0.1)),
         make_pipeline(QuantileTransformer(n_quantiles=5), LogisticRegression()),
         make_pipeline(MinMaxScaler(), GaussianNB()),
+        make_pipeline(SchemaEncoder(PUBLIC), LogisticRegression()),
+        make_pipeline(SchemaEncoder(PUBLIC), StandardScaler(), LinearSVC(C=0.1)),
         Ridge(),
         PCA(2),
         KMeans(3, n_init=1, random_state=0),
@@ -60,6 +64,14 @@ def test_as_one_by_one(estimator: Any, grouped: bool) -> None:
         one = canonicalizer.encode(model, X[space.rows(i)])
         assert together[i].layout.differences(one.layout) == []
         assert together[i].vector == pytest.approx(one.vector, rel=1e-12, abs=1e-12)
+
+
+def test_a_search_over_an_encoder_is_left_to_each_candidate() -> None:
+    X, y = load_iris(return_X_y=True)
+    space = SecretSpace.balanced(150, n_subsets=M, strata=y)
+    pipeline = make_pipeline(SchemaEncoder(PUBLIC), GridSearchCV(LinearSVC(), {"C": [0.1, 1.0]}))
+    models = [clone(pipeline).fit(X[space.rows(i)], y[space.rows(i)]) for i in range(M)]
+    assert registry().canonicalizer_for(pipeline).encode_jointly(models, X, space) is None
 
 
 def test_rows_of_others_are_not_read() -> None:

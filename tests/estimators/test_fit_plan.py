@@ -11,15 +11,17 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import PACPrivate, PrivacySession
+from pacsklearn import PACPrivate, PrivacySession, StepwiseClassifier
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.estimators.fit_plan import ExpectedScore
-from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.exceptions import FewCandidatesWarning, UtilityWarning
 
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
 
@@ -104,6 +106,24 @@ def test_fit_warns_of_what_is_no_better_than_a_constant(cancer: Any, recwarn: An
     recwarn.clear()
     PACPrivate(make_pipeline(StandardScaler(), LogisticRegression(C=1e-3)), budget=1).fit(*cancer)
     assert not [each for each in recwarn if each.category is UtilityWarning]
+
+
+@pytest.mark.parametrize("kind", [LinearSVC, GaussianNB, RidgeClassifier, Ridge], ids=repr)
+def test_more_columns_than_rows_are_advised_on(kind: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat([0, 1], [50, 30]))
+    X = rng.standard_normal((80, 200))
+    X[:, :2] += 2 * y[:, None]
+    # Few candidates and one number for each of many columns: both are said.
+    with pytest.warns(UtilityWarning, match="200 columns and 80 rows: a model of few") as told:
+        PACPrivate(kind(), budget=1e-4, n_subsets=32).fit(X, y)
+    advised = "StepwiseRegressor" if kind is Ridge else "StepwiseClassifier"
+    assert any(f"{advised}(n_terms=2), needs least" in str(each.message) for each in told)
+    assert any(each.category is FewCandidatesWarning for each in told)
+    if kind is not Ridge:
+        with pytest.warns(FewCandidatesWarning):
+            few = PACPrivate(StepwiseClassifier(2), budget=1 / 2, n_subsets=32).fit(X, y)
+        assert few.score(X, y) > 0.75
 
 
 def test_what_a_plan_refuses(cancer: Any) -> None:
