@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import final
 
-from pacsklearn.core.stated_secret import PREPARATION, Bounds, RowsSecret
+from pacsklearn.core.secret_rows import RowsSecret
+from pacsklearn.core.stated_secret import PREPARATION, Bounds
 from pacsklearn.core.statement_rendering import Rows, percent_up
 
 __all__ = ["DrawnRows"]
@@ -30,7 +31,7 @@ class DrawnRows(RowsSecret):
     rate : float
         Probability that a unit is in.
     known : tuple of (float, float)
-        As in :class:`~pacsklearn.core.stated_secret.SecretRows`; exact.
+        As in :class:`~pacsklearn.core.secret_rows.SecretRows`; exact.
     """
 
     entropy: float

@@ -7,15 +7,8 @@ from typing import Any, final
 
 from pacsklearn.core.criterion import MEMBERSHIP_AIM, NAMING_AIM
 from pacsklearn.core.drawn_rows import DrawnRows
-from pacsklearn.core.stated_secret import (
-    Bounds,
-    KnownRows,
-    PACSecret,
-    RowsSecret,
-    SampledSecret,
-    SecretCandidate,
-    SecretRows,
-)
+from pacsklearn.core.secret_rows import KnownRows, RowsSecret, SecretRows
+from pacsklearn.core.stated_secret import Bounds, PACSecret, SampledSecret, SecretCandidate
 from pacsklearn.core.statement import Statement
 from pacsklearn.core.statement_rendering import Rows, percent_up, rounded_up
 from pacsklearn.information.dp_equivalent import dp_epsilon

@@ -12,8 +12,9 @@ from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.layout import Layout
+from pacsklearn.core.secret_rows import SecretRows
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.stated_secret import SecretCandidate, SecretRows
+from pacsklearn.core.stated_secret import SecretCandidate
 from pacsklearn.information.known_rows import known_rows_success
 from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.tables.hashed_space import HashedSpace, Space

@@ -11,7 +11,7 @@ import pytest
 
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.stated_secret import SecretRows
+from pacsklearn.core.secret_rows import SecretRows
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pacsklearn import Guarantee, PrivacySession
-from pacsklearn.core.stated_secret import Bounds, SampledSecret, SecretRows
+from pacsklearn.core.secret_rows import SecretRows
+from pacsklearn.core.stated_secret import Bounds, SampledSecret
 from pacsklearn.information import posterior_success
 
 
