@@ -23,12 +23,14 @@ from pacsklearn.service.answer_book import Answer, AnswerBook
 from pacsklearn.service.batch import Batch, Outcome, Share
 from pacsklearn.service.caller import Ask
 from pacsklearn.service.database import FencedError, ServiceDatabase
+from pacsklearn.service.evaluated import Evaluated
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.quotas import Quotas
 from pacsklearn.service.replies import Replies
 from pacsklearn.service.signature import Signature
-from pacsklearn.service.tables import BATCHES, MODELS
+from pacsklearn.service.tables import MODELS
 from pacsklearn.service.vault import Vault
+from pacsklearn.service.written_batches import WrittenBatches
 from pacsklearn.session.catching_up import caught_up
 from pacsklearn.session.privacy_session import PrivacySession
 
@@ -66,6 +68,7 @@ class HostedModel:
         self._is_stale = True
         self.debited = 0.0
         self.replies = Replies(database, vault, name)
+        self._batches = WrittenBatches(vault, name)
 
     @property
     def responder(self) -> Responder:
@@ -89,25 +92,15 @@ class HostedModel:
         c = MODELS.c
         with self._database.reading() as connection:
             row = connection.execute(sa.select(MODELS).where(c.name == self.name)).one()
-            batches = connection.execute(
-                sa.select(BATCHES.c.sequence, BATCHES.c.intent, BATCHES.c.outcome)
-                .where(BATCHES.c.model == self.name)
-                .order_by(BATCHES.c.sequence)
-            ).all()
+            outcomes, pending = self._batches.read(connection)
         self.facts: dict[str, Any] = json.loads(row.facts)
         self.dataset, self.signature = row.dataset, Signature.from_facts(self.facts["signature"])
         # Written by this service: whoever has not its key cannot have put it there.
         state, estimator, options = pickle.loads(  # noqa: S301
             self._vault.open(row.state, f"model/{self.name}")
         )
-        self.book, belief, counts, pending = AnswerBook(), None, (0, 0), None
-        self._sequence = 0
-        for sequence, intent, outcome in batches:
-            self._sequence = sequence
-            if outcome is None:
-                pending = Batch.from_bytes(self._vault.open(intent, self._place("intent")))
-                continue
-            learned = Outcome.from_bytes(self._vault.open(outcome, self._place("outcome")))
+        self.book, belief, counts = AnswerBook(), None, (0, 0)
+        for learned in outcomes:
             self._learn(learned)
             belief, counts = learned.belief, learned.counts
         ledger = open_ledger(self._database.address, ceiling=None, dataset=self.dataset)
@@ -213,7 +206,8 @@ class HostedModel:
         """Answer requests that hold rows which are new to their callers."""
         if not shares:
             return {}
-        evaluated = self._evaluated(asks, shares)
+        parts = [(asks[i], share) for i, share in shares.items()]
+        evaluated = Evaluated.of(self._responder, self.signature, parts, self._prior)
         shares = {
             i: replace(each, price=evaluated.contested(each.new) * self.step_budget)
             for i, each in shares.items()
@@ -226,18 +220,17 @@ class HostedModel:
         paid: dict[int, Share] = {}
         with self._database.writing() as connection:
             quotas = Quotas(connection, self.dataset)
+            number = f"{self.name}/{self._batches.sequence + 1}"
             for i, share in admitted.items():
                 try:
-                    receipt = quotas.debit(
-                        share.user, share.project, share.price, f"{self.name}/{self._sequence + 1}"
-                    )
+                    receipt = quotas.debit(share.user, share.project, share.price, number)
                     paid[i] = replace(share, receipt=receipt)
                 except Problem as problem:
                     replies[i] = problem
             quotas.flush()
             batch, rows = self._batch(paid, evaluated)
             if paid:
-                self._write_down(connection, batch)
+                self._batches.write(connection, batch)
         if not paid:
             return replies
         try:
@@ -278,29 +271,8 @@ class HostedModel:
         rows = self._responder.checked(self.signature.rows(ask.columns))
         return [self._vault.name(digest, self.name) for digest in row_keys(rows)]
 
-    def _evaluated(self, asks: Sequence[Ask], shares: dict[int, Share]) -> _Evaluated:
-        """What the candidates say of every row that is new to who asks it.
-
-        Also of rows that somebody else has asked: their work is the same as a fresh row's.
-        """
-        place: dict[bytes, int] = {}
-        parts = []
-        for i, share in shares.items():
-            at = {name: k for k, name in reversed(list(enumerate(share.names)))}
-            new = [name for name in share.new if name not in place]
-            if new:
-                place |= {name: len(place) + k for k, name in enumerate(new)}
-                parts.append(asks[i].part(np.asarray([at[name] for name in new], dtype=np.intp)))
-        columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        predictions = self._responder.predictions(
-            self._responder.checked(self.signature.rows(columns))
-        )
-        return _Evaluated(
-            place, columns, predictions, self._responder.contested(predictions, self._prior)
-        )
-
     def _borne(
-        self, shares: dict[int, Share], evaluated: _Evaluated, through: Reservation | None
+        self, shares: dict[int, Share], evaluated: Evaluated, through: Reservation | None
     ) -> dict[int, Share]:
         """Requests that the data set can bear, in the order they came."""
         contested = {i: evaluated.contested(each.new) for i, each in shares.items()}
@@ -313,7 +285,7 @@ class HostedModel:
                 borne[i] = share
         return borne
 
-    def _batch(self, shares: dict[int, Share], evaluated: _Evaluated) -> tuple[Batch, NDArray[Any]]:
+    def _batch(self, shares: dict[int, Share], evaluated: Evaluated) -> tuple[Batch, NDArray[Any]]:
         """What is written down, and what candidates say of the rows that nobody has asked."""
         new = dict.fromkeys(name for share in shares.values() for name in share.new)
         fresh = [name for name in new if self.book.get(name) is None]
@@ -323,13 +295,6 @@ class HostedModel:
         packed = self.signature.packed(rows) if fresh else b""
         batch = Batch(self._responder.next_event, fresh, flags, packed, list(shares.values()))
         return batch, evaluated.predictions[places]
-
-    def _write_down(self, connection: sa.Connection, batch: Batch) -> None:
-        self._sequence += 1
-        sealed = self._vault.seal(batch.to_bytes(), self._place("intent"))
-        connection.execute(
-            sa.insert(BATCHES).values(model=self.name, sequence=self._sequence, intent=sealed)
-        )
 
     def _recover(self, batch: Batch, *, is_charged: bool) -> None:
         """Draw what another process charged and never told; undo what it did not even charge."""
@@ -373,12 +338,7 @@ class HostedModel:
         fresh = dict(zip(outcome.names, outcome.answers, strict=True))
         made = [self._reply(share, fresh) for share in shares]
         with self._database.writing() as connection:
-            sealed = self._vault.seal(outcome.to_bytes(), self._place("outcome"))
-            connection.execute(
-                sa.update(BATCHES)
-                .where(BATCHES.c.model == self.name, BATCHES.c.sequence == self._sequence)
-                .values(outcome=sealed, intent=None)
-            )
+            self._batches.finish(connection, outcome)
             for share, reply in zip(shares, made, strict=True):
                 self.replies.store(connection, share, reply)
         self._learn(outcome)
@@ -391,11 +351,7 @@ class HostedModel:
             for share in batch.shares:
                 quotas.refund(share.user, share.project, share.price)
             quotas.flush()
-            connection.execute(
-                sa.delete(BATCHES).where(
-                    BATCHES.c.model == self.name, BATCHES.c.sequence == self._sequence
-                )
-            )
+            self._batches.remove(connection)
 
     def _learn(self, outcome: Outcome) -> None:
         self.book.add(outcome.names, outcome.answers)
@@ -420,27 +376,6 @@ class HostedModel:
             "remaining": share.receipt.remaining,
             "ledger_position": share.receipt.position,
         }
-
-    def _place(self, what: str) -> str:
-        return f"{what}/{self.name}/{self._sequence}"
-
-
-@final
-class _Evaluated:
-    """Some queries, what candidates say of them, and which are contested under the prior."""
-
-    def __init__(
-        self,
-        place: dict[bytes, int],
-        columns: dict[str, NDArray[Any]],
-        predictions: NDArray[Any],
-        flags: NDArray[np.bool_],
-    ) -> None:
-        self.place, self.columns, self.predictions, self.flags = place, columns, predictions, flags
-
-    def contested(self, names: Sequence[bytes]) -> int:
-        """How many of the queries are."""
-        return sum(bool(self.flags[self.place[name]]) for name in names)
 
 
 _NOT_IN_CHARGE: Final = "Another process is taking over this service; try again."

@@ -1,0 +1,65 @@
+"""What the candidates say of queries, before anything is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.responses.responder import Responder
+from pacsklearn.service.batch import Share
+from pacsklearn.service.caller import Ask
+from pacsklearn.service.signature import Signature
+
+__all__ = ["Evaluated"]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluated:
+    """Some queries, what candidates say of them, and which are contested under the prior.
+
+    Parameters
+    ----------
+    place : dict of bytes to int
+        Of a query's name in the rest.
+    columns : dict of str to ndarray
+    predictions : ndarray
+    flags : ndarray of bool
+    """
+
+    place: dict[bytes, int]
+    columns: dict[str, NDArray[Any]]
+    predictions: NDArray[Any]
+    flags: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        responder: Responder,
+        signature: Signature,
+        parts: Sequence[tuple[Ask, Share]],
+        log_prior: NDArray[np.float64],
+    ) -> Self:
+        """Evaluate every row that is new to who asks it.
+
+        Also rows that somebody else has asked: their work is the same as a fresh row's.
+        """
+        place: dict[bytes, int] = {}
+        new_rows = []
+        for ask, share in parts:
+            at = {name: k for k, name in reversed(list(enumerate(share.names)))}
+            new = [name for name in share.new if name not in place]
+            if new:
+                place |= {name: len(place) + k for k, name in enumerate(new)}
+                new_rows.append(ask.part(np.asarray([at[name] for name in new], dtype=np.intp)))
+        columns = {name: np.concatenate([part[name] for part in new_rows]) for name in new_rows[0]}
+        predictions = responder.predictions(responder.checked(signature.rows(columns)))
+        return cls(place, columns, predictions, responder.contested(predictions, log_prior))
+
+    def contested(self, names: Sequence[bytes]) -> int:
+        """How many of the queries are."""
+        return sum(bool(self.flags[self.place[name]]) for name in names)
