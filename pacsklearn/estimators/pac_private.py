@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -13,22 +13,17 @@ from pacsklearn._validation import check_budget
 from pacsklearn.candidates.one_candidate import explained
 from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.estimators.enclosing_pipeline import warn_of_steps_before
-from pacsklearn.estimators.planned_fit import MOST_ANSWERS, PlannedFit
-from pacsklearn.estimators.planning import warn_of_answers, warn_of_poor_release
-from pacsklearn.estimators.response_model import ResponseModel
-from pacsklearn.estimators.stabilized import stabilized
+from pacsklearn.estimators.planned_fit import PlannedFit
+from pacsklearn.estimators.row_fit import opened_session, route_of
 from pacsklearn.estimators.student import STUDENT_METHODS, student_of
 from pacsklearn.estimators.table_fit import table_release
 from pacsklearn.estimators.tuning import unfitted
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
-from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.responses.cost_preview import CostPreview
 from pacsklearn.responses.responder import Responder
-from pacsklearn.session.privacy_session import PrivacySession
 from pacsklearn.tables.engines import workers
 from pacsklearn.tables.table import Table
 
@@ -307,8 +302,13 @@ SubsetFitError, NonDeterministicError
                 self._check_parameters()
                 learned = table_release(self, X, y, groups, fit_params)
             else:
+                budget = check_budget(budget=self.budget)
                 with workers(self.engine):
-                    learned = self._of_rows(X, y, groups, fit_params, watched)
+                    rows = self._prepared(X, y, groups, fit_params)
+                    watched.append(rows.candidates)
+                    route, session = route_of(self, rows), opened_session(self, rows, budget)
+                    learned = {**rows.features, "_subset_seed": rows.seed}
+                    learned |= route(self, session, rows)
         self._learn(learned)
         self.fit_report_ = report
         if self.verbose > 1:
@@ -316,87 +316,6 @@ SubsetFitError, NonDeterministicError
 
             Console(stderr=True, highlight=False).print(str(report), markup=False)
         return self
-
-    def _of_rows(
-        self, X: Any, y: Any, groups: Any, fit_params: Mapping[str, Any], watched: list[Any]
-    ) -> dict[str, Any]:
-        """What a fit learns from rows in memory."""
-        budget = check_budget(budget=self.budget)
-        rows = self._prepared(X, y, groups, fit_params)
-        candidates, canonicalizer, features, seed, routed, _, drawn = rows
-        watched.append(candidates)
-        session = PrivacySession(
-            candidates.X,
-            candidates.y,
-            space=drawn or candidates.space,
-            secret_space=self.secret_space,
-            budget=budget,
-            ledger=self.ledger,
-            store=self.store,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            criterion=self.criterion,
-            fast_fit=self.fast_fit,
-            allow_exact=self.allow_exact,
-        )
-        learned: dict[str, Any] = {**features, "_subset_seed": seed, "released_as_": "parameters"}
-        if self.release == "student":
-            learned |= self._student(session, candidates.X, budget, routed)
-            learned["released_as_"] = "student"
-            classes = getattr(learned["released_estimator_"], "classes_", None)
-            session.close()
-        elif canonicalizer is None:
-            answering = ResponseModel(self._responder(session, routed), self)
-            warn_of_answers(self.estimator, self._why_answers())
-            learned |= {
-                "_answering": answering,
-                "released_as_": "responses",
-                "released_methods_": answering.methods,
-            }
-            classes = answering.kind.classes
-        else:
-            chosen: dict[str, Any] = {
-                "noise": self.noise,
-                "metric": self.metric,
-                "canonicalizer": self.canonicalizer,
-                "fit_params": routed,
-                "prior_mean": self.prior_mean,
-                "value_range": self.value_range,
-            }
-            choice, methods = None, canonicalizer.methods
-            if drawn is not None:
-                release = session.release(self.estimator, **chosen)
-            else:
-
-                def prepare(estimator: Any) -> ParameterPlan:
-                    return session.prepare(estimator, **chosen)
-
-                choice = self._choice(rows, prepare)
-                plan = prepare(self.estimator) if choice is None else choice.plan
-                warn_of_poor_release(plan, candidates, self.estimator)
-                release = session.take(plan, certify=self.certify)
-                methods = plan.outputs.canonicalizer.methods
-            self._pass_output_config(release.value)
-            learned |= {
-                "released_estimator_": release.value,
-                "released_methods_": methods,
-                "_guarantee": release.guarantee,
-                "noise_variances_": release.noise_variances,
-            }
-            if choice is not None:
-                stated = choice.stated(learned["_guarantee"])
-                mark_released(release.value, stated)
-                learned |= {
-                    "_guarantee": stated,
-                    "best_params_": dict(choice.option.params),
-                    "leaderboard_": choice.leaderboard,
-                }
-            classes = getattr(release.value, "classes_", None)
-            session.close()
-        if classes is not None:
-            learned["classes_"] = classes
-        return learned
 
     def __getstate__(self) -> dict[str, Any]:
         # How long the universe took, and how options score, is for the curator.
@@ -476,15 +395,3 @@ SubsetFitError, NonDeterministicError
             return self._canonicalizer() is None
         except (NoCanonicalizerError, UnknownNameError):  # fit says so; tags are asked for often
             return False
-
-    def _responder(self, session: PrivacySession, fit_params: Mapping[str, Any]) -> Responder:
-        unstated = self.max_answers is None and self.query_budget is None
-        return session.responder(
-            stabilized(self.estimator, self.stabilize),
-            query_budget=self.query_budget,
-            max_answers=MOST_ANSWERS if unstated else self.max_answers,
-            answers=self.answers,
-            value_range=self.value_range,
-            prior_mean=self.prior_mean,
-            fit_params=fit_params,
-        )

@@ -25,16 +25,10 @@ from pacsklearn.core.target import Target
 from pacsklearn.estimators.fit_plan import FitPlan
 from pacsklearn.estimators.planning import plan_answers, plan_parameters
 from pacsklearn.estimators.private_estimator import PrivateEstimator
-from pacsklearn.estimators.release_arguments import refuse_ignored
+from pacsklearn.estimators.release_arguments import check_student, refuse_ignored
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.steadier_models import steadier_models
-from pacsklearn.estimators.student import (
-    STUDENT_METHODS,
-    Lesson,
-    StudentQueries,
-    release_student,
-    student_of,
-)
+from pacsklearn.estimators.student import Lesson, StudentQueries, student_of
 from pacsklearn.estimators.student_plan import plan_student
 from pacsklearn.estimators.tuning import (
     Choice,
@@ -49,7 +43,6 @@ from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices, public_
 from pacsklearn.release.secret import opening_belief
 from pacsklearn.release.session_criterion import as_criterion, check_cap
 from pacsklearn.responses.answer_kind import answer_kind
-from pacsklearn.session.privacy_session import PrivacySession
 
 __all__ = ["MOST_ANSWERS", "PlannedFit", "PreparedRows", "title_of"]
 
@@ -186,52 +179,6 @@ class PlannedFit(PrivateEstimator):
             },
         )
 
-    def _check_student(self) -> None:
-        if self.release == "student":
-            StudentQueries.of(self.queries)
-            if self.answers not in ("auto", "labels", "values"):
-                raise ValueError(
-                    f"answers must be 'auto' with release='student', got {self.answers!r}: a "
-                    "student learns labels or values."
-                )
-            if self.max_answers is not None or self.query_budget is not None:
-                raise ValueError(
-                    "max_answers and query_budget must be left out with release='student': the "
-                    "budget is shared among the queries that candidates disagree on."
-                )
-            return
-        names = ["student", "queries"]
-        if not is_regressor(self.estimator):  # scikit-learn's checks set alpha on any regressor
-            names.append("alpha")
-        given = [name for name in names if getattr(self, name) is not None]
-        if given:
-            raise ValueError(
-                f"{given[0]} is for release='student', got release={self.release!r}; leave it out, "
-                "or ask for a student."
-            )
-
-    def _student(
-        self, session: PrivacySession, X: Any, budget: float, routed: dict[str, Any]
-    ) -> dict[str, Any]:
-        """What a fit with a student learns."""
-        release = release_student(
-            session,
-            stabilized(self.estimator, self.stabilize),
-            self._lesson(),
-            budget=budget,
-            like=X,
-            value_range=self.value_range,
-            prior_mean=self.prior_mean,
-            fit_params=routed,
-        )
-        return {
-            "released_estimator_": release.estimator,
-            "released_methods_": tuple(
-                method for method in STUDENT_METHODS if hasattr(release.estimator, method)
-            ),
-            "_guarantee": release.guarantee,
-        }
-
     def _lesson(self) -> Lesson:
         student = student_of(self.estimator, self.student)
         return Lesson(student, StudentQueries.of(self.queries), self.alpha)
@@ -365,7 +312,7 @@ class PlannedFit(PrivateEstimator):
             )
         check_reader(self.estimator)
         check_parameters(self)
-        self._check_student()
+        check_student(self)
 
     def _canonicalizer(self) -> Canonicalizer | None:
         """Canonicalizer of the wrapped estimator, or None to release responses."""

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from sklearn.base import is_regressor
 
-__all__ = ["refuse_ignored"]
+from pacsklearn.estimators.student import StudentQueries
+
+__all__ = ["check_student", "refuse_ignored"]
 
 _ANSWERS: Final = ("responses",)
 _NUMBERS: Final = ("parameters",)
@@ -64,4 +66,30 @@ def refuse_ignored(model: Any, released_as: str) -> None:
         raise ValueError(
             f"{argument} is about {about}, and {_NOUNS[released_as]} of {name} would be released "
             f"(release={model.release!r}): it would be ignored; {way_out}."
+        )
+
+
+def check_student(model: Any) -> None:
+    """Refuse arguments of students where none is asked for, and what a student has no use for."""
+    if model.release == "student":
+        StudentQueries.of(model.queries)
+        if model.answers not in ("auto", "labels", "values"):
+            raise ValueError(
+                f"answers must be 'auto' with release='student', got {model.answers!r}: a "
+                "student learns labels or values."
+            )
+        if model.max_answers is not None or model.query_budget is not None:
+            raise ValueError(
+                "max_answers and query_budget must be left out with release='student': the "
+                "budget is shared among the queries that candidates disagree on."
+            )
+        return
+    names = ["student", "queries"]
+    if not is_regressor(model.estimator):  # scikit-learn's checks set alpha on any regressor
+        names.append("alpha")
+    given = [name for name in names if getattr(model, name) is not None]
+    if given:
+        raise ValueError(
+            f"{given[0]} is for release='student', got release={model.release!r}; leave it out, "
+            "or ask for a student."
         )

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from pacsklearn.candidates.design import subset_seed
 from pacsklearn.core.sampled_subsets import LISTED
 from pacsklearn.estimators.release_arguments import refuse_ignored
+from pacsklearn.estimators.row_fit import learned_of
 from pacsklearn.exceptions import TableError
 from pacsklearn.session.privacy_session import PrivacySession
 from pacsklearn.tables.table import Table
@@ -65,14 +66,5 @@ def table_release(
     session.close()
     features = BaseEstimator()
     validate_data(features, plan.outputs.X, skip_check_array=True)
-    learned = {
-        **vars(features),
-        "_subset_seed": seed,
-        "released_as_": "parameters",
-        "released_estimator_": release.value,
-        "released_methods_": plan.outputs.canonicalizer.methods,
-        "_guarantee": release.guarantee,
-        "noise_variances_": release.noise_variances,
-    }
-    classes = getattr(release.value, "classes_", None)
-    return learned if classes is None else {**learned, "classes_": classes}
+    methods = plan.outputs.canonicalizer.methods
+    return {**vars(features), "_subset_seed": seed, **learned_of(release, methods)}

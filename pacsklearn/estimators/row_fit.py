@@ -1,0 +1,141 @@
+"""What :class:`~pacsklearn.PACPrivate` learns from rows in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pacsklearn.core.model_digest import mark_released
+from pacsklearn.core.release import Release
+from pacsklearn.estimators.planned_fit import MOST_ANSWERS, PreparedRows
+from pacsklearn.estimators.planning import warn_of_answers, warn_of_poor_release
+from pacsklearn.estimators.response_model import ResponseModel
+from pacsklearn.estimators.stabilized import stabilized
+from pacsklearn.estimators.student import STUDENT_METHODS, release_student
+from pacsklearn.release.parameters import ParameterPlan
+from pacsklearn.session.privacy_session import PrivacySession
+
+__all__ = ["learned_of", "opened_session", "route_of"]
+
+
+Route = Callable[[Any, PrivacySession, PreparedRows], dict[str, Any]]
+
+
+def opened_session(model: Any, rows: PreparedRows, budget: float) -> PrivacySession:
+    """Session of a fit, for its checked budget."""
+    return PrivacySession(
+        rows.candidates.X,
+        rows.candidates.y,
+        space=rows.drawn or rows.candidates.space,
+        secret_space=model.secret_space,
+        budget=budget,
+        ledger=model.ledger,
+        store=model.store,
+        random_state=model.random_state,
+        n_jobs=model.n_jobs,
+        verbose=model.verbose,
+        criterion=model.criterion,
+        fast_fit=model.fast_fit,
+        allow_exact=model.allow_exact,
+    )
+
+
+def route_of(model: Any, rows: PreparedRows) -> Route:
+    """What releases in the session, and gives the attributes of the fitted model."""
+    if model.release == "student":
+        return _student
+    return _answers if rows.canonicalizer is None else _parameters
+
+
+def learned_of(release: Release, methods: tuple[str, ...]) -> dict[str, Any]:
+    """What a fit learns from released parameters."""
+    return {
+        "released_as_": "parameters",
+        "released_estimator_": release.value,
+        "released_methods_": methods,
+        "_guarantee": release.guarantee,
+        "noise_variances_": release.noise_variances,
+        **_classes_of(release.value),
+    }
+
+
+def _classes_of(model: Any) -> dict[str, Any]:
+    classes = getattr(model, "classes_", None)
+    return {} if classes is None else {"classes_": classes}
+
+
+def _parameters(model: Any, session: PrivacySession, rows: PreparedRows) -> dict[str, Any]:
+    names = ("noise", "metric", "canonicalizer", "prior_mean", "value_range")
+    chosen: dict[str, Any] = {name: getattr(model, name) for name in names}
+    chosen["fit_params"] = rows.routed
+    choice = None
+    if rows.drawn is not None:
+        assert rows.canonicalizer is not None
+        release, methods = session.release(model.estimator, **chosen), rows.canonicalizer.methods
+    else:
+
+        def prepare(estimator: Any) -> ParameterPlan:
+            return session.prepare(estimator, **chosen)
+
+        choice = model._choice(rows, prepare)
+        plan = prepare(model.estimator) if choice is None else choice.plan
+        warn_of_poor_release(plan, rows.candidates, model.estimator)
+        release = session.take(plan, certify=model.certify)
+        methods = plan.outputs.canonicalizer.methods
+    session.close()
+    model._pass_output_config(release.value)
+    learned = learned_of(release, methods)
+    if choice is not None:
+        stated = choice.stated(release.guarantee)
+        mark_released(release.value, stated)
+        learned |= {
+            "_guarantee": stated,
+            "best_params_": dict(choice.option.params),
+            "leaderboard_": choice.leaderboard,
+        }
+    return learned
+
+
+def _student(model: Any, session: PrivacySession, rows: PreparedRows) -> dict[str, Any]:
+    release = release_student(
+        session,
+        stabilized(model.estimator, model.stabilize),
+        model._lesson(),
+        budget=session.ledger.ceiling,
+        like=rows.candidates.X,
+        value_range=model.value_range,
+        prior_mean=model.prior_mean,
+        fit_params=rows.routed,
+    )
+    session.close()
+    return {
+        "released_as_": "student",
+        "released_estimator_": release.estimator,
+        "released_methods_": tuple(
+            method for method in STUDENT_METHODS if hasattr(release.estimator, method)
+        ),
+        "_guarantee": release.guarantee,
+        **_classes_of(release.estimator),
+    }
+
+
+def _answers(model: Any, session: PrivacySession, rows: PreparedRows) -> dict[str, Any]:
+    unstated = model.max_answers is None and model.query_budget is None
+    responder = session.responder(
+        stabilized(model.estimator, model.stabilize),
+        query_budget=model.query_budget,
+        max_answers=MOST_ANSWERS if unstated else model.max_answers,
+        answers=model.answers,
+        value_range=model.value_range,
+        prior_mean=model.prior_mean,
+        fit_params=rows.routed,
+    )
+    answering = ResponseModel(responder, model)
+    warn_of_answers(model.estimator, model._why_answers())
+    classes = answering.kind.classes
+    return {
+        "_answering": answering,
+        "released_as_": "responses",
+        "released_methods_": answering.methods,
+        **({} if classes is None else {"classes_": classes}),
+    }
