@@ -19,7 +19,7 @@ from pacsklearn.accounting.entry import (
 )
 from pacsklearn.accounting.rows import FEW, open_rows
 from pacsklearn.accounting.schema import bring_up, check_version
-from pacsklearn.core.accounts import Accounts, Posting
+from pacsklearn.core.accounts import Accounts, Posting, exact_text
 from pacsklearn.core.booked_ledger import OpenBook
 from pacsklearn.core.event import Event
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
@@ -136,14 +136,14 @@ class Book(OpenBook):
             unit=event.unit,
             event=event_text(event),
             note=posting.note,
-            total=str(self._chain.accounts.total(posting.account)),
+            total=exact_text(self._chain.accounts.total(posting.account)),
             created=self._time,
             previous=position.hash,
             user_id=posting.user,
             project_id=posting.project,
             expires=posting.expires,
         )
-        vars(entry)["hash"] = entry.digest()
+        entry = entry._replace(hash=entry.digest())
         self._chain.add(entry)
         self._pending[event.key] = (entry, posting)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import final
 
-from pacsklearn.accounting.entry import Entry, Founding, Position, is_sound
-from pacsklearn.core.accounts import Accounts
+from pacsklearn.accounting.entry import Entry, Founding, Position, is_sound, types_of
+from pacsklearn.core.accounts import Accounts, exact_text
 from pacsklearn.exceptions import LedgerCorruptedError
 
 __all__ = ["Chain", "sound_rows", "verify_chain"]
@@ -40,9 +40,7 @@ class Chain:
 
     def ends_in(self, entry: Entry) -> bool:
         """Whether this is the last row, as it was checked, down to the types of its values."""
-        ours = () if self._last is None else tuple(vars(self._last).values())
-        stored = tuple(vars(entry).values())
-        return ours == stored and [*map(type, ours)] == [*map(type, stored)]
+        return self._last == entry and types_of(self._last) == types_of(entry)
 
     def verify(self, entry: Entry) -> None:
         """Check the next row and add it.
@@ -75,7 +73,7 @@ class Chain:
             if wrong:
                 return wrong
             total = self.accounts.total(entry.account) + posting.exact_charge
-            if entry.exact_total != total:
+            if entry.total != exact_text(total):
                 return "does not have the sum of the charges"
             self.accounts.add(posting)
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):

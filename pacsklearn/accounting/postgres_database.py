@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, Final, final
 
 import psycopg
+from psycopg.errors import error_from_result
+from psycopg.pq import DiagnosticField, ExecStatus
 from sqlalchemy import Connection, create_engine, event, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
@@ -13,7 +15,7 @@ from pacsklearn.accounting.database import PATIENCE, Database
 from pacsklearn.accounting.schema import SCHEMA, WRITER
 from pacsklearn.exceptions import LedgerError
 
-__all__ = ["PostgresDatabase"]
+__all__ = ["PostgresDatabase", "ask"]
 
 _LOST: Final = ("57P01", "57P02", "57P03")  # shut down, crashed, starting up
 _STUCK_SECONDS: Final = 60
@@ -37,7 +39,11 @@ class PostgresDatabase(Database):
             make_url(address).set(drivername="postgresql+psycopg"),
             # Transactions are begun here, by name; and what psycopg prepares by itself it drops
             # after a rollback, with all that others have prepared.
-            connect_args={"autocommit": True, "prepare_threshold": None},
+            connect_args={
+                "autocommit": True,
+                "prepare_threshold": None,
+                "client_encoding": "utf8",
+            },
             hide_parameters=True,
             poolclass=NullPool,
         )
@@ -57,6 +63,13 @@ class PostgresDatabase(Database):
         self.close()  # the server was started anew in between
         return self._begin_once(write=write, lazily=lazily)
 
+    @staticmethod
+    def commit(connection: Connection) -> None:
+        if ask(_driver(connection), b"COMMIT").command_status != b"COMMIT":
+            raise psycopg.OperationalError("the server rolled the transaction back")
+        if connection.in_transaction():
+            connection.rollback()
+
     def close(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None and not connection.invalidated:
@@ -75,10 +88,32 @@ class PostgresDatabase(Database):
         how = "READ COMMITTED" if write else "REPEATABLE READ READ ONLY"
         statement = f"BEGIN ISOLATION LEVEL {how}"
         if lazily:
-            connection.info["begin"] = statement
+            connection.info["begin"] = statement.encode()
         else:
             _driver(connection).execute(statement, prepare=False)
         return connection
+
+
+def ask(driver: Any, statements: bytes, values: list[bytes] | None = None) -> Any:
+    """Result of the last of some statements, or of a prepared one with values.
+
+    One message there and one back, by the C library itself: on the way of every charge the
+    driver's cursor costs more than the server.
+    """
+    server = driver.pgconn
+    result = None
+    try:
+        result = (
+            server.exec_(statements) if values is None else server.exec_prepared(statements, values)
+        )
+    except MemoryError:  # nothing could be sent: the library has no result then
+        if not driver.closed:
+            raise
+    if result is not None and result.status in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
+        return result
+    if result is None or result.error_field(DiagnosticField.SQLSTATE) is None:
+        raise psycopg.OperationalError(server.error_message.decode(errors="replace"))
+    raise error_from_result(result)
 
 
 def _driver(connection: Connection) -> Any:

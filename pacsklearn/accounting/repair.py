@@ -83,7 +83,7 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
         "signed_by": signed_by,
         "reason": reason,
         "time": time_text(),
-        "rows": [vars(row) for dataset in datasets for row in dataset.aside],
+        "rows": [row._asdict() for dataset in datasets for row in dataset.aside],
     }
     text = json.dumps(document, indent=1, default=_readable)
     digest = hashlib.sha256(text.encode()).hexdigest()

@@ -10,17 +10,17 @@ from typing import Any, ClassVar, Final
 
 from sqlalchemy import Connection
 
-from pacsklearn.accounting.entry import Entry, Founding
+from pacsklearn.accounting.entry import Entry, Founding, types_of
 from pacsklearn.exceptions import LedgerMismatchError
 
-__all__ = ["COLUMNS", "FEW", "Rows", "open_rows"]
+__all__ = ["COLUMNS", "FEW", "FOUNDING_COLUMNS", "Rows", "open_rows"]
 
-COLUMNS: Final = [field.name for field in fields(Entry)]
+COLUMNS: Final = Entry._fields
+FOUNDING_COLUMNS: Final = [field.name for field in fields(Founding)]
 FEW: Final = 100
 """Others' rows that a charge reads together with everything else."""
 
 _AT_ONCE: Final = 1000
-_FOUNDING_COLUMNS: Final = [field.name for field in fields(Founding)]
 
 
 class Rows(ABC):
@@ -53,7 +53,7 @@ class Rows(ABC):
 
     @abstractmethod
     def write(self, entries: list[Entry]) -> list[Any]:
-        """Insert rows, and return them as the database keeps them."""
+        """Insert rows, and return them as the database keeps them, in order."""
 
     def run(self, statement: str, *values: object) -> Any:
         """Cursor of a statement."""
@@ -101,11 +101,8 @@ class Rows(ABC):
         """
         for start in range(0, len(entries), _AT_ONCE):
             some = entries[start : start + _AT_ONCE]
-            kept = sorted(self.write(some), key=lambda row: row[1])
-            given = [tuple(vars(entry).values()) for entry in some]
-            if kept != given or [list(map(type, row)) for row in kept] != [
-                list(map(type, row)) for row in given
-            ]:
+            kept = self.write(some)
+            if kept != some or [*map(types_of, kept)] != [*map(types_of, some)]:
                 raise LedgerMismatchError(
                     "The event cannot be stored as it is; nothing was charged. Give texts and "
                     "numbers of Python's own types."
@@ -113,9 +110,9 @@ class Rows(ABC):
 
     def found(self, founding: Founding) -> None:
         """Insert the first link of the chain."""
-        marks = ", ".join([self.mark] * len(_FOUNDING_COLUMNS))
+        marks = ", ".join([self.mark] * len(FOUNDING_COLUMNS))
         self.run(
-            f"INSERT INTO datasets ({', '.join(_FOUNDING_COLUMNS)}) VALUES ({marks})",
+            f"INSERT INTO datasets ({', '.join(FOUNDING_COLUMNS)}) VALUES ({marks})",
             *vars(founding).values(),
         )
 

@@ -16,7 +16,7 @@ _FOUNDING: Final = "SELECT * FROM datasets WHERE name = ?"
 _AFTER: Final = (
     f"SELECT * FROM entries WHERE dataset = ? AND sequence > ? ORDER BY sequence LIMIT {FEW}"
 )
-_KEPT: Final = "SELECT * FROM entries WHERE dataset = ? AND sequence >= ?"
+_KEPT: Final = "SELECT * FROM entries WHERE dataset = ? AND sequence >= ? ORDER BY sequence"
 _INSERT: Final = (
     f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 )
@@ -43,6 +43,6 @@ class SQLiteRows(Rows):
 
     def write(self, entries: list[Entry]) -> list[Any]:
         # SQLite's RETURNING gives whole doubles back as integers, so its rows are read.
-        self.driver.executemany(_INSERT, [tuple(vars(each).values()) for each in entries])
+        self.driver.executemany(_INSERT, entries)
         rows: list[Any] = self.run(_KEPT, self.dataset, entries[0].sequence).fetchall()
         return rows

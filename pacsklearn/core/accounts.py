@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import final
+from typing import Final, NamedTuple, final
 
 from pacsklearn.core.event import Event
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError, LedgerMismatchError
@@ -18,26 +17,51 @@ __all__ = [
     "Terms",
     "bookkeeping_event",
     "check_event",
+    "exact",
+    "exact_text",
     "fits",
     "largest_refund",
+    "nearest",
 ]
 
 _RESERVED_KINDS = frozenset({"reservation", "reservation-closed", "reservation-returned", "repair"})
 _RESERVED_ENDINGS = ("/closed", "/returned")
 
 
-def fits(total: Fraction, charge: float, ceiling: float) -> bool:
+_PLACES: Final = 1074
+"""Binary places of the smallest double: each of them is a whole number of 2**-1074."""
+
+
+def exact(amount: float | Fraction) -> int:
+    """Return an amount, or a sum of some, in units of 2**-1074: cheaper to add than fractions."""
+    numerator, denominator = amount.as_integer_ratio()
+    return numerator << (_PLACES + 1 - denominator.bit_length())
+
+
+def nearest(total: int) -> float:
+    """Return the double that is nearest to an exact sum."""
+    return total / (1 << _PLACES)
+
+
+def exact_text(total: int) -> str:
+    """Return an exact sum as a fraction in lowest terms, as ledgers write it."""
+    places = max(_PLACES + 1 - (total & -total).bit_length(), 0) if total else 0
+    numerator = total >> (_PLACES - places)
+    return f"{numerator}/{1 << places}" if places else str(numerator)
+
+
+def fits(total: int, charge: float, ceiling: float) -> bool:
     """Whether ``charge`` may be added to the exact sum ``total`` (see ``Ledger``)."""
-    return float(total + Fraction(float(charge))) <= ceiling
+    return nearest(total + exact(charge)) <= ceiling
 
 
-def largest_refund(amount: float, total: Fraction) -> float:
+def largest_refund(amount: float, total: int) -> float:
     """Largest double that is not above what ``total`` leaves of ``amount``."""
-    unspent = Fraction(amount) - total
+    unspent = exact(amount) - total
     if unspent <= 0:
         return 0.0
-    refund = float(unspent)
-    return refund if Fraction(refund) <= unspent else math.nextafter(refund, 0.0)
+    refund = nearest(unspent)
+    return refund if exact(refund) <= unspent else math.nextafter(refund, 0.0)
 
 
 def check_event(event: Event, unit: str) -> None:
@@ -124,33 +148,32 @@ class Posting:
     project: str | None = None
     expires: str | None = None
 
-    @cached_property
-    def exact_charge(self) -> Fraction:
-        """Charge of the event, as a fraction."""
-        return Fraction(self.event.charge)
+    @property
+    def exact_charge(self) -> int:
+        """Charge of the event, in units of 2**-1074."""
+        return exact(self.event.charge)
 
 
-@final
-@dataclass(frozen=True)
-class Limit:
+class Limit(NamedTuple):
     """A ceiling that a charge has to fit under, and what was charged under it.
 
     Parameters
     ----------
     name : str
         Empty for the account itself, else the user or the project.
-    total : Fraction
+    total : int
+        In units of 2**-1074.
     ceiling : float
     """
 
     name: str
-    total: Fraction
+    total: int
     ceiling: float
 
     def check(self, charge: float) -> None:
         """Raise BudgetExhaustedError when the charge does not fit."""
         if not fits(self.total, charge, self.ceiling):
-            raise BudgetExhaustedError(float(self.total), charge, self.ceiling, self.name)
+            raise BudgetExhaustedError(nearest(self.total), charge, self.ceiling, self.name)
 
 
 @final
@@ -158,7 +181,7 @@ class Limit:
 class _Account:
     ceiling: float
     made: Posting | None  # None for the ledger itself, which is never closed
-    total: Fraction = Fraction(0)
+    total: int = 0
     closed: bool = False
 
 
@@ -174,12 +197,12 @@ class Accounts:
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self._accounts = {"": _Account(terms.ceiling, None)}
-        self._owned: dict[tuple[str, str], Fraction] = {}
+        self._owned: dict[tuple[str, str], int] = {}
         self._returned: set[str] = set()
         self._expiries: dict[str, str] = {}  # of open reservations
 
-    def total(self, account: str) -> Fraction:
-        """Exact sum of an account's charges."""
+    def total(self, account: str) -> int:
+        """Exact sum of an account's charges, in units of 2**-1074."""
         return self._of(account).total
 
     def is_closed(self, account: str) -> bool:
@@ -189,7 +212,7 @@ class Accounts:
     def ceiling(self, account: str) -> float:
         """Ceiling of an account; what was spent for a closed one."""
         entry = self._of(account)
-        return float(entry.total) if entry.closed else entry.ceiling
+        return nearest(entry.total) if entry.closed else entry.ceiling
 
     def made(self, account: str) -> Posting:
         """Posting that made a reservation."""
@@ -216,7 +239,7 @@ class Accounts:
             ("project", project, self.terms.per_project),
         ):
             if most is not None and name is not None:
-                total = self._owned.get((kind, name), Fraction(0))
+                total = self._owned.get((kind, name), 0)
                 limits.append(Limit(f"{kind} {name!r}", total, most))
         return limits
 
@@ -274,7 +297,7 @@ class Accounts:
             for owner in (("user", posting.user), ("project", posting.project)):
                 if owner[1] is not None:
                     key = (owner[0], owner[1])
-                    self._owned[key] = self._owned.get(key, Fraction(0)) + amount
+                    self._owned[key] = self._owned.get(key, 0) + amount
         if event.kind == "reservation":
             self._accounts[event.key] = _Account(event.charge, posting)
             if posting.expires is not None:
@@ -325,8 +348,8 @@ class Accounts:
         owners = (posting.user, posting.project) == (made.user, made.project)
         if posting.account != self._heir(key) or not owners:
             return "returns a reservation to an account it did not come from"
-        unspent = Fraction(reservation.ceiling) - reservation.total
-        if not 0 <= Fraction(-posting.event.charge) <= max(unspent, Fraction(0)):
+        unspent = exact(reservation.ceiling) - reservation.total
+        if not 0 <= -posting.exact_charge <= max(unspent, 0):
             return "returns more than was left"
         return ""
 

@@ -18,6 +18,7 @@ from pacsklearn.core.accounts import (
     check_event,
     fits,
     largest_refund,
+    nearest,
 )
 from pacsklearn.core.event import LONGEST_NOTE, Event, ledger_number, ledger_text
 from pacsklearn.core.ledger_interface import Ledger, Reservation
@@ -114,7 +115,7 @@ class BookedLedger(Ledger):
 
     @property
     def spent(self) -> float:
-        return self._store.read(lambda book: float(book.accounts.total(self._account)))
+        return self._store.read(lambda book: nearest(book.accounts.total(self._account)))
 
     @property
     def remaining(self) -> float:

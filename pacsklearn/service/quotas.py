@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, final
 
 import sqlalchemy as sa
 
-from pacsklearn.core.accounts import fits, largest_refund
+from pacsklearn.core.accounts import exact, fits, largest_refund
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.tables import ACCOUNTS
 
@@ -44,7 +44,7 @@ class Quota(NamedTuple):
     @property
     def remaining(self) -> float:
         """Nats left, rounded down."""
-        return largest_refund(self.ceiling, self.spent)
+        return largest_refund(self.ceiling, exact(self.spent))
 
     def after(self, price: float, what: str) -> Quota:
         """The account with one more receipt."""
@@ -96,7 +96,7 @@ class Quotas:
         if project is not None:
             accounts.append(self._of("project", project))
         for each in accounts:
-            if price > 0 and not fits(each.spent, price, each.ceiling):
+            if price > 0 and not fits(exact(each.spent), price, each.ceiling):
                 raise Problem(
                     "quota-exhausted",
                     f"The quota of this {each.kind} for the data set does not cover the request; "

@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.core.accounts import largest_refund
+from pacsklearn.core.accounts import exact, exact_text, fits, largest_refund, nearest
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.exceptions import (
@@ -168,7 +168,23 @@ def test_a_killed_search_can_be_found(ledger: SQLiteLedger, make_event: MakeEven
 )
 def test_a_refund_is_never_more_than_what_is_left(amount: float, charges: list[float]) -> None:
     total = sum(map(Fraction, charges), Fraction(0))
-    refund = Fraction(largest_refund(amount, total))
+    refund = Fraction(largest_refund(amount, exact(total)))
     left = max(Fraction(amount) - total, Fraction(0))
     assert refund <= left
     assert left - refund <= Fraction(math.ulp(float(left)))
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=20), st.floats(0, 1e308))
+@example([], 1.0)
+@example([5e-324, -5e-324, 5e-324], 5e-324)
+@example([1.0, 2.0**-53], 1.0)
+@example([0.1] * 9, 1.0)
+def test_sums_are_those_of_fractions(charges: list[float], ceiling: float) -> None:
+    total = sum(map(Fraction, charges), Fraction(0))
+    ours = sum(map(exact, charges))
+    assert (ours, exact_text(ours)) == (exact(total), str(total))
+    assert Fraction(ours, 2**1074) == total
+    assume(abs(total) < 2**1023)
+    assert nearest(ours) == float(total)
+    assert all(fits(ours, each, ceiling) == (float(total + Fraction(each)) <= ceiling)
+               for each in (0.0, 0.1, 5e-324, ceiling / 2))  # fmt: skip

@@ -57,21 +57,21 @@ def test_a_charge_to_a_server_reads_a_few_rows(
     address: str, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch, together: int
 ) -> None:
     ledger = PostgresLedger.found(address, 1.0)
-    send, read = PostgresRows._send, []
+    send, read = PostgresRows._ask, []
 
-    def counted(self: PostgresRows, statements: str) -> Any:
+    def counted(self: PostgresRows, *statements: Any) -> Any:
         # Of this transaction, and of those before it that were not reported yet.
         (before,) = self.one(READ)
-        cursor = send(self, statements)
+        rows = send(self, *statements)
         read.append(self.one(READ)[0] - before)
-        return cursor
+        return rows
 
     for _ in range(12):  # a server settles on a plan after five executions
         ledger.charge(make_event(TINY))
     events = [make_event(TINY) for _ in range(1500)]
     fill(ledger, events)
     ledger.charge(make_event(TINY))
-    monkeypatch.setattr(PostgresRows, "_send", counted)
+    monkeypatch.setattr(PostgresRows, "_ask", counted)
     wanted = [event.key for event in events[:together]]
     fresh = make_event(TINY)
     ledger._store.inside(

@@ -163,7 +163,7 @@ class TestAChainThatWasComputedAnew:
             ({"charge": 0.25}, "x", "1/4", "never made"),
             ({"charge": 0.25, "unit": "renyi"}, "", "3/4", "another unit"),
             ({"charge": -0.25, "kind": "reservation-returned"}, "", "1/4", "not given back"),
-            ({"charge": 0.25}, "", "1/0", "cannot be read"),
+            ({"charge": 0.25}, "", "1/0", "sum of the charges"),
         ],
     )
     def test_one_that_breaks_a_rule(
