@@ -58,7 +58,7 @@ soak: $(VENV)/.test
 
 # Small faults in the rooms that carry the proofs, a sample of each; SAMPLE=0 for all (days).
 mutants: $(VENV)/.test
-	$(PIP) "cosmic-ray>=8.3"
+	$(PIP) "cosmic-ray>=8.3" "coverage>=7.6"
 	$(PY) scripts/mutants.py --sample $(SAMPLE) --jobs $(WORKERS)
 
 # Not part of `make test`: torch alone weighs more than everything else together.

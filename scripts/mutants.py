@@ -1,14 +1,22 @@
 """Share of small faults that the tests notice: a sample of mutants, room by room.
 
     python scripts/mutants.py [--rooms release noise] [--sample 40] [--seed 0] [--minutes 20]
+    python scripts/mutants.py --again "pacsklearn/noise/logdet.py:40 core/AddNot 3" ...
 
 Works on copies of the tree, one for each of ``--jobs``, and checks that the tests import the copy
 and pass there before anything is mutated: a test that fails by itself would kill every mutant.
-Each mutant gets a fork of a process that has loaded the libraries but nothing of pacsklearn, and
-runs the tests of its room until one fails: those that mirror its file, then those that name it,
-then the rest and those that drive the mechanism as a whole. Rooms take turns, so that a run cut
-short has seen all of them. What survives is listed with its place and its change, to be killed by
-a test or explained. cosmic-ray makes the mutants.
+That run also notes which tests run which lines. Each mutant gets a fork of a process that has
+loaded the libraries but nothing of pacsklearn, and runs tests until one fails: those that ran its
+statement, the short ones first, and of those the ones that mirror its file. A statement that no
+test was seen to run (it runs in another process, or is compiled) or that runs when its module is
+loaded gets all tests of its room. Rooms take turns, so that a run cut short has seen all of them.
+What survives is listed with its place and its change, to be killed by a test or explained;
+``--again`` tries the mutants of such lines once more. cosmic-ray makes the mutants.
+
+Left out, because no run of the program can differ by more than its speed or its wording:
+annotations, which are never evaluated; what stands under ``TYPE_CHECKING``; the text of a message
+that is raised or warned; decorators that compile, remember or mark (``NEUTRAL``) with their
+arguments; and changes after which the file is not Python.
 """
 
 from __future__ import annotations
@@ -32,6 +40,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice, zip_longest
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cosmic_ray.commands.init import init
@@ -40,25 +49,10 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec
+from reached_tests import TESTS, Chosen, ReachedTests, files
 from scipy.stats import binomtest
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = {
-    "release": [
-        "tests/release",
-        "tests/session/test_privacy_session.py",
-        "tests/session/test_criterion_session.py",
-    ],
-    "responses": ["tests/responses", "tests/testing/test_label_oracle.py"],
-    "noise": ["tests/noise", "tests/statistical/test_confident_certificate.py"],
-    "pufferfish": [
-        "tests/pufferfish",
-        "tests/estimators/test_srpp_private.py",
-        "tests/estimators/srpp_sgd",
-    ],
-    "core": ["tests/core"],
-    "information": ["tests/information"],
-}
 # Loaded once: a mutant's tests then begin within a moment. Nothing here may import pacsklearn.
 LIBRARIES = [
     "joblib", "numba", "pandas", "pluggy", "sklearn.cluster", "sklearn.datasets",
@@ -66,6 +60,8 @@ LIBRARIES = [
     "sklearn.preprocessing", "sklearn.svm", "sqlalchemy",
 ]  # fmt: skip
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+# Decorators without which a function gives the same values: compiled, remembered, or only marked.
+NEUTRAL = {"njit", "cache", "lru_cache", "overload", "override", "abstractmethod"}
 # Ends of pytest; the last is ours.
 PASSED, FAILED, NOT_RUN, OTHER_TREE = 0, (1, 2), 255, 100
 
@@ -75,10 +71,11 @@ class Task:
     """Tests to run on a tree, unchanged or with one mutation; and what came of it."""
 
     room: str
-    tests: list[str]
+    tests: list[list[str]]
     timeout: float
     mutation: MutationSpec | None = None
     change: str = ""
+    killer: str = ""
     status: int = NOT_RUN
     seconds: float = 0.0
 
@@ -86,7 +83,7 @@ class Task:
     def place(self) -> str:
         assert self.mutation is not None
         at = self.mutation
-        return f"{at.module_path}:{at.start_pos[0]} {at.operator_name}"
+        return f"{at.module_path}:{at.start_pos[0]} {at.operator_name} {at.occurrence}"
 
 
 def main() -> int:
@@ -96,7 +93,8 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=40, help="mutants a room; 0 for all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2, help="mutants tried at a time")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="no mutant after these")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="no mutant after them")
+    parser.add_argument("--again", nargs="+", default=[], help="these, as they were printed")
     arguments = parser.parse_args()
     if os.environ.keys().isdisjoint(ONE_THREAD):  # read once, when numpy is loaded
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **ONE_THREAD})
@@ -104,19 +102,29 @@ def main() -> int:
     for name in LIBRARIES:
         importlib.import_module(name)
     assert "pacsklearn" not in sys.modules, "mutants would run with the package as it is"
+    rooms = [
+        room
+        for room in arguments.rooms
+        if not arguments.again or any(f"/{room}/" in place for place in arguments.again)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         copies = [copied(Path(folder) / str(job)) for job in range(arguments.jobs)]
         os.chdir(copies[0])
-        allowed = {}
-        for task in done((Task(room, nearest(room), 3600) for room in arguments.rooms), copies):
+        reached, allowed = {}, {}
+        for task in done((Task(room, [files(room)], 3600) for room in rooms), copies):
             if task.status != PASSED:
-                raise SystemExit(f"{task.tests} end with {task.status} unchanged: mend them first")
+                raise SystemExit(
+                    f"{task.killer or task.tests} ends with {task.status} unchanged: mend it first"
+                )
             print(f"{task.room}: tests take {task.seconds:.0f} s", flush=True)
             allowed[task.room] = max(60.0, 5 * task.seconds)
-        samples = [sampled(room, arguments.sample, arguments.seed) for room in arguments.rooms]
+            reached[task.room] = ReachedTests.read(copies, task.room)
+        samples = [
+            sampled(room, arguments.sample, arguments.seed, arguments.again) for room in rooms
+        ]
         killed: dict[str, list[bool]] = defaultdict(list)
         in_turn = (
-            Task(room, nearest(room, mutation.module_path), allowed[room], mutation)
+            Task(room, reached[room].nearest(mutation), allowed[room], mutation)
             for mutation in filter(None, chain.from_iterable(zip_longest(*samples)))
             if time.monotonic() < end and (room := mutation.module_path.parts[1])
         )
@@ -124,7 +132,7 @@ def main() -> int:
             if task.status not in (PASSED, *FAILED):
                 raise SystemExit(f"{task.place} was not tried: pytest ends with {task.status}")
             killed[task.room].append(task.status != PASSED)
-            word = "killed" if killed[task.room][-1] else "SURVIVED"
+            word = f"killed by {task.killer}:" if killed[task.room][-1] else "SURVIVED"
             print(f"{word} {task.place} ({task.seconds:.0f} s)", flush=True)
             if task.status == PASSED:
                 print(task.change, flush=True)
@@ -147,29 +155,13 @@ def copied(folder: Path) -> Path:
     return copy
 
 
-def nearest(room: str, path: Path | None = None) -> list[str]:
-    """Files with the tests of a room; those that name a file of it first, its mirror before."""
-    places = [Path(name) for name in TESTS[room]]
-    missing = [str(place) for place in places if not place.exists()]
-    if missing:
-        raise SystemExit(f"no such tests: {missing}; correct TESTS in {__file__}")
-    files = list(
-        chain.from_iterable(
-            sorted(place.rglob("test_*.py")) if place.is_dir() else [place] for place in places
-        )
-    )
-    if path is not None:
-        mirror = Path("tests", *path.parts[1:-1], f"test_{path.name}")
-        name = ".".join(path.with_suffix("").parts)
-        files.sort(key=lambda file: 0 if file == mirror else 1 if name in file.read_text() else 2)
-    return [str(file) for file in files]
-
-
-def sampled(room: str, size: int, seed: int) -> list[MutationSpec]:
+def sampled(room: str, size: int, seed: int, again: list[str]) -> list[MutationSpec]:
     """Draw mutants of a room without replacement; the same seed draws the same ones."""
     with use_db(":memory:", WorkDB.Mode.create) as database:
         init(find_modules([Path("pacsklearn") / room]), database, {})
         mutations = [mutation for item in database.work_items for mutation in item.mutations]
+    if again:
+        return [mutation for mutation in mutations if Task(room, [], 0, mutation).place in again]
     # Files come in the order of the disk; a seed must name the same mutants everywhere.
     mutations.sort(key=lambda each: (str(each.module_path), each.operator_name, each.occurrence))
     random.Random(f"{room} {seed}").shuffle(mutations)
@@ -177,18 +169,42 @@ def sampled(room: str, size: int, seed: int) -> list[MutationSpec]:
 
 
 def is_fault(mutation: MutationSpec) -> bool:
-    """Whether a mutant could be noticed: it is Python, and not only another annotation."""
-    # Annotations are never evaluated, so a union in them may become a sum.
-    if "BitOr" in mutation.operator_name:
+    """Whether a mutant could be noticed: it is Python, and changes what is run."""
+    source = mutation.module_path.read_text()
+    if any(
+        (node.lineno, node.col_offset)
+        <= mutation.start_pos
+        < (node.end_lineno, node.end_col_offset)
+        for node in unnoticed(ast.parse(source))
+    ):
         return False
     operator = get_operator(mutation.operator_name)(**mutation.operator_args)
-    code = mutate_code(mutation.module_path.read_text(), operator, mutation.occurrence)
+    code = mutate_code(source, operator, mutation.occurrence)
     try:
         # The bare star of a signature counts as a product; what comes of it is not Python.
         ast.parse(code)
     except SyntaxError:
         return False
     return True
+
+
+def unnoticed(tree: ast.AST) -> Iterator[Any]:
+    """Parts of a file in which no change can be noticed."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.arg(annotation=ast.expr() as part) | ast.AnnAssign(annotation=part):
+                yield part
+            case ast.FunctionDef(decorator_list=decorators, returns=returns):
+                if returns is not None:
+                    yield returns
+                for part in decorators:
+                    if NEUTRAL & {each.id for each in ast.walk(part) if isinstance(each, ast.Name)}:
+                        part.col_offset -= 1  # the sign before it belongs to it
+                        yield part
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                yield node
+            case ast.Raise() | ast.Call(func=ast.Attribute(attr="warn")):
+                yield from (part for part in ast.walk(node) if isinstance(part, ast.JoinedStr))
 
 
 def done(tasks: Iterable[Task], copies: list[Path]) -> Iterator[Task]:
@@ -214,6 +230,9 @@ def done(tasks: Iterable[Task], copies: list[Path]) -> Iterator[Task]:
                 os.waitpid(pid, 0)
             # A mutant that runs for ever, or takes its process along, was noticed.
             task.status = os.WEXITSTATUS(status) if ended and os.WIFEXITED(status) else FAILED[0]
+            killer = copy.parent / "killer"
+            task.killer = killer.read_text() if killer.exists() else "a failed import, or time"
+            killer.unlink(missing_ok=True)
             restore()
             free.append(copy)
             del running[pid]
@@ -264,13 +283,35 @@ def child(task: Task, copy: Path) -> int:
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nothing, stream)
-        # A mutant may fail while it is imported; pytest then counts it as an error of collection.
-        status = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *task.tests]))
-        package = sys.modules.get("pacsklearn")
-        if status == PASSED and copy not in Path(str(getattr(package, "__file__", ""))).parents:
-            status = OTHER_TREE
+        for tests in task.tests[:-1]:
+            # A process of its own: what pytest has loaded it does not load anew.
+            first = os.fork()
+            if not first:
+                task.tests = [tests]
+                break
+            status = os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])
+            if status != PASSED:
+                os._exit(status if status >= 0 else FAILED[0])
+        status = tested(task, copy)
     finally:
         os._exit(status)
+
+
+def tested(task: Task, copy: Path) -> int:
+    """Run the last group of tests of a task in this process; how pytest ended."""
+    tests = task.tests[-1]
+    plugins: list[object] = [Chosen(tests, copy.parent / "killer")]
+    if task.mutation is None:
+        plugins.append(ReachedTests(task.room))
+    files = dict.fromkeys(test.partition("::")[0] for test in tests)
+    # A mutant may fail while it is imported; pytest then counts it as an error of collection.
+    status = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *files], plugins))
+    package = sys.modules.get("pacsklearn")
+    if status == PASSED and copy not in Path(str(getattr(package, "__file__", ""))).parents:
+        return OTHER_TREE
+    if status == PASSED and task.mutation is None:
+        plugins[-1].write(copy)
+    return status
 
 
 def share(outcomes: list[bool]) -> str:

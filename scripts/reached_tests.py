@@ -1,0 +1,179 @@
+"""Tests of a room, and which of them run which lines of it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import coverage
+import pytest
+from cosmic_ray.work_item import MutationSpec
+
+TESTS = {
+    "release": [
+        "tests/release",
+        "tests/session/test_privacy_session.py",
+        "tests/session/test_criterion_session.py",
+    ],
+    "responses": ["tests/responses", "tests/testing/test_label_oracle.py"],
+    "noise": ["tests/noise", "tests/statistical/test_confident_certificate.py"],
+    "pufferfish": [
+        "tests/pufferfish",
+        "tests/estimators/test_srpp_private.py",
+        "tests/estimators/srpp_sgd",
+    ],
+    "core": ["tests/core"],
+    "information": ["tests/information"],
+}
+
+
+def files(room: str) -> list[str]:
+    """Files with the tests of a room."""
+    places = [Path(name) for name in TESTS[room]]
+    missing = [str(place) for place in places if not place.exists()]
+    if missing:
+        raise SystemExit(f"no such tests: {missing}; correct TESTS in {__file__}")
+    found = (sorted(place.rglob("test_*.py")) if place.is_dir() else [place] for place in places)
+    return [str(file) for file in chain.from_iterable(found)]
+
+
+class ReachedTests:
+    """The tests of a room on the tree as it is: how long each took, and what lines it ran."""
+
+    def __init__(self, room: str) -> None:
+        self._room = room
+        self._lines = coverage.Coverage(
+            data_file=None, config_file=False, include=[f"pacsklearn/{room}/*"]
+        )
+        self.seconds: Counter[str] = Counter()
+        self.tests: dict[str, dict[int, list[str]]] = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Iterator[None]:
+        self._lines.start()
+        try:
+            return (yield)
+        finally:
+            self._lines.stop()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        start = time.monotonic()
+        self._lines.switch_context(named(item))
+        try:
+            return (yield)
+        finally:
+            self.seconds[named(item)] += time.monotonic() - start
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+    ) -> Iterator[None]:
+        # What is set up for several tests is run for all of the file, not only for the first.
+        item = request._pyfuncitem
+        shared = fixturedef.scope != "function"
+        self._lines.switch_context(item.nodeid.partition("::")[0] if shared else named(item))
+        try:
+            return (yield)
+        finally:
+            self._lines.switch_context(named(item))
+
+    def write(self, copy: Path) -> None:
+        data = self._lines.get_data()
+        lines = {
+            str(Path(file).relative_to(copy)): data.contexts_by_lineno(file)
+            for file in data.measured_files()
+        }
+        (copy / f"{self._room}.json").write_text(json.dumps([self.seconds, lines]))
+
+    @classmethod
+    def read(cls, copies: list[Path], room: str) -> ReachedTests:
+        """Return what was written on the copy on which the tests of the room were run."""
+        read = cls(room)
+        (written,) = (path for copy in copies if (path := copy / f"{room}.json").exists())
+        seconds, lines = json.loads(written.read_text())
+        read.seconds.update(seconds)
+        read.tests = {
+            file: {int(line): tests for line, tests in of_file.items()}
+            for file, of_file in lines.items()
+        }
+        return read
+
+    def nearest(self, mutation: MutationSpec) -> list[list[str]]:
+        """Tests that may notice a mutation, in two groups: those that mirror its file first."""
+        path = mutation.module_path
+        statement = run_lines(ast.parse(path.read_text()), mutation.start_pos[0])
+        ran = self.tests.get(str(path), {})
+        contexts = {context for line in statement for context in ran.get(line, ())}
+        names = {
+            test for test in self.seconds if {test, test.partition("::")[0]} & contexts
+        } or set(self.seconds)
+        # Tests of about the same length stay together, so that a file's fixtures last.
+        ordered = sorted(names, key=lambda test: int(4 * self.seconds[test]))
+        mirror = f"{Path('tests', *path.parts[1:-1])}/test_{path.name}::"
+        groups = [[], []]
+        for test in ordered:
+            groups[not test.startswith(mirror)].append(test)
+        return [group for group in groups if group]
+
+
+class Chosen:
+    """Runs these tests alone, in this order, and says which of them failed."""
+
+    def __init__(self, tests: list[str], killer: Path) -> None:
+        self._place = {test: place for place, test in enumerate(tests)}
+        self._killer = killer
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        if any("::" in test for test in self._place):
+            items[:] = sorted(
+                (item for item in items if named(item) in self._place),
+                key=lambda item: self._place[named(item)],
+            )
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self._killer.write_text(report.nodeid)
+
+
+def named(item: pytest.Item) -> str:
+    """Return the name of a test without its parameters."""
+    return item.nodeid.partition("[")[0]
+
+
+def run_lines(tree: ast.AST, line: int) -> range:
+    """Lines of the statement at a line; of a function's head those of its body; of a module none.
+
+    A function's head is run when its module is loaded, but its defaults and decorators matter to
+    those who call it. What a cached function gives matters to more tests than the one that ran it.
+    """
+    inner = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and first_line(node) <= line <= (node.end_lineno or 0)
+    ]
+    functions = [node for node in inner if isinstance(node, ast.FunctionDef)]
+    if not functions or any(
+        "cache" in ast.unparse(decorator)
+        for function in functions
+        for decorator in function.decorator_list
+    ):
+        return range(0)
+    statement = max(inner, key=lambda node: (first_line(node), -(node.end_lineno or 0)))
+    body = getattr(statement, "body", None)
+    if isinstance(statement, ast.FunctionDef):
+        return range(statement.body[0].lineno, (statement.end_lineno or 0) + 1)
+    if body and line < body[0].lineno:
+        return range(statement.lineno, body[0].lineno)
+    return range(statement.lineno, (statement.end_lineno or 0) + 1)
+
+
+def first_line(node: ast.stmt) -> int:
+    """Return where a statement begins, with its decorators."""
+    return min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
