@@ -61,7 +61,16 @@ LIBRARIES = [
 ]  # fmt: skip
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 # Decorators without which a function gives the same values: compiled, remembered, or only marked.
-NEUTRAL = {"njit", "cache", "lru_cache", "overload", "override", "abstractmethod"}
+NEUTRAL = {
+    "njit",
+    "compiled",
+    "final",
+    "cache",
+    "lru_cache",
+    "overload",
+    "override",
+    "abstractmethod",
+}
 # Ends of pytest; the last is ours.
 PASSED, FAILED, NOT_RUN, OTHER_TREE = 0, (1, 2), 255, 100
 
@@ -110,21 +119,20 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         copies = [copied(Path(folder) / str(job)) for job in range(arguments.jobs)]
         os.chdir(copies[0])
-        reached, allowed = {}, {}
+        reached = {}
         for task in done((Task(room, [files(room)], 3600) for room in rooms), copies):
             if task.status != PASSED:
                 raise SystemExit(
                     f"{task.killer or task.tests} ends with {task.status} unchanged: mend it first"
                 )
             print(f"{task.room}: tests take {task.seconds:.0f} s", flush=True)
-            allowed[task.room] = max(60.0, 5 * task.seconds)
             reached[task.room] = ReachedTests.read(copies, task.room)
         samples = [
             sampled(room, arguments.sample, arguments.seed, arguments.again) for room in rooms
         ]
         killed: dict[str, list[bool]] = defaultdict(list)
         in_turn = (
-            Task(room, reached[room].nearest(mutation), allowed[room], mutation)
+            Task(room, *reached[room].nearest(mutation), mutation)
             for mutation in filter(None, chain.from_iterable(zip_longest(*samples)))
             if time.monotonic() < end and (room := mutation.module_path.parts[1])
         )

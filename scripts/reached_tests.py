@@ -38,6 +38,7 @@ def files(room: str) -> list[str]:
     missing = [str(place) for place in places if not place.exists()]
     if missing:
         raise SystemExit(f"no such tests: {missing}; correct TESTS in {__file__}")
+    places.append(Path("tests/test_value_classes.py"))
     found = (sorted(place.rglob("test_*.py")) if place.is_dir() else [place] for place in places)
     return [str(file) for file in chain.from_iterable(found)]
 
@@ -104,8 +105,11 @@ class ReachedTests:
         }
         return read
 
-    def nearest(self, mutation: MutationSpec) -> list[list[str]]:
-        """Tests that may notice a mutation, in two groups: those that mirror its file first."""
+    def nearest(self, mutation: MutationSpec) -> tuple[list[list[str]], float]:
+        """Tests that may notice a mutation, and seconds after which it runs for ever.
+
+        They are in two groups: those that mirror its file first.
+        """
         path = mutation.module_path
         statement = run_lines(ast.parse(path.read_text()), mutation.start_pos[0])
         ran = self.tests.get(str(path), {})
@@ -116,10 +120,12 @@ class ReachedTests:
         # Tests of about the same length stay together, so that a file's fixtures last.
         ordered = sorted(names, key=lambda test: int(4 * self.seconds[test]))
         mirror = f"{Path('tests', *path.parts[1:-1])}/test_{path.name}::"
-        groups = [[], []]
+        groups: list[list[str]] = [[], []]
         for test in ordered:
             groups[not test.startswith(mirror)].append(test)
-        return [group for group in groups if group]
+        # A minute for what has to be loaded, and for kernels that have to be compiled.
+        seconds = 60 + 3 * sum(self.seconds[test] for test in names)
+        return [group for group in groups if group], seconds
 
 
 class Chosen:

@@ -19,7 +19,7 @@ _SPREADS_IN_A_RANGE = 6.0
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Constant:
     """A model that predicts one number for every row.
 

@@ -150,8 +150,7 @@ def _moments(rows, j, weights, belief):
             heaviest = i
     anchor, shift = rows[heaviest, j], 0.0
     for i in range(m):
-        if belief[i] > -math.inf:
-            shift += weights[i] * (rows[i, j] - anchor)
+        shift += weights[i] * (rows[i, j] - anchor)
     mean, reach, square = anchor + shift, 0.0, 0.0
     for i in range(m):
         if belief[i] > -math.inf:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -218,6 +219,23 @@ def test_which_caps_cover_which():
     many = DiscrepancyCap.of_variation(0.05, 500, 50, "poisson")
     assert many.covers(cap(5))
     assert not few.covers(many)
+    # Where no law is known, more rows or a likelier excess will do.
+    assert replace(many, largest=many.largest - 1, tail=0.01).covers(many)
+    assert not replace(many, largest=many.largest - 1, tail=1e-9).covers(many)
+
+
+def test_a_law_covers_another_where_every_number_of_rows_is_as_likely_to_be_reached():
+    def cap(*law):
+        counts = np.arange(len(law))
+        with np.errstate(divide="ignore"):
+            return DiscrepancyCap(
+                500, 50, "poisson", len(law) - 1, float(counts**2 @ law), np.log(law)
+            )
+
+    rarely_many = cap(0.9, 0, 0, 0.1)
+    assert not rarely_many.covers(cap(0.5, 0.5))
+    assert rarely_many.covers(cap(0.9, 0.1))
+    assert cap(0.5, 0.4, 0.1).covers(cap(0.6, 0.4 - 1e-11, 1e-11))
 
 
 def test_bad_arguments():

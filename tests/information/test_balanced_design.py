@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.exceptions import DesignError
 from pacsklearn.information import balanced_design, inclusion_counts, unpack_subset
+from pacsklearn.information.balanced_design import _shuffles
 
 DESIGNS = [(128, 64), (128, 32), (128, 63), (20, 10), (12, 5), (7, 3), (2, 1), (9, 8), (1030, 515)]
 
@@ -232,3 +233,18 @@ def test_accepts_numpy_integers_and_boolean_strata() -> None:
     bits = members(balanced_design(np.int64(16), np.int32(8), np.uint8(4), strata=strata), 8)  # type: ignore[arg-type]
     assert_balanced(bits[strata], 4)
     assert_balanced(bits[~strata], 4)
+
+
+@pytest.mark.parametrize("size", [2, 128, 1024, 1025, 5000])
+def test_shuffles_are_permutations_by_keys_with_enough_random_bits(size: int) -> None:
+    """Ties are broken by the item's number, so they have to be rare: 22 bits or more decide."""
+
+    class Watched(np.random.Generator):
+        def integers(self, *args: object, **options: object) -> object:
+            widths.append(np.iinfo(options["dtype"]).bits)
+            return super().integers(*args, **options)
+
+    widths: list[int] = []
+    shuffles = _shuffles(Watched(np.random.PCG64(0)), 3, size)
+    np.testing.assert_array_equal(np.sort(shuffles, axis=1), np.tile(np.arange(size), (3, 1)))
+    assert widths[0] - (size - 1).bit_length() >= 22

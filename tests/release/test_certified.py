@@ -20,7 +20,9 @@ from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.logdet import LogdetBackend
+from pacsklearn.noise.one_sided import OneSidedBackend
 from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.release import certified
 from pacsklearn.release.certified import certified_membership
 
 X, Y = load_iris(return_X_y=True)
@@ -53,6 +55,37 @@ def test_the_optimal_attack_on_50000_fresh_releases(budget: float) -> None:
     error = 4 * 0.5 / np.sqrt(n)
     assert right.max() - error <= figure.success <= right.max() + error + 0.01
     assert figure.success < posterior_success(law.bound, 0.5)
+
+
+@pytest.mark.parametrize("size", [3.0, 1 / 7])
+def test_a_belief_counts_by_its_proportions(size: float) -> None:
+    law = law_of(1 / 4)
+    figure = certified_membership(law, SPACE, SPACE.weights)
+    assert certified_membership(law, SPACE, SPACE.weights * size) == pytest.approx(figure, rel=1e-9)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 60, 1000])
+def test_padding_is_certified_unit_by_unit(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exact sum over the levels of the likelier answer, for the worst of the units."""
+    monkeypatch.setattr(certified, "_CHUNK", chunk)
+    generator = np.random.default_rng(3)
+    values = generator.integers(0, 9, (16, 1)).astype(float)
+    belief = generator.dirichlet(np.full(16, 2.0))
+    law = OneSidedBackend().calibrate(Support(values, belief), Target(0.3))
+    members, right = SPACE.membership(), []
+    for unit in range(60):
+        told = 0.0
+        for level in range(law.padding.levels.size):
+            parts = [belief[i] * law.shares(i)[level] for i in range(16)]
+            told += max(
+                sum(p for p, member in zip(parts, members[unit], strict=True) if member == answer)
+                for answer in (False, True)
+            )
+        right.append(told)
+    figure = certified_membership(law, SPACE, 2 * belief)
+    assert figure is not None
+    assert figure.confidence == 1
+    assert max(right) <= figure.success <= max(right) * (1 + 1e-9)
 
 
 def test_the_law_s_own_draws_are_the_ones_certified() -> None:
