@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from sklearn import config_context
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import ElasticNet, Lasso, lasso_path
+from sklearn.linear_model import ElasticNet, Lasso
 
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import double_rows
-from pacsklearn.fitting.moment_fitter import MomentFitter, well_scaled
-from pacsklearn.fitting.moments import Moments, is_doubtful
+from pacsklearn.fitting.moment_fitter import MomentFitter, well_conditioned
+from pacsklearn.fitting.moments import Moments
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["ElasticNetFitter"]
@@ -27,11 +23,10 @@ _ROUNDING = 1e-9
 
 @final
 class ElasticNetFitter(MomentFitter):
-    """Coordinate descent on a square root of the sums of products, then an exact solution.
+    """Coordinate descent on the sums of products, from zero, then an exact solution.
 
-    The root has as many rows as features, and the same sums of products as the subset's rows:
-    scikit-learn's own coordinate descent runs on it, from zero. The signs it finds give linear
-    equations whose solution is the minimiser where it satisfies the optimality conditions.
+    The signs that it finds give linear equations whose solution is the minimiser where it satisfies
+    the optimality conditions.
     """
 
     wants_scatter = True
@@ -56,9 +51,7 @@ class ElasticNetFitter(MomentFitter):
         lasso = n * model.alpha * model.l1_ratio
         ridge = n * model.alpha * (1 - model.l1_ratio)
         matrix, towards = products[:p, :p] + ridge * np.eye(p), products[:p, p]
-        scaled, _ = well_scaled(matrix)
-        spectrum = np.linalg.eigvalsh(scaled)
-        if spectrum[0] <= 0 or is_doubtful(moments.loss, spectrum[-1] / spectrum[0]):
+        if well_conditioned(matrix, moments.loss) is None:
             return False
         solution = _descend(matrix, towards, lasso, positive=model.positive)
         if solution is None:
@@ -90,36 +83,19 @@ def _descend(
     matrix: Floats, towards: Floats, lasso: float, *, positive: bool
 ) -> tuple[Floats, int] | None:
     """Minimiser of ``w' matrix w / 2 - towards w + lasso |w|_1``, and the sweeps over it."""
-    p = len(towards)
-    root = np.linalg.cholesky(matrix)
-    with (
-        config_context(assume_finite=True, skip_parameter_validation=True),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the sweeps tell
-        # The estimator would check its input again, which costs more than the descent.
-        _, path, _, sweeps = lasso_path(
-            np.asfortranarray(root.T),
-            solve_triangular(root, towards, lower=True, check_finite=False),
-            alphas=np.array([lasso / p]),
-            positive=positive,
-            tol=_TOLERANCE,
-            max_iter=_MOST_ITERATIONS,
-            precompute=False,
-            return_n_iter=True,
-            check_input=False,
-        )
-    found, steps = path[:, 0], int(sweeps[0])
+    from pacsklearn.fitting.descent_kernel import descend  # imports numba
+
+    found, steps = descend(matrix, towards, lasso, positive, _TOLERANCE, _MOST_ITERATIONS)
     signs = np.sign(found)
     inside = signs != 0
-    coef = np.zeros(p)
+    coef = np.zeros(len(towards))
     if inside.any():
         block = matrix[np.ix_(inside, inside)]
         coef[inside] = np.linalg.solve(block, towards[inside] - lasso * signs[inside])
     slopes = towards - matrix @ coef
     outside = slopes[~inside] if positive else np.abs(slopes[~inside])
     kept = np.all(np.sign(coef) == signs) and np.all(outside <= lasso * (1 + _ROUNDING))
-    return (coef, steps) if kept and steps < _MOST_ITERATIONS else None
+    return (coef, steps) if kept and steps <= _MOST_ITERATIONS else None
 
 
 def _objective(model: Any, rows: Floats, targets: Floats) -> float:

@@ -7,12 +7,12 @@ from numbers import Real
 from typing import Any, final
 
 import numpy as np
-from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrs
 from sklearn.linear_model import LinearRegression, Ridge
 
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.fitting.moment_fitter import MomentFitter, well_scaled
-from pacsklearn.fitting.moments import Moments, is_doubtful
+from pacsklearn.fitting.moment_fitter import MomentFitter, well_conditioned
+from pacsklearn.fitting.moments import Moments
 from pacsklearn.information.arrays import Floats
 
 __all__ = ["LeastSquaresFitter", "solved_ridge"]
@@ -78,12 +78,10 @@ def solved_ridge(products: Floats, towards: Floats, alpha: float, loss: float) -
     """
     matrix = products.copy()
     matrix[np.diag_indices(len(matrix))] += alpha
-    scaled, units = well_scaled(matrix)
-    factor, failed = dpotrf(scaled, lower=1)
-    # Of a symmetric matrix this norm's condition number is no smaller than the spectral one.
-    closeness = 0.0 if failed else dpocon(factor, np.abs(scaled).sum(axis=0).max(), uplo="L")[0]
-    if not closeness or is_doubtful(loss, 1 / closeness):
+    factored = well_conditioned(matrix, loss)
+    if factored is None:
         return None
+    factor, units = factored
     return np.asarray(dpotrs(factor, towards / units[:, None], lower=1)[0].T / units)
 
 

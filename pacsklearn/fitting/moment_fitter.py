@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg.lapack import dpocon, dpotrf
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import validate_data
 
@@ -18,9 +19,16 @@ from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.core.table_view import TableView
-from pacsklearn.fitting.moments import Moments, MomentSums, class_moments, subset_moments
+from pacsklearn.fitting.moments import (
+    Moments,
+    MomentSums,
+    class_moments,
+    is_doubtful,
+    subset_moments,
+)
+from pacsklearn.information.arrays import Floats
 
-__all__ = ["MomentFitter", "well_scaled"]
+__all__ = ["MomentFitter", "well_conditioned"]
 
 
 # Sums are taken once a class: with many, fitting one after the other is as fast.
@@ -156,8 +164,15 @@ def _ends(model: Any) -> tuple[Any, Any]:
     return model.steps[0][1], model.steps[-1][1]
 
 
-def well_scaled(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Symmetric matrix with ones on its diagonal, and the units taken out of it."""
+def well_conditioned(matrix: Floats, loss: float) -> tuple[Floats, Floats] | None:
+    """Cholesky factor of a symmetric matrix in units that give it ones on its diagonal, and these.
+
+    None where rounding errors, which grew by ``loss`` already, could show in what is solved by it.
+    """
     units = np.sqrt(np.maximum(np.diag(matrix), 0.0))
     units[units == 0] = 1.0
-    return matrix / np.outer(units, units), units
+    scaled = matrix / np.outer(units, units)
+    factor, failed = dpotrf(scaled, lower=1)
+    # Of a symmetric matrix this norm's condition number is no smaller than the spectral one.
+    closeness = 0.0 if failed else dpocon(factor, np.abs(scaled).sum(axis=0).max(), uplo="L")[0]
+    return None if not closeness or is_doubtful(loss, 1 / closeness) else (factor, units)
