@@ -36,19 +36,27 @@ def add_rows(table, rows, buckets, sums):
 
 
 @compiled()
-def add_products(table, rows, edges, products):
-    """Products of the rows of each bucket but the first, which stand beside each other."""
-    q = table.shape[1]
+def add_products(table, rows, buckets, products):
+    """Products of the rows of each bucket but the first; (n_buckets, q, q)."""
+    q, n_buckets = table.shape[1], products.shape[0]
+    starts, order = np.zeros(n_buckets + 1, dtype=np.int64), np.empty_like(rows)
+    for i in range(rows.shape[0]):
+        starts[buckets[i] + 1] += 1
+    starts = np.cumsum(starts)
+    place = starts.copy()
+    for i in range(rows.shape[0]):
+        order[place[buckets[i]]] = rows[i]
+        place[buckets[i]] += 1
     own, part = np.empty((_ROWS, q)), np.empty((q, q))
-    for b in range(1, products.shape[0]):
+    for b in range(1, n_buckets):
         products[b] = 0.0
-        for first in range(edges[b], edges[b + 1], _ROWS):
-            some = min(_ROWS, edges[b + 1] - first)
+        for first in range(starts[b], starts[b + 1], _ROWS):
+            some = min(_ROWS, starts[b + 1] - first)
             for k in range(some):
-                row = rows[first + k]
+                row = order[first + k]
                 for j in range(q):
                     own[k, j] = table[row, j]
-            if first == edges[b]:
+            if first == starts[b]:
                 np.dot(own[:some].T, own[:some], products[b])
             else:
                 np.dot(own[:some].T, own[:some], part)

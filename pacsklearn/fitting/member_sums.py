@@ -56,7 +56,7 @@ def member_sums(
     """
     from pacsklearn.fitting.bucket_kernel import add_rows  # imports numba
 
-    n, q = table.shape
+    table, (n, q) = np.ascontiguousarray(table), table.shape
     shape = (n_codes, (2 if squares else 1) * q)
     totals = np.zeros((space.n_subsets, *shape))
     for first in range(0, n, _ROWS):
@@ -65,8 +65,8 @@ def member_sums(
         for start, combination, holds in _combinations(space, rows, 8):
             sums = np.zeros((n_codes * 256, shape[1]))
             add_rows(table, rows, combination + shift, sums)
-            sums = sums.reshape(n_codes, 256, -1)
-            totals[start : start + 8] += np.tensordot(holds, sums, axes=(1, 1))
+            summed = np.matmul(holds, sums.reshape(n_codes, 256, -1))
+            totals[start : start + 8] += summed.transpose(1, 0, 2)
     return totals[:, 0] if codes is None else totals
 
 
@@ -88,19 +88,17 @@ def member_products(
     """
     from pacsklearn.fitting.bucket_kernel import add_products  # imports numba
 
-    n, q = table.shape
+    table, (n, q) = np.ascontiguousarray(table), table.shape
     # Of all rows, chosen or not: how sums are rounded may not depend on how many are chosen.
     room = np.log2(max(min(min(n, _ROWS) / (_FILL * q), _MOST_CELLS / q**2), 2.0))
     together = max(size for size in _TOGETHER if size <= max(room, 1))
     totals, buckets = np.zeros((space.n_subsets, q, q)), np.zeros((2**together, q, q))
-    edges = np.arange(2**together + 1)
     for first in range(0, n, _ROWS):
         rows = np.arange(first, min(first + _ROWS, n))
         if chosen is not None:
             rows = chosen[slice(*np.searchsorted(chosen, [first, first + _ROWS]))]
         for start, combination, holds in _combinations(space, rows, together):
-            order = np.argsort(combination, kind="stable")  # a counting sort, for bytes
-            add_products(table, rows[order], np.searchsorted(combination[order], edges), buckets)
+            add_products(table, rows, combination, buckets)
             totals[start : start + together] += np.tensordot(holds, buckets, axes=1)
     return totals
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,9 +97,7 @@ class MomentSums:
         if scatter:
             arrays = (none, member_products(table, space)[:, : q + 1, : q + 1])
         else:
-            arrays = (member_sums(table[:, : q + 1], space, squares=True), none)
-            # The square of one is not told twice.
-            arrays = (np.delete(arrays[0], q + 1, axis=1), none)
+            arrays = (_sums_and_squares(table, q, space), none)
         return cls(X.shape[1], (_spoilt(usable, space), *arrays))
 
     @classmethod
@@ -115,14 +113,14 @@ class MomentSums:
     ) -> MomentSums:
         """Sums of some rows, those of each class apart; products too with ``class_scatter``."""
         table, usable = _usable(padded_columns(np.ones((len(X), 1)), X))
-        products, q = np.zeros((space.n_subsets, 0)), X.shape[1] + 1
+        products, q = np.zeros((space.n_subsets, 0)), X.shape[1]
         if class_scatter:
             own = (_class_products(table, codes, code, space) for code in range(n_classes))
-            products = np.stack(list(own), axis=1)[:, :, :q, :q]
+            products = np.stack(list(own), axis=1)[:, :, : q + 1, : q + 1]
         elif scatter:
-            products = member_products(table, space)[:, :q, :q]
-        summed = member_sums(table[:, :q], space, codes, n_classes, squares=True)
-        return cls(X.shape[1], (_spoilt(usable, space), np.delete(summed, q, axis=2), products))
+            products = member_products(table, space)[:, : q + 1, : q + 1]
+        summed = _sums_and_squares(table, q, space, codes, n_classes)
+        return cls(q, (_spoilt(usable, space), summed, products))
 
     def moments(self) -> Iterator[Moments | None]:
         """Moments of each candidate; None for one with a row that cannot be squared, or no class.
@@ -250,6 +248,13 @@ def _class_products(
 ) -> Floats:
     """Products of one class's rows: the others are left out, whatever they hold."""
     return member_products(table, space, np.flatnonzero(codes == code))
+
+
+def _sums_and_squares(table: Floats, q: int, space: Memberships, *classes: Any) -> Floats:
+    """Sums of ones, of q columns, and of their squares; a table of whole rows is read fastest."""
+    width = table.shape[1]
+    summed = member_sums(table, space, *classes, squares=True)
+    return summed[..., np.r_[0 : q + 1, width + 1 : width + q + 1]]
 
 
 def _spoilt(usable: NDArray[np.bool_], space: Memberships) -> Floats:
