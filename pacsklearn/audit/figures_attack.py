@@ -6,7 +6,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from pacsklearn.audit.tally import tally
+from pacsklearn.audit.tally import tally_names
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Game, Round
 
@@ -59,12 +59,4 @@ class FiguresAttack(Attack):
             fits = [each == played.released.figures for each in figures]
             return int(np.argmax(game.prior * fits))
 
-        return tally(
-            self.name,
-            "naming the secret",
-            game,
-            n_trials,
-            np.random.default_rng(seed),
-            blind=float(np.max(game.prior)),
-            right=lambda played: named(played) in played.used,
-        )
+        return tally_names(self.name, "naming the secret", game, n_trials, seed, named)

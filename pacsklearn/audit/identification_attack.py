@@ -6,9 +6,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from pacsklearn.audit.tally import tally
+from pacsklearn.audit.tally import tally_names
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
-from pacsklearn.core.game import Game
+from pacsklearn.core.game import Game, Round
 
 __all__ = ["IdentificationAttack"]
 
@@ -45,12 +45,9 @@ class IdentificationAttack(Attack):
     )
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
-        return tally(
-            self.name,
-            "naming the secret" if game.members is None else "naming the subset",
-            game,
-            n_trials,
-            np.random.default_rng(seed),
-            blind=float(np.max(game.prior)),
-            right=lambda played: int(np.argmax(played.posterior)) in played.used,
-        )
+        criterion = "naming the secret" if game.members is None else "naming the subset"
+
+        def named(played: Round) -> int:
+            return int(np.argmax(played.posterior))
+
+        return tally_names(self.name, criterion, game, n_trials, seed, named)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.audit.tally import tally
+from pacsklearn.audit.tally import tally_names
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Round
 from pacsklearn.information.arrays import Floats
@@ -66,15 +66,7 @@ class LowOrderBitsAttack(Attack):
             seen = np.asarray(game.numbers(played.released), dtype=np.float64)[telling]
             return _guess(own, seen, played.posterior)
 
-        return tally(
-            self.name,
-            "naming the subset",
-            game,
-            n_trials,
-            np.random.default_rng(seed),
-            blind=float(np.max(game.prior)),
-            right=lambda played: named(played) in played.used,
-        )
+        return tally_names(self.name, "naming the subset", game, n_trials, seed, named)
 
 
 def _guess(own: Floats, seen: Floats, posterior: Floats) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar, final
 
 import numpy as np
 
-from pacsklearn.audit.tally import tally
+from pacsklearn.audit.tally import tally_names
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Game, Round
 
@@ -47,15 +48,8 @@ class MapAttack(Attack):
     )
 
     def run(self, game: Game, n_trials: int, seed: int) -> AttackResult:
-        return tally(
-            self.name,
-            "naming the secret",
-            game,
-            n_trials,
-            np.random.default_rng(seed),
-            blind=float(np.max(game.prior)),
-            right=lambda played: _guess(game, played) in played.used,
-        )
+        named = partial(_guess, game)
+        return tally_names(self.name, "naming the secret", game, n_trials, seed, named)
 
 
 def _guess(game: Game, played: Round) -> int:

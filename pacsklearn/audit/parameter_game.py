@@ -127,8 +127,7 @@ class ParameterGame(CandidateGame):
             lambda law: procedure.event("parameters", law, law.axes.shape[1], law.dimension, ()),
             lambda law: observe(law, procedure.secret.index, procedure.secret.sampler),
         )
-        decoded: Floats = law.decode(observed)
-        return decoded
+        return law.decode(observed)
 
 
 def _check_law(law: Any, space: SecretSpace | CandidateSpace) -> NoiseLaw:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from pacsklearn.audit.row_equations import unknown_row
-from pacsklearn.audit.tally import tally
+from pacsklearn.audit.tally import tally_names
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Round
 
@@ -57,15 +57,7 @@ class RecordAttack(Attack):
             row = unknown_row(game.models(played.released)[-1], features[known], targets)
             return int(np.argmin(np.sum(((records - row) / scale) ** 2, axis=1)))
 
-        return tally(
-            self.name,
-            "naming the record",
-            game,
-            n_trials,
-            np.random.default_rng(seed),
-            blind=float(np.max(game.prior)),
-            right=lambda played: named(played) in played.used,
-        )
+        return tally_names(self.name, "naming the record", game, n_trials, seed, named)
 
 
 def _own_units(members: Any) -> Any:

@@ -12,7 +12,7 @@ from pacsklearn._validation import check_integer
 from pacsklearn.core.attack import AttackResult, share_interval
 from pacsklearn.core.game import Game, Round
 
-__all__ = ["Stopping", "tally"]
+__all__ = ["Stopping", "tally", "tally_names"]
 
 
 @final
@@ -77,4 +77,24 @@ def tally(
             break
     return AttackResult(
         attack, criterion, played, successes, blind, bound, details, stopping is not None
+    )
+
+
+def tally_names(
+    attack: str,
+    criterion: str,
+    game: Game,
+    n_trials: int,
+    seed: int,
+    named: Callable[[Round], int],
+) -> AttackResult:
+    """Play and count rounds in which ``named(played)`` is the secret that was used."""
+    return tally(
+        attack,
+        criterion,
+        game,
+        n_trials,
+        np.random.default_rng(seed),
+        blind=float(np.max(game.prior)),
+        right=lambda played: named(played) in played.used,
     )
