@@ -17,6 +17,7 @@ from pacsklearn.canonical.features import feature_facts, set_features
 from pacsklearn.canonical.parts import (
     Part,
     align_parts,
+    constant_of_parts,
     decode_parts,
     encode_parts,
     keeping_scores,
@@ -103,12 +104,7 @@ class MulticlassCanonicalizer(FoldingCanonicalizer):
             self.part.constant(child, value, clone(template.estimator))
             for name, child in layout.children
         ]
-        if None in found or len({each.slope for each in found if each is not None}) != 1:
-            return None
-        return Constant(
-            np.concatenate([each.vector for each in found if each is not None]),
-            found[0].slope if found[0] is not None else 1.0,
-        )
+        return constant_of_parts(found)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         scored = hasattr(estimator, "decision_function")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.base import clone
 
 from pacsklearn.canonical.linear_classifier import LinearClassifierCanonicalizer
@@ -13,11 +14,13 @@ from pacsklearn.canonical.search import SearchCanonicalizer
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, Metric
+from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats
 
 __all__ = [
     "Part",
     "align_parts",
+    "constant_of_parts",
     "decode_parts",
     "encode_parts",
     "keeping_scores",
@@ -72,6 +75,14 @@ def metric_of_parts(parts: Iterable[Part], layout: Layout, vectors: Floats) -> M
         metric = canonicalizer.metric(layouts[name], fitted, rows, vectors[:, where[name]])
         blocks.append((layouts[name].size, metric))
     return BlockMetric(tuple(blocks))
+
+
+def constant_of_parts(found: list[Constant | None]) -> Constant | None:
+    """Constant that every part predicts; None where one cannot, or their slopes differ."""
+    known = [each for each in found if each is not None]
+    if len(known) != len(found) or len({each.slope for each in known}) != 1:
+        return None
+    return Constant(np.concatenate([each.vector for each in known]), known[0].slope)
 
 
 def keeping_scores(canonicalizer: Canonicalizer) -> Canonicalizer:

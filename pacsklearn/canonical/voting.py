@@ -15,6 +15,7 @@ from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fol
 from pacsklearn.canonical.parts import (
     Part,
     align_parts,
+    constant_of_parts,
     decode_parts,
     encode_parts,
     keeping_scores,
@@ -99,12 +100,7 @@ class VotingCanonicalizer(FoldingCanonicalizer):
             voters[name].constant(child, value, clone(blanks[name]))
             for name, child in layout.children
         ]
-        if None in found or len({each.slope for each in found if each is not None}) != 1:
-            return None
-        return Constant(
-            np.concatenate([each.vector for each in found if each is not None]),
-            found[0].slope if found[0] is not None else 1.0,
-        )
+        return constant_of_parts(found)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         if is_classifier(estimator) and not _is_hard(estimator):
