@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pacsklearn.cli.console import VIOLATED, guarded, note, say
-from pacsklearn.cli.options import Data, Jobs, Json, checked_output
+from pacsklearn.cli.options import Data, Force, Jobs, Json, checked_output
 
 if TYPE_CHECKING:
     from pacsklearn.core.guarantee import Guarantee
@@ -38,7 +38,7 @@ def audit(
         float | None, typer.Option(help="Most that success at membership may be, from 0 to 1.")
     ] = None,
     jobs: Jobs = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Replay the mechanism of a statement on its rows and attack it.

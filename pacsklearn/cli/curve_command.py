@@ -13,6 +13,7 @@ from pacsklearn.cli.options import (
     Data,
     Drop,
     EstimatorName,
+    Force,
     Groups,
     Identifier,
     Jobs,
@@ -49,7 +50,7 @@ def curve(
     output: Annotated[Path | None, typer.Option(help="Where the curve goes (JSON).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Where a picture goes (PNG, SVG).")] = None,
     jobs: Jobs = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Utility of released models at several budgets; for the curator's eyes."""

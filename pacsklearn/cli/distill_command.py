@@ -20,11 +20,13 @@ from pacsklearn.cli.options import (
     AllowExact,
     Data,
     EstimatorName,
+    Force,
     Groups,
     Jobs,
     Json,
     Params,
     SigningKey,
+    Statement,
     Subsets,
     number,
 )
@@ -56,13 +58,11 @@ def distill(
     dataset: ChargedDataset = None,
     user: User = None,
     project: Project = None,
-    statement: Annotated[
-        Path | None, typer.Option(help="Where the statement goes; beside the model by default.")
-    ] = None,
+    statement: Statement = None,
     key: SigningKey = None,
     about: About = None,
     jobs: Jobs = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Label public rows privately with a black box, and publish a model that learnt the labels."""

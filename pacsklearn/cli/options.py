@@ -14,6 +14,7 @@ __all__ = [
     "Data",
     "Drop",
     "EstimatorName",
+    "Force",
     "Groups",
     "Identifier",
     "Jobs",
@@ -22,6 +23,7 @@ __all__ = [
     "Rate",
     "SchemaFile",
     "SigningKey",
+    "Statement",
     "Subsets",
     "Target",
     "checked_output",
@@ -66,6 +68,10 @@ AllowExact: TypeAlias = Annotated[
     bool,
     typer.Option("--allow-exact", help="Allow a budget that hides nothing: no noise is added."),
 ]
+Statement: TypeAlias = Annotated[
+    Path | None, typer.Option(help="Where the statement goes; beside the model by default.")
+]
+Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")
 ]

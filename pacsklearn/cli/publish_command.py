@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pacsklearn.cli.console import guarded, say
-from pacsklearn.cli.options import Json, checked_output
+from pacsklearn.cli.options import Force, Json, checked_output
 from pacsklearn.cli.publication import read_about
 
 __all__ = ["key", "publish", "verify"]
@@ -44,7 +44,7 @@ def publish(
         Path | None, typer.Option(help="JSON file with what you say about the model.")
     ] = None,
     onnx: Annotated[str, typer.Option(help="auto, required or none.")] = "auto",
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Write a released model, its guarantee and its card into one signed file."""

@@ -21,6 +21,7 @@ from pacsklearn.cli.options import (
     Data,
     Drop,
     EstimatorName,
+    Force,
     Groups,
     Identifier,
     Jobs,
@@ -29,6 +30,7 @@ from pacsklearn.cli.options import (
     Rate,
     SchemaFile,
     SigningKey,
+    Statement,
     Subsets,
     Target,
     listed,
@@ -75,13 +77,11 @@ def release(
     dataset: ChargedDataset = None,
     user: User = None,
     project: Project = None,
-    statement: Annotated[
-        Path | None, typer.Option(help="Where the statement goes; beside the model by default.")
-    ] = None,
+    statement: Statement = None,
     key: SigningKey = None,
     about: About = None,
     jobs: Jobs = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Release a private model: fit on a secret half of the rows, add noise, write it down."""

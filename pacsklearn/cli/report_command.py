@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from pacsklearn.cli.console import guarded, say
-from pacsklearn.cli.options import Json, checked_output
+from pacsklearn.cli.options import Force, Json, checked_output
 
 __all__ = ["report"]
 
@@ -24,7 +24,7 @@ def report(
     for_publication: Annotated[
         bool, typer.Option("--for-publication", help="Leave out what is for the curator only.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """One self-contained page about a release: what, how private, against whom, how good."""

@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from pacsklearn.cli.console import guarded, note, say
-from pacsklearn.cli.options import Data, Drop, Identifier, Json, Target, checked_output, listed
+from pacsklearn.cli.options import (
+    Data,
+    Drop,
+    Force,
+    Identifier,
+    Json,
+    Target,
+    checked_output,
+    listed,
+)
 
 __all__ = ["schema"]
 
@@ -21,7 +30,7 @@ def schema(
     target: Target = None,
     identifier: Identifier = None,
     drop: Drop = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Draft a codebook of the columns. What was looked up in the rows is marked, and private."""

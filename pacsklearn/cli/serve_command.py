@@ -16,8 +16,6 @@ from pacsklearn.cli.console import guarded
 
 __all__ = ["serve"]
 
-_READY_SECONDS = 3600.0
-
 
 @guarded
 def serve(
