@@ -23,11 +23,9 @@ __all__ = [
     "SAMPLINGS",
     "discrepancy_law",
     "discrepancy_log_law",
-    "hoeffding_second_moment",
     "largest_batch",
     "largest_discrepancy",
     "mean_discrepancy",
-    "normalised_second_moment",
     "sampled_second_moment",
     "sampled_tail",
     "second_moment",
@@ -129,20 +127,6 @@ def discrepancy_log_law(n_rows: int, n_differing: int, batch_size: int, sampling
     return np.asarray(law, dtype=np.float64)
 
 
-def normalised_second_moment(n_rows: int, n_differing: int, rate: float) -> float:
-    """Mean square of the share of differing rows in a Poisson batch, counted 0 when it is empty.
-
-    For averages over the rows that were drawn, not over the expected number (srpp, appendix E).
-    """
-    n, d, _ = _check(n_rows, n_differing, 1, "poisson")
-    rate = as_probability("rate", rate)
-    sizes = np.arange(1, n + 1)
-    share = d / n
-    spread = (n - sizes) / (n - 1) if n > 1 else np.zeros(1)
-    square = sizes * share * (1 - share) * spread + (sizes * share) ** 2
-    return float(stats.binom.pmf(sizes, n, rate) @ (square / sizes**2)) * _OUTWARD
-
-
 def variation_second_moment(variation: float, n_rows: int, batch_size: int, sampling: str) -> float:
     """Mean square discrepancy of independent rows at a total variation distance.
 
@@ -183,8 +167,8 @@ def variation_tail(
     return _quantile(b, _quantile(n, tau, delta / 2) / n, delta / 2)
 
 
-def hoeffding_second_moment(draws: ArrayLike, largest: int, gamma: float) -> float:
-    """Bound on the mean square of a count by Hoeffding's inequality, as published.
+def sampled_second_moment(draws: ArrayLike, largest: int, gamma: float) -> float:
+    """Bound on the mean square of a count from draws.
 
     Parameters
     ----------
@@ -197,18 +181,8 @@ def hoeffding_second_moment(draws: ArrayLike, largest: int, gamma: float) -> flo
 
     Notes
     -----
-    Source: srpp, Lemma D.1.
-    """
-    counts = _counts(draws, largest)
-    gamma = _open("gamma", gamma)
-    slack = largest**2 * math.sqrt(math.log(2 / gamma) / (2 * counts.size))
-    return min(float(np.mean(counts**2)) + slack, float(largest) ** 2) * _OUTWARD
-
-
-def sampled_second_moment(draws: ArrayLike, largest: int, gamma: float) -> float:
-    """Bound on the mean square of a count from draws; parameters as in Hoeffding's.
-
-    By empirical Bernstein and betting bounds, which use that the count is small nearly always.
+    By empirical Bernstein and betting bounds, which use that the count is small nearly always:
+    tighter than Hoeffding's inequality, as published (srpp, Lemma D.1).
     """
     counts = _counts(draws, largest)
     if largest == 0:

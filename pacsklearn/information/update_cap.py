@@ -12,8 +12,6 @@ from pacsklearn.information.arrays import Floats
 
 __all__ = [
     "box_matrix_cap",
-    "layered_update_caps",
-    "linear_update_lipschitz",
     "matrix_cap_divergence",
     "matrix_cap_noise",
     "matrix_update_cap",
@@ -49,59 +47,6 @@ def update_cap(
     0.09765625
     """
     return square_count * (2 * lipschitz * clip / batch_size) ** 2
-
-
-def layered_update_caps(
-    square_count: float,
-    clips: ArrayLike,
-    batch_size: float,
-    block_norms: ArrayLike,
-    lipschitz: ArrayLike = 1.0,
-) -> Floats:
-    """Bounds on the squared displacement along each slice when every layer is clipped by itself.
-
-    Parameters
-    ----------
-    square_count, batch_size : float
-        As in :func:`update_cap`.
-    clips : array-like of shape (n_layers,)
-        Norm of each layer's gradient.
-    block_norms : array-like of shape (n_slices, n_layers)
-        Norm of each slice's part in each layer.
-    lipschitz : float or array-like of shape (n_layers,), default=1.0
-        Step size of each layer, say.
-
-    Returns
-    -------
-    ndarray of shape (n_slices,)
-
-    Notes
-    -----
-    Source: srpp, appendix F.3.
-    """
-    reach = np.asarray(clips, dtype=np.float64) * np.asarray(lipschitz, dtype=np.float64)
-    along = np.asarray(block_norms, dtype=np.float64) @ reach
-    return np.asarray(square_count * (2 / batch_size) ** 2 * along**2)
-
-
-def linear_update_lipschitz(preconditioner: float | ArrayLike) -> float:
-    """Lipschitz constant of ``prox(parameters - A gradient)`` in the gradient.
-
-    Parameters
-    ----------
-    preconditioner : float or array-like of shape (d, d)
-        ``A``: the step size, or a matrix.
-
-    Notes
-    -----
-    The largest singular value of ``A``. Momentum and a penalty's gradient add what does not depend
-    on the batch, and proximal maps and projections onto convex sets have constant 1, so none of
-    them changes it. Source: srpp, appendices C and W.2.
-    """
-    matrix = np.asarray(preconditioner, dtype=np.float64)
-    if matrix.ndim == 0:
-        return abs(float(matrix))
-    return float(np.linalg.norm(matrix, ord=2))
 
 
 def published_noise_scale(

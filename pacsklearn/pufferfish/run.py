@@ -15,7 +15,6 @@ from pacsklearn._validation import check_integer
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.core.ledger import Ledger, MemoryLedger
-from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.renyi_unit import check_unit, renyi_unit
 from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
@@ -267,10 +266,6 @@ class PrivateRun:
         centres = np.rint(np.asarray(total, dtype=np.float64) / self._grid).astype(np.int64)
         released = centres + self._pool.take(centres.size)
         return np.asarray(released * (self._grid / self._batch_size))
-
-    def noise_deviation(self) -> Floats:
-        """Standard deviation of the noise on each entry of the mean; shape (d,)."""
-        return self._grid * (LATTICE_SCALE / self._batch_size)
 
     def close(self) -> None:
         """Stop drawing noise."""

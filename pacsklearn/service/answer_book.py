@@ -49,10 +49,6 @@ class AnswerBook:
         """Answer to a query, None when nobody has asked it."""
         return self._answers.get(name)
 
-    def is_owned(self, user: str, name: bytes) -> bool:
-        """Whether the user has been told the answer before."""
-        return name in self._owned.get(user, ())
-
     def new_to(self, user: str, names: Sequence[bytes]) -> list[int]:
         """Where each query that the user has not asked before stands first."""
         owned, first = self._owned.get(user, set()), dict[bytes, int]()

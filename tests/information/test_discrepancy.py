@@ -51,10 +51,6 @@ def test_every_batch_of_a_small_table(n, d, b, sampling):
     np.testing.assert_allclose(
         counts.discrepancy_law(n, d, b, sampling)[: law.size], law, atol=1e-12
     )
-    if sampling == "poisson":
-        sizes = np.array([max(len(batch), 1) for batch, _ in batches])
-        expected = weights @ (found / sizes) ** 2
-        assert counts.normalised_second_moment(n, d, b / n) == pytest.approx(expected)
 
 
 @pytest.mark.statistical
@@ -96,10 +92,9 @@ def test_sampled_bounds():
     draws = generator.hypergeometric(20, 980, 100, 20_000)
     true = counts.second_moment(1000, 20, 100, "without-replacement")
     tight = counts.sampled_second_moment(draws, 100, 1e-3)
-    published = counts.hoeffding_second_moment(draws, 100, 1e-3)
-    assert true < tight < published
+    # The published bound, by Hoeffding's inequality (srpp, Lemma D.1).
     slack = 100**2 * math.sqrt(math.log(2 / 1e-3) / (2 * draws.size))
-    assert published == pytest.approx(np.mean(draws**2.0) + slack)
+    assert true < tight < np.mean(draws**2.0) + slack
     tail = counts.sampled_tail(draws, 100, 0.05, 1e-3)
     assert stats.hypergeom.sf(tail, 1000, 20, 100) <= 0.05
     assert tail < 100

@@ -120,7 +120,6 @@ def test_the_scale_that_noise_is_drawn_at(cancer):
         step = 5.0 * np.array([1.0, 1.0, 3.0]) / LATTICE_SCALE
         expected = (np.rint(total / step) + np.array([1000, 2000, 3000])) * step / 10
         np.testing.assert_allclose(run.noised_mean(total), expected, rtol=1e-15)
-        np.testing.assert_allclose(run.noise_deviation(), np.array([1, 1, 3]) * 5.0 / 10)
 
 
 @pytest.mark.statistical
