@@ -116,8 +116,7 @@ class CandidateOutputs:
     def metric(self, choice: Any = "auto") -> Metric:
         """Metric from a user's argument; ``"auto"`` asks the canonicalizer."""
         if isinstance(choice, str) and choice == "auto":
-            metric: Metric = unwrap(attempt(self._own_metric, fits=True), 0, self.template)
-            return metric
+            return unwrap(attempt(self._own_metric, fits=True), 0, self.template)
         return as_metric(choice)
 
     def _own_metric(self, stage: Stage) -> Metric:

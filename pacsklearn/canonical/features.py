@@ -61,8 +61,7 @@ def member_mean_squares(
             squares = np.square(decision).reshape(len(units), m, outputs).sum(axis=2)
             total += np.einsum("ni,ni->i", members, squares)
         count += members.sum(axis=0)
-    means: NDArray[np.float64] = total / (count * outputs)
-    return means
+    return total / (count * outputs)
 
 
 def second_moment(X: Any) -> Metric:

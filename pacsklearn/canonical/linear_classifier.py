@@ -85,8 +85,7 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
             return weights
         if self._keeps_probabilities(estimator) and not _ignores_shift(estimator, X):
             return weights
-        centred: Floats = weights - weights.mean(axis=0)
-        return centred
+        return weights - weights.mean(axis=0)
 
     def _encoding(self, estimator: Any, weights: Floats, mean_square: float) -> Encoding:
         scale = float(np.sqrt(mean_square)) or 1.0

@@ -286,16 +286,10 @@ class PrivateModel(BaseEstimator):
         self, plane: str, part: dict[str, NDArray[Any]], what: str, parameters: dict[str, Any]
     ) -> dict[str, Any]:
         body, headers = written(part, self._signature, parameters)
-        reply: dict[str, Any] = self._channel().post(
-            plane, "models", self.model_, what, body=body, headers=headers
-        )
-        return reply
+        return self._channel().post(plane, "models", self.model_, what, body=body, headers=headers)
 
     def _budget(self) -> dict[str, Any]:
-        reply: dict[str, Any] = self._channel().get(
-            "v1", "models", self._connected().model_, "budget"
-        )
-        return reply
+        return self._channel().get("v1", "models", self._connected().model_, "budget")
 
     def _explained(self, error: ServiceBudgetError, n_rows: int) -> ServiceBudgetError:
         """The refusal, with the caller's own figures."""

@@ -45,8 +45,7 @@ def statement_key(given: Any) -> bytes:
     if isinstance(given, (str, os.PathLike)) and Path(given).expanduser().is_file():
         from pacsklearn.publishing.signature import public_key
 
-        raw: bytes = public_key(given).public_bytes_raw()
-        return raw
+        return public_key(given).public_bytes_raw()
     raise ValueError(
         "public_key must be the service's Ed25519 key: 32 bytes in base64, as `pacsklearn serve` "
         "prints it, or the path of a PEM file; ask the curator for it"

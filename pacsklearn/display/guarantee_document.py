@@ -35,8 +35,7 @@ def guarantee_document(source: Any) -> dict[str, Any]:
         "threat_model": list(guarantee.secret.threats),
         **guarantee.to_dict(),
     }
-    plain: dict[str, Any] = json.loads(json.dumps(document, allow_nan=False))
-    return plain
+    return json.loads(json.dumps(document, allow_nan=False))
 
 
 def guarantee_from_document(document: dict[str, Any]) -> Guarantee | PufferfishGuarantee:

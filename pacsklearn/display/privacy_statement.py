@@ -99,8 +99,7 @@ def privacy_statement(
         private["audit"] = {"caveat": AUDIT_CAVEAT, **audit.to_dict()}
         # A curve is a picture; the counted successes are the finding.
         del private["audit"]["curves"]
-    plain: dict[str, Any] = json.loads(json.dumps(statement, allow_nan=False))
-    return plain
+    return json.loads(json.dumps(statement, allow_nan=False))
 
 
 def _events(source: Any) -> tuple[Event, ...]:

@@ -34,8 +34,7 @@ def published_schema(name: str) -> dict[str, Any]:
             "of a later version needs a later pacsklearn."
         )
     file = resources.files("pacsklearn.display").joinpath("schemas", SCHEMAS[name])
-    schema: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return schema
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def check_document(document: Any) -> None:

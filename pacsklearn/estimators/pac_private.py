@@ -333,8 +333,7 @@ SubsetFitError, NonDeterministicError
             raise AttributeError("guarantee_ is there once the estimator is fitted.")
         if "_answering" in vars(self):
             return self._answering.responder.guarantee_
-        guarantee: Guarantee = self._guarantee
-        return guarantee
+        return self._guarantee
 
     @property
     def answers_given_(self) -> int:

@@ -35,8 +35,7 @@ class ResponseModel:
     @property
     def responder(self) -> Responder:
         """What answers, in the process that fitted it."""
-        responder: Responder = self._handle.get()
-        return responder
+        return self._handle.get()
 
     @property
     def methods(self) -> tuple[str, ...]:

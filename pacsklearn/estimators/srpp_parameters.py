@@ -162,8 +162,7 @@ def checked_epsilon(epsilon: Any) -> float:
 def _profile(model: Any, dimension: int) -> SliceProfile:
     if not isinstance(model.slices, SliceProfile):
         make = getattr(SliceProfile, model.slices)
-        profile: SliceProfile = make(dimension, n_slices=model.n_slices, seed=model.slice_seed)
-        return profile
+        return make(dimension, n_slices=model.n_slices, seed=model.slice_seed)
     if model.slices.dimension != dimension:
         raise ValueError(
             f"slices are directions in {model.slices.dimension} dimensions, and {dimension} "

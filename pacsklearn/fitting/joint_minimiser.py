@@ -136,10 +136,9 @@ class _Steps:
         parameters = back.reshape(len(points), -1, outputs)
         with np.errstate(over="ignore", invalid="ignore"):
             gradient = self.problem.gradient(parameters, self.active, single=single)
-        turned: Floats = solve_triangular(
+        return solve_triangular(
             self.factor, gradient.reshape(len(points), -1).T, lower=True, check_finite=False
         ).T
-        return turned
 
     def _size(self, points: Floats) -> Floats:
         """Size of the decisions around their mean: intercepts come first in the coordinates."""

@@ -63,8 +63,7 @@ class Logistic(Loss):
 
     def curvature(self, decision: Floats, rows: slice) -> Floats:
         half = np.tanh(decision / 2)
-        curvature: Floats = ((1 - half**2) / 4)[:, :, None]
-        return curvature
+        return ((1 - half**2) / 4)[:, :, None]
 
     def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
         one = decision[:, 0]

@@ -35,8 +35,7 @@ def chosen_backend(noise: Any, criterion: Criterion | None) -> str | NoiseBacken
     """Backend from a user's argument; "auto" is the default one for what is capped."""
     if isinstance(noise, str) and noise == "auto":
         return "logdet" if criterion is None else "criterion"
-    chosen: str | NoiseBackend = noise
-    return chosen
+    return noise
 
 
 @final

@@ -105,7 +105,7 @@ async def add_dataset(
         raise Problem("invalid", "A data set has a target, and at least one more column.")
     signature = Signature.exact(table)
     columns = signature.checked(table, most=_MOST_ROWS)
-    reply: dict[str, Any] = await request.app.state.link.ask(
+    return await request.app.state.link.ask(
         "add_dataset",
         caller,
         signature.packed(columns),
@@ -114,7 +114,6 @@ async def add_dataset(
         ceiling=ceiling,
         signature=signature.facts(),
     )
-    return reply
 
 
 @router.get("/datasets/{dataset}")
@@ -123,8 +122,7 @@ async def dataset_facts(request: Request, dataset: str) -> dict[str, Any]:
     reply = await _ask(request, "datasets", dataset=dataset)
     if not reply:
         raise Problem("not-found", "There is no data set of this name.")
-    first: dict[str, Any] = reply[0]
-    return first
+    return reply[0]
 
 
 @router.get("/datasets/{dataset}/quotas")
@@ -136,8 +134,7 @@ async def quotas(request: Request, dataset: str) -> dict[str, Any]:
 @router.put("/datasets/{dataset}/quotas")
 async def set_quota(request: Request, dataset: str, body: QuotaBody) -> dict[str, Any]:
     """Give a quota, or change its ceiling."""
-    reply: dict[str, Any] = await _ask(request, "set_quota", dataset=dataset, **body.model_dump())
-    return reply
+    return await _ask(request, "set_quota", dataset=dataset, **body.model_dump())
 
 
 @router.get("/datasets/{dataset}/ledger")
@@ -145,15 +142,13 @@ async def ledger(
     request: Request, dataset: str, after: After = 0, limit: Limit = 100
 ) -> dict[str, Any]:
     """Charges in order, for a burn-down."""
-    reply: dict[str, Any] = await _ask(request, "ledger", dataset=dataset, after=after, limit=limit)
-    return reply
+    return await _ask(request, "ledger", dataset=dataset, after=after, limit=limit)
 
 
 @router.post("/datasets/{dataset}/ledger/verify")
 async def verify(request: Request, dataset: str) -> dict[str, Any]:
     """Recompute every hash and sum."""
-    reply: dict[str, Any] = await _ask(request, "verify", dataset=dataset)
-    return reply
+    return await _ask(request, "verify", dataset=dataset)
 
 
 @router.get("/users")
@@ -165,10 +160,7 @@ async def users(request: Request) -> dict[str, Any]:
 @router.post("/users", status_code=201)
 async def add_user(request: Request, body: MemberBody) -> dict[str, Any]:
     """Let a user in; without a quota nothing can be asked yet."""
-    reply: dict[str, Any] = await _ask(
-        request, "add_member", kind="user", name=body.name, facts={"note": body.note}
-    )
-    return reply
+    return await _ask(request, "add_member", kind="user", name=body.name, facts={"note": body.note})
 
 
 @router.get("/projects")
@@ -180,10 +172,9 @@ async def projects(request: Request) -> dict[str, Any]:
 @router.post("/projects", status_code=201)
 async def add_project(request: Request, body: MemberBody) -> dict[str, Any]:
     """Add a project, whose users share its quota."""
-    reply: dict[str, Any] = await _ask(
+    return await _ask(
         request, "add_member", kind="project", name=body.name, facts={"note": body.note}
     )
-    return reply
 
 
 @router.get("/keys")
@@ -195,22 +186,19 @@ async def keys(request: Request) -> dict[str, Any]:
 @router.post("/keys", status_code=201)
 async def issue_key(request: Request, body: KeyBody) -> dict[str, Any]:
     """Issue a key: it is shown this once."""
-    reply: dict[str, Any] = await _ask(request, "issue_key", **body.model_dump())
-    return reply
+    return await _ask(request, "issue_key", **body.model_dump())
 
 
 @router.post("/keys/{key}/rotate", status_code=201)
 async def rotate_key(request: Request, key: str, body: RotateBody) -> dict[str, Any]:
     """Issue another key in the place of one."""
-    reply: dict[str, Any] = await _ask(request, "rotate_key", key=key, **body.model_dump())
-    return reply
+    return await _ask(request, "rotate_key", key=key, **body.model_dump())
 
 
 @router.delete("/keys/{key}")
 async def revoke_key(request: Request, key: str) -> dict[str, Any]:
     """End a key; workers refuse it within five seconds."""
-    reply: dict[str, Any] = await _ask(request, "revoke_key", key=key)
-    return reply
+    return await _ask(request, "revoke_key", key=key)
 
 
 @router.get("/models")
@@ -224,36 +212,31 @@ async def fit(request: Request, body: FitBody) -> dict[str, Any]:
     """Begin to fit the candidates of a model."""
     if (body.query_budget is None) == (body.max_answers is None):
         raise Problem("invalid", "Give either query_budget or max_answers.")
-    reply: dict[str, Any] = await _ask(request, "fit", recipe=body.model_dump(exclude_none=True))
-    return reply
+    return await _ask(request, "fit", recipe=body.model_dump(exclude_none=True))
 
 
 @router.post("/models/{model}/publish")
 async def publish(request: Request, model: str) -> dict[str, Any]:
     """Let callers ask a model."""
-    reply: dict[str, Any] = await _ask(request, "publish", model=model)
-    return reply
+    return await _ask(request, "publish", model=model)
 
 
 @router.post("/models/{model}/withdraw")
 async def withdraw(request: Request, model: str) -> dict[str, Any]:
     """Let nobody ask a model any more; what was charged stays charged."""
-    reply: dict[str, Any] = await _ask(request, "withdraw", model=model)
-    return reply
+    return await _ask(request, "withdraw", model=model)
 
 
 @router.get("/models/{model}/guarantee")
 async def guarantee(request: Request, model: str) -> dict[str, Any]:
     """What is promised about everything that was answered so far."""
-    reply: dict[str, Any] = await _ask(request, "guarantee", model=model)
-    return reply
+    return await _ask(request, "guarantee", model=model)
 
 
 @router.get("/jobs/{job}")
 async def job(request: Request, job: str) -> dict[str, Any]:
     """How far a fit is."""
-    reply: dict[str, Any] = await _ask(request, "job", job=job)
-    return reply
+    return await _ask(request, "job", job=job)
 
 
 @router.get("/audit")

@@ -155,7 +155,7 @@ async def infer(
         raise Problem("invalid", "reservation must be the name of one of yours.")
     digest = hashlib.blake2b(f"{request.url.path} {_kind(request)}".encode(), digest_size=32)
     digest.update(body)
-    reply: dict[str, Any] = await request.app.state.link.ask(
+    return await request.app.state.link.ask(
         "infer",
         caller,
         Signature.from_facts(facts["signature"]).packed(columns),
@@ -166,7 +166,6 @@ async def infer(
         dry_run=dry_run in (True, "true"),
         reservation=reservation,
     )
-    return reply
 
 
 async def _table(
@@ -185,8 +184,7 @@ async def _table(
 
 async def _facts(request: Request, model: str, caller: Caller | None = None) -> dict[str, Any]:
     caller = caller or await request.app.state.authenticator.caller(request)
-    facts: dict[str, Any] = await request.app.state.link.ask("model", caller, model=model)
-    return facts
+    return await request.app.state.link.ask("model", caller, model=model)
 
 
 async def _need_ready(request: Request) -> None:

@@ -44,8 +44,7 @@ class Operations:
         found = getattr(self, f"do_{what}", None)
         if found is None:
             raise Problem("not-found", "There is no such operation.")
-        operation: Operation = found
-        return operation
+        return found
 
     # The planes of callers
 

@@ -40,7 +40,7 @@ class ReservationBody(BaseModel):
 @router.get("/models")
 async def models(request: Request) -> dict[str, list[str]]:
     """Published models."""
-    return {"models": await request.app.state.link.ask("models", await _caller(request))}
+    return {"models": await _ask(request, "models")}
 
 
 @router.post("/models/{model}/preview", openapi_extra=ROWS_BODY)
@@ -54,52 +54,38 @@ async def preview(request: Request, model: str) -> dict[str, Any]:
 @router.get("/models/{model}/budget")
 async def budget(request: Request, model: str) -> dict[str, Any]:
     """What the caller has spent and has left; nothing about others."""
-    reply: dict[str, Any] = await request.app.state.link.ask(
-        "budget", await _caller(request), model=model
-    )
-    return reply
+    return await _ask(request, "budget", model=model)
 
 
 @router.get("/models/{model}/statement")
 async def statement(request: Request, model: str) -> dict[str, Any]:
     """The guarantee, signed."""
-    reply: dict[str, Any] = await request.app.state.link.ask(
-        "statement", await _caller(request), model=model
-    )
-    return reply
+    return await _ask(request, "statement", model=model)
 
 
 @router.get("/models/{model}/card", response_class=PlainTextResponse)
 async def card(request: Request, model: str) -> Response:
     """The model card, in Markdown."""
-    caller = await _caller(request)
-    text = await request.app.state.link.ask("card", caller, model=model)
+    text = await _ask(request, "card", model=model)
     return PlainTextResponse(text, media_type="text/markdown")
 
 
 @router.get("/models/{model}/reservations")
 async def reservations(request: Request, model: str) -> dict[str, Any]:
     """What the caller has set aside."""
-    reply = await request.app.state.link.ask("reservations", await _caller(request), model=model)
-    return {"reservations": reply}
+    return {"reservations": await _ask(request, "reservations", model=model)}
 
 
 @router.post("/models/{model}/reservations", status_code=201)
 async def reserve(request: Request, model: str, body: ReservationBody) -> dict[str, Any]:
     """Set a part of the data set's budget aside."""
-    reply: dict[str, Any] = await request.app.state.link.ask(
-        "reserve", await _caller(request), model=model, **body.model_dump()
-    )
-    return reply
+    return await _ask(request, "reserve", model=model, **body.model_dump())
 
 
 @router.delete("/models/{model}/reservations/{reservation}")
 async def release(request: Request, model: str, reservation: str) -> dict[str, Any]:
     """Give back what was not spent."""
-    reply: dict[str, Any] = await request.app.state.link.ask(
-        "release", await _caller(request), model=model, reservation=reservation
-    )
-    return reply
+    return await _ask(request, "release", model=model, reservation=reservation)
 
 
 @router.post("/models/{model}/jobs", status_code=202, openapi_extra=ROWS_BODY)
@@ -107,30 +93,25 @@ async def begin_job(request: Request, model: str) -> dict[str, Any]:
     """Begin to answer a long batch."""
     caller = await _caller(request)
     facts, columns, _, parameters = await _rows(request, caller, model)
-    reply: dict[str, Any] = await request.app.state.link.ask(
+    return await request.app.state.link.ask(
         "answer_job",
         caller,
         Signature.from_facts(facts["signature"]).packed(columns),
         model=model,
         max_charge=number_or_none(parameters.get("max_charge"), "max_charge"),
     )
-    return reply
 
 
 @router.get("/jobs/{job}")
 async def job_state(request: Request, job: str) -> dict[str, Any]:
     """How far a job is."""
-    reply: dict[str, Any] = await request.app.state.link.ask("job", await _caller(request), job=job)
-    return reply
+    return await _ask(request, "job", job=job)
 
 
 @router.get("/jobs/{job}/result")
 async def job_result(request: Request, job: str) -> dict[str, Any]:
     """Answers of a finished job."""
-    reply: dict[str, Any] = await request.app.state.link.ask(
-        "job_result", await _caller(request), job=job
-    )
-    return reply
+    return await _ask(request, "job_result", job=job)
 
 
 @router.get("/jobs/{job}/events", response_class=StreamingResponse)
@@ -159,8 +140,11 @@ async def job_events(request: Request, job: str) -> Response:
 
 
 async def _caller(request: Request) -> Caller:
-    reply: Caller = await request.app.state.authenticator.caller(request)
-    return reply
+    return await request.app.state.authenticator.caller(request)
+
+
+async def _ask(request: Request, what: str, **facts: Any) -> Any:
+    return await request.app.state.link.ask(what, await _caller(request), **facts)
 
 
 async def _rows(

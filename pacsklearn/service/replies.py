@@ -88,8 +88,7 @@ class Replies:
                 "This Idempotency-Key was used for a request with another body; use a new one.",
             )
         place = self._place(ask.caller.user, ask.key)
-        found: dict[str, Any] = json.loads(self._vault.open(row.reply, place))
-        return found
+        return json.loads(self._vault.open(row.reply, place))
 
     def store(self, connection: sa.Connection, share: Share, reply: dict[str, Any]) -> None:
         """Keep a reply, inside the transaction that stores its answers."""

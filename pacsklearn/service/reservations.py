@@ -86,10 +86,9 @@ class Reservations:
         if account is None:
             raise Problem("not-found", "You have no reservation of this name for this model.")
         # A handle of texts and numbers, sealed by this service.
-        reservation: Reservation = pickle.loads(  # noqa: S301
+        return pickle.loads(  # noqa: S301
             self._coordinator.vault.open(account, f"reservation/{id_}")
         )
-        return reservation
 
     def release(self, caller: Caller, model: str, id_: str) -> dict[str, Any]:
         """Give back what was not spent."""

@@ -115,10 +115,7 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
             When another step does not fit; steps taken before stay charged and are kept.
         """
         check_run(self)
-        trained: SRPPSGDClassifier = self._train(
-            X, y, sample_weight, secret, realized, goes_on=True, classes=classes
-        )
-        return trained
+        return self._train(X, y, sample_weight, secret, realized, goes_on=True, classes=classes)
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distances, up to the length of the coefficients.

@@ -73,8 +73,7 @@ class SRPPSGDRegressor(RegressorMixin, LinearSGD):
             When another step does not fit; steps taken before stay charged and are kept.
         """
         check_run(self)
-        trained: SRPPSGDRegressor = self._train(X, y, sample_weight, secret, realized, goes_on=True)
-        return trained
+        return self._train(X, y, sample_weight, secret, realized, goes_on=True)
 
     def predict(self, X: Any) -> Floats:
         """Values.
