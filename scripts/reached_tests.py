@@ -111,9 +111,9 @@ class ReachedTests:
         They are in two groups: those that mirror its file first.
         """
         path = mutation.module_path
-        statement = run_lines(ast.parse(path.read_text()), mutation.start_pos[0])
+        lines = run_lines(ast.parse(path.read_text()), mutation.start_pos[0])
         ran = self.tests.get(str(path), {})
-        contexts = {context for line in statement for context in ran.get(line, ())}
+        contexts = {context for line in lines for context in ran.get(line, ())}
         names = {
             test for test in self.seconds if {test, test.partition("::")[0]} & contexts
         } or set(self.seconds)
@@ -153,31 +153,41 @@ def named(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
 
 
-def run_lines(tree: ast.AST, line: int) -> range:
-    """Lines of the statement at a line; of a function's head those of its body; of a module none.
+def run_lines(tree: ast.Module, line: int) -> Iterator[int]:
+    """Lines that run what stands at a line; none where every test may be concerned.
 
-    A function's head is run when its module is loaded, but its defaults and decorators matter to
-    those who call it. What a cached function gives matters to more tests than the one that ran it.
+    They are those of its statement; of a function's body for its head, which is run when its
+    module is loaded; and those that use a private constant. What a cached function gives matters
+    to more tests than the one that ran it.
     """
     inner = [
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.stmt) and first_line(node) <= line <= (node.end_lineno or 0)
     ]
+    statement = max(inner, key=lambda node: (first_line(node), -(node.end_lineno or 0)))
     functions = [node for node in inner if isinstance(node, ast.FunctionDef)]
-    if not functions or any(
+    if statement in tree.body and isinstance(statement, ast.Assign):
+        made = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+        used = {
+            each.lineno
+            for each in ast.walk(tree)
+            if isinstance(each, ast.Name) and each.id in made and isinstance(each.ctx, ast.Load)
+        }
+        if all(name.startswith("_") for name in made):
+            for each in used:
+                yield from run_lines(tree, each)
+    elif functions and not any(
         "cache" in ast.unparse(decorator)
         for function in functions
         for decorator in function.decorator_list
     ):
-        return range(0)
-    statement = max(inner, key=lambda node: (first_line(node), -(node.end_lineno or 0)))
-    body = getattr(statement, "body", None)
-    if isinstance(statement, ast.FunctionDef):
-        return range(statement.body[0].lineno, (statement.end_lineno or 0) + 1)
-    if body and line < body[0].lineno:
-        return range(statement.lineno, body[0].lineno)
-    return range(statement.lineno, (statement.end_lineno or 0) + 1)
+        start, end = statement.lineno, statement.end_lineno or 0
+        if isinstance(statement, ast.FunctionDef):
+            start = statement.body[0].lineno
+        elif (body := getattr(statement, "body", None)) and line < body[0].lineno:
+            end = body[0].lineno - 1
+        yield from range(start, end + 1)
 
 
 def first_line(node: ast.stmt) -> int:

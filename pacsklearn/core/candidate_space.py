@@ -62,19 +62,17 @@ class CandidateSpace:
         """
         listed = tuple(candidates)
         m = len(listed)
-        if m < 2:
-            raise DesignError(f"candidates must hold at least 2 inputs, got {m}.")
+        places: dict[Any, int] = {}
+        numbers = np.array([places.setdefault(_identity(one), len(places)) for one in listed])
+        if len(places) < 2:
+            raise DesignError(
+                f"candidates must hold at least 2 inputs that differ, got {len(places)} in {m}."
+            )
         prior = np.full(m, 1.0 / m) if weights is None else np.asarray(weights, dtype=np.float64)
         if prior.shape != (m,) or not np.all(np.isfinite(prior)) or np.any(prior <= 0):
             raise DesignError(
                 f"weights must be {m} positive numbers, one for each candidate, got shape "
                 f"{prior.shape}; leave out candidates that are impossible."
-            )
-        places: dict[Any, int] = {}
-        numbers = np.array([places.setdefault(_identity(one), len(places)) for one in listed])
-        if len(places) < 2:
-            raise DesignError(
-                f"candidates must hold at least 2 inputs that differ; all {m} are the same."
             )
         _, first = np.unique(numbers, return_index=True)
         summed = np.bincount(numbers, prior / prior.sum()).astype(np.float64)

@@ -30,6 +30,7 @@ def test_candidates_stay_out_of_the_repr():
     ("candidates", "weights", "message"),
     [
         ([1], None, "at least 2"),
+        ([], None, "at least 2 inputs that differ, got 0 in 0"),
         ([1, 2], [1.0], "2 positive numbers"),
         ([1, 2], [1.0, 0.0], "impossible"),
         ([1, 2], [1.0, math.inf], "positive numbers"),
@@ -73,7 +74,7 @@ def test_which_inputs_a_function_could_tell_apart(inputs: list[Any], n_distinct:
 
 
 def test_the_same_input_again_and_again_is_no_secret() -> None:
-    with pytest.raises(DesignError, match="2 inputs that differ; all 3 are the same"):
+    with pytest.raises(DesignError, match="2 inputs that differ, got 1 in 3"):
         CandidateSpace.of(["a"] * 3)
 
 

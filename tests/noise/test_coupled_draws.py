@@ -13,6 +13,9 @@ from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.scenario import Law, Worlds
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.exceptions import ScenarioError
+from pacsklearn.information.lattice_smoothing import smoothing_excess
+from pacsklearn.information.renyi_conversion import epsilon_at_order, gaussian_epsilon
+from pacsklearn.noise import coupled_draws
 from pacsklearn.noise.coupled_draws import coupled_law
 from pacsklearn.noise.sliced_target import SlicedTarget
 from pacsklearn.scenarios.data_world import DataWorld
@@ -62,6 +65,23 @@ def test_within_the_budget(aggregation, epsilon):
     assert law.costs.average <= law.costs.joint * (1 + 1e-12)
     assert law.costs.joint <= law.costs.worst_slice * (1 + 1e-9)
     assert np.isfinite(law.costs.full_epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 3.0])
+def test_the_dp_figure_is_rounded_outward(epsilon):
+    generator = np.random.default_rng(0)
+    left, right = generator.uniform(-1, 1, (2, 200, 1))
+    law = law_of(left, right, target(1, epsilon))
+    costs, variance = law.costs, float((law.step[0] * LATTICE_SCALE) ** 2)
+    # Two points of the ball, each rounded to the lattice.
+    rounding = 1 + coupled_draws._ROUNDING
+    farthest = 8 * law.span.q_max * (1 + 1e-9) * rounding / variance
+    farthest += (1 + 1 / coupled_draws._ROUNDING) / LATTICE_SCALE**2
+    exact = min(
+        epsilon_at_order(costs.full, ORDER, costs.delta),
+        gaussian_epsilon(farthest / 2, costs.delta) + smoothing_excess(1, ORDER),
+    )
+    assert exact * (1 + 5e-10) <= costs.full_epsilon <= exact * (1 + 2e-9)
 
 
 def renyi(p: Any, q: Any, step: float, order: float) -> float:
