@@ -16,10 +16,12 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import PCA
+from sklearn.ensemble import StackingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import KBinsDiscretizer, QuantileTransformer, StandardScaler
 
@@ -64,6 +66,15 @@ def pipelines() -> dict[str, tuple[Callable[[], Any], bool]]:
         ),
         "one-vs-rest last": (
             lambda: make_pipeline(StandardScaler(), OneVsRestClassifier(model())),
+            False,
+        ),
+        "stacking last": (
+            lambda: make_pipeline(
+                StandardScaler(),
+                StackingClassifier(
+                    [("logistic", model()), ("bayes", GaussianNB())], LogisticRegression()
+                ),
+            ),
             False,
         ),
         "quantiles": (lambda: make_pipeline(QuantileTransformer(n_quantiles=10), model()), False),

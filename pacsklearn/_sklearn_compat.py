@@ -15,7 +15,7 @@ from sklearn.linear_model import RidgeClassifier, RidgeClassifierCV
 from sklearn.mixture import GaussianMixture
 from sklearn.multiclass import _ConstantPredictor
 from sklearn.neural_network import MLPClassifier
-from sklearn.preprocessing import LabelBinarizer, OneHotEncoder
+from sklearn.preprocessing import LabelBinarizer, LabelEncoder, OneHotEncoder
 from sklearn.utils import _safe_indexing, estimator_html_repr
 from sklearn.utils._param_validation import (
     Interval,
@@ -50,6 +50,8 @@ __all__ = [
     "safe_indexing",
     "set_bins",
     "set_classes",
+    "set_stacked",
+    "stacked_widths",
     "set_output_config",
 ]
 
@@ -133,6 +135,19 @@ def set_classes(estimator: Any, classes: Any, *, multilabel: bool = False) -> No
     # Some versions compute classes_ from the binarizer.
     if not isinstance(getattr(type(estimator), "classes_", None), property):
         estimator.classes_ = np.array(classes)
+
+
+def stacked_widths(estimator: Any) -> tuple[int, ...]:
+    """How many columns each model of a fitted stacking estimator predicts."""
+    return tuple(estimator._n_feature_outs)
+
+
+def set_stacked(estimator: Any, widths: tuple[int, ...], classes: Any) -> None:
+    """Give a stacking estimator these, and its classes and their encoder if it has any."""
+    estimator._n_feature_outs = list(widths)
+    if classes is not None:
+        estimator._label_encoder = LabelEncoder().fit(classes)
+        estimator.classes_ = estimator._label_encoder.classes_
 
 
 @cache

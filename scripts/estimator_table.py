@@ -71,10 +71,9 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "SparseRandomProjection": {"n_components": 2},
     "StackingClassifier": {
         "estimators": _CLASSIFIERS,
-        "final_estimator": LogisticRegression(),
         "cv": 2,
     },
-    "StackingRegressor": {"estimators": _REGRESSORS, "final_estimator": Ridge(), "cv": 2},
+    "StackingRegressor": {"estimators": _REGRESSORS, "cv": 2},
     "TfidfVectorizer": {"vocabulary": ["a", "b"], "use_idf": False},
     "TheilSenRegressor": {"max_subpopulation": 20},
     "VotingClassifier": {"estimators": _CLASSIFIERS},
@@ -93,8 +92,6 @@ TOLD = {
     "QuantileTransformer": "with fewer `n_quantiles` than a subset has rows",
     "RBFSampler": "with a number for `gamma`",
     "SparseRandomProjection": "with `n_components` given",
-    "StackingClassifier": "with `final_estimator` given",
-    "StackingRegressor": "with `final_estimator` given",
     "TfidfVectorizer": (
         "on a column of a `ColumnTransformer`, with `vocabulary` given and `use_idf=False`"
     ),

@@ -90,9 +90,12 @@ class FoldingCanonicalizer(Canonicalizer):
     ----------
     folds : bool
         Whether it can as configured; models made of others can if those can.
+    is_linear : bool
+        Whether its scores are linear in what it is given.
     """
 
     folds: bool = True
+    is_linear: bool = True
 
     @abstractmethod
     def fold(self, estimator: Any, affine: AffineMap) -> Any:

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.canonical.affine import can_fold
+from pacsklearn.canonical.affine import FoldingCanonicalizer
 from pacsklearn.canonical.gaps import rows_with_gaps
 from pacsklearn.canonical.linear_classifier import SCALE_WEIGHT
 from pacsklearn.canonical.power_transformer import PowerTransformerCanonicalizer
@@ -60,7 +60,9 @@ def end_metric(walked: Sequence[Any], layout: Layout, X: Any, vectors: Floats) -
     child, spread = layout.children[-1][1], vectors.std(axis=0)
     n_tried = layout.size - child.size
     # Only these are linear in what the step before hands on.
-    linear = _Linear.of(child, vectors[0, n_tried:]) if can_fold(last) else None
+    linear = None
+    if isinstance(last, FoldingCanonicalizer) and last.folds and last.is_linear:
+        linear = _Linear.of(child, vectors[0, n_tried:])
     if any(isinstance(canonicalizer, _UNBOUNDED) for _, canonicalizer, *_ in before):
         return None
     if linear is None or not 0 < n_tried <= _MOST_TRIED or layout.size > _MOST_NUMBERS:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, final
 
-import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -171,12 +170,9 @@ class PipelineCanonicalizer(Canonicalizer):
 
     def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
         name, part = self.steps[-1]
-        child = dict(layout.children)[name]
+        child = layout.children[-1][1]
         found = part.constant(child, value, clone(dict(_flat(template))[name]))
-        if found is None:
-            return None
-        before = np.full(layout.size - child.size, np.nan)
-        return Constant(np.concatenate([before, found.vector]), found.slope)
+        return None if found is None else found.behind(layout.size - child.size)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         last, part = self.steps[-1]

@@ -34,6 +34,10 @@ class Constant:
     vector: Floats
     slope: float = 1.0
 
+    def behind(self, length: int) -> Constant:
+        """The same of a vector with so many numbers more before it, which are left alone."""
+        return Constant(np.concatenate([np.full(length, np.nan), self.vector]), self.slope)
+
 
 @final
 @dataclass(frozen=True)

@@ -263,6 +263,12 @@ def canonicalizer_records() -> Iterator[CanonicalizerRecord]:
         "votes and averages of several models",
     )
     yield CanonicalizerRecord(
+        "stacking",
+        "pacsklearn.canonical.stacking:StackingCanonicalizer",
+        ("sklearn.ensemble.StackingClassifier", "sklearn.ensemble.StackingRegressor"),
+        "several models and one that learns from their predictions",
+    )
+    yield CanonicalizerRecord(
         "transformed_target",
         "pacsklearn.canonical.transformed_target:TransformedTargetCanonicalizer",
         ("sklearn.compose.TransformedTargetRegressor",),

@@ -135,8 +135,6 @@ _REASONS = {
         "sklearn.ensemble.AdaBoostRegressor",
         "sklearn.ensemble.BaggingClassifier",
         "sklearn.ensemble.BaggingRegressor",
-        "sklearn.ensemble.StackingClassifier",
-        "sklearn.ensemble.StackingRegressor",
         "sklearn.impute.IterativeImputer",
     ),
     _NOT_YET: (

@@ -30,7 +30,12 @@ from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
-from sklearn.ensemble import VotingClassifier, VotingRegressor
+from sklearn.ensemble import (
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import (
@@ -591,6 +596,28 @@ META = [
             weights=[1, 2],
         ),
     ),
+    *_of(
+        "meta",
+        "iris",
+        stacked=lambda: StackingClassifier(
+            [("svm", LinearSVC()), ("none", "drop"), ("bayes", GaussianNB())], cv=2
+        ),
+        stacked_beside_rows=lambda: StackingClassifier(
+            [("bayes", GaussianNB())], LinearSVC(), cv=2, passthrough=True
+        ),
+    ),
+    *_of(
+        "meta",
+        "breast cancer",
+        stacked_of_two=lambda: StackingClassifier(
+            [("ridge", RidgeClassifier()), ("bayes", GaussianNB())], RidgeClassifier(), cv=2
+        ),
+    ),
+    *_of(
+        "meta",
+        "diabetes",
+        stacked_numbers=lambda: StackingRegressor([("a", Ridge()), ("b", LinearSVR())], cv=2),
+    ),
     *_of("meta", "breast cancer", one_vs_rest_binary=lambda: OneVsRestClassifier(LinearSVC())),
     *_of("meta", "several labels", one_vs_rest_labels=lambda: OneVsRestClassifier(LinearSVC())),
     *_of("meta", "diabetes", average=lambda: VotingRegressor([("a", Ridge()), ("b", LinearSVR())])),
@@ -745,6 +772,10 @@ PIPELINES += [
             VotingClassifier(
                 [("a", LogisticRegression()), ("b", LogisticRegression(C=0.1))], voting="soft"
             ),
+        ),
+        stacked=lambda: make_pipeline(
+            StandardScaler(),
+            StackingClassifier([("a", LogisticRegression()), ("b", LinearSVC(C=0.1))], cv=2),
         ),
         network=lambda: make_pipeline(StandardScaler(), _network(6)),
         union=lambda: make_pipeline(

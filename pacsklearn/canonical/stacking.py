@@ -1,0 +1,171 @@
+"""Stacked models: several models, and one that learns from their predictions."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, final
+
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.utils import Bunch
+
+from pacsklearn._sklearn_compat import set_stacked, stacked_widths
+from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
+from pacsklearn.canonical.end_metric import end_metric
+from pacsklearn.canonical.parts import (
+    Part,
+    align_parts,
+    decode_parts,
+    encode_parts,
+    keeping_scores,
+    metric_of_parts,
+)
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.layout import Layout
+from pacsklearn.core.metric import Metric
+from pacsklearn.core.public_prior import Constant
+from pacsklearn.information.arrays import Floats
+
+__all__ = ["StackingCanonicalizer"]
+
+_BASES, _FINAL = "estimators", "final_estimator"
+
+
+@final
+class _StackedCanonicalizer(Canonicalizer):
+    """The models that are stacked: a transformer of rows into their predictions."""
+
+    methods = ("transform",)
+
+    def __init__(self, parts: tuple[tuple[str, Canonicalizer], ...]) -> None:
+        self.parts = parts
+        self.noised = tuple(f"{name}: {what}" for name, part in parts for what in part.noised)
+        self.is_searched = any(part.is_searched for _, part in parts)
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        facts: dict[str, Any] = {
+            "stack_method_": tuple(estimator.stack_method_),
+            "n_outputs": stacked_widths(estimator),
+        }
+        if is_classifier(estimator):
+            facts["classes_"] = estimator.classes_
+        if hasattr(estimator, "feature_names_in_"):
+            facts["feature_names_in_"] = estimator.feature_names_in_
+        return encode_parts(self.fitted_parts(estimator, X), **facts)
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        parts, blank, facts = dict(self.parts), dict(template.estimators), dict(layout.facts)
+        decoded = decode_parts(vector, layout, {name: (parts[name], blank[name]) for name in parts})
+        template.estimators_ = list(decoded.values())
+        template.named_estimators_ = Bunch(
+            **{name: decoded.get(name, "drop") for name, _ in template.estimators}
+        )
+        template.stack_method_ = list(facts["stack_method_"])
+        set_stacked(template, facts["n_outputs"], facts.get("classes_"))
+        if "feature_names_in_" in facts:
+            template.feature_names_in_ = facts["feature_names_in_"]
+        return template
+
+    def align(self, vectors: Floats, layout: Layout) -> Floats:
+        return align_parts(vectors, layout, dict(self.parts))
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        return metric_of_parts(self.fitted_parts(estimator, X), layout, vectors)
+
+    def fitted_parts(self, estimator: Any, X: Any) -> list[Part]:
+        """Stacked models that are not dropped."""
+        fitted = zip(self.parts, estimator.estimators_, strict=True)
+        return [Part(name, part, model, X) for (name, part), model in fitted]
+
+
+@final
+class StackingCanonicalizer(FoldingCanonicalizer):
+    """The stacked models with their scores, and the model that learns from these.
+
+    Parameters
+    ----------
+    bases : tuple of (str, Canonicalizer)
+        Of the stacked models that are not dropped.
+    last : Canonicalizer
+        Of the final estimator.
+    folds : bool
+        Whether all stacked models can take over an affine step before them, and the final
+        estimator does not see the rows themselves.
+    """
+
+    is_linear = False
+
+    def __init__(
+        self, bases: tuple[tuple[str, Canonicalizer], ...], last: Canonicalizer, *, folds: bool
+    ) -> None:
+        self.bases, self.last, self.folds = _StackedCanonicalizer(bases), last, folds
+        self.methods = (*last.methods, "transform")
+        self.noised = (*self.bases.noised, *(f"{_FINAL}: {what}" for what in last.noised))
+        self.is_searched = self.bases.is_searched or last.is_searched
+
+    @classmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
+    ) -> StackingCanonicalizer:
+        # The final estimator reads scores as they are: their scale is no gauge.
+        bases = tuple(
+            (name, keeping_scores(resolve(base)))
+            for name, base in estimator.estimators
+            if base != "drop"
+        )
+        folds = not estimator.passthrough and all(can_fold(part) for _, part in bases)
+        return cls(bases, resolve(_blank_final(estimator)), folds=folds)
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        return encode_parts(self._steps(estimator, X))
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        blank = _blank_final(template)
+        decoded = decode_parts(
+            vector, layout, {_BASES: (self.bases, template), _FINAL: (self.last, blank)}
+        )
+        decoded[_BASES].final_estimator_ = decoded[_FINAL]
+        return decoded[_BASES]
+
+    def align(self, vectors: Floats, layout: Layout) -> Floats:
+        return align_parts(vectors, layout, {_BASES: self.bases, _FINAL: self.last})
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Expected squared change of the final estimator's outputs, whichever model it comes from.
+
+        Each model's own where the final estimator is not linear.
+        """
+        steps = self._steps(estimator, X)
+        found = end_metric(steps, layout, X, vectors)
+        return metric_of_parts(steps, layout, vectors) if found is None else found
+
+    def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
+        """The final estimator predicts it, whatever it is told."""
+        if not is_regressor(template):
+            return None
+        child = layout.children[-1][1]
+        found = self.last.constant(child, value, _blank_final(template))
+        return None if found is None else found.behind(layout.size - child.size)
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        return self.last.behaviour(estimator.final_estimator_, estimator.transform(X))
+
+    def fold(self, estimator: Any, affine: AffineMap) -> Any:
+        folded = copy.copy(estimator)
+        folded.estimators_ = [
+            part.canonicalizer.fold(part.fitted, affine)  # type: ignore[attr-defined]
+            for part in self.bases.fitted_parts(estimator, None)
+        ]
+        return folded
+
+    def _steps(self, estimator: Any, X: Any) -> list[Part]:
+        told = Part(_FINAL, self.last, estimator.final_estimator_, estimator.transform(X))
+        return [Part(_BASES, self.bases, estimator, X), told]
+
+
+def _blank_final(estimator: Any) -> Any:
+    """Unfitted final estimator; scikit-learn's where none was given."""
+    if estimator.final_estimator is not None:
+        return clone(estimator.final_estimator)
+    return LogisticRegression() if is_classifier(estimator) else RidgeCV()
