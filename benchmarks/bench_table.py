@@ -5,19 +5,22 @@
     python benchmarks/bench_table.py --rows 1000000 --workers 2 --file-rows 50000
 
 The table is written as Parquet into a temporary folder, a million rows a file, and is never held.
-Workers sum whole files: give each several.
+Workers sum whole files: give each several. What crosses between them and this process is counted as
+it is pickled: what is sent once to each worker, and what comes back from each file.
 """
 
 from __future__ import annotations
 
 import argparse
+import pickle
 import resource
 import tempfile
 import time
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+import cloudpickle
 import numpy as np
 import pandas as pd
 from report import print_table
@@ -27,6 +30,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import PACPrivate, Table
+from pacsklearn.tables.engines import DaskEngine
 
 
 def write(folder: Path, n_rows: int, p: int, file_rows: int) -> None:
@@ -41,17 +45,36 @@ def write(folder: Path, n_rows: int, p: int, file_rows: int) -> None:
         frame.to_parquet(folder / f"{number:05}.parquet")
 
 
+class Traffic:
+    """Bytes that tasks and their results take while it is entered."""
+
+    def __enter__(self) -> Self:
+        self.sent, self.back, self.run = 0, 0, DaskEngine.run
+
+        def run(engine: Any, task: Any, n_parts: int, saw: Any) -> Any:
+            self.sent += len(cloudpickle.dumps(task))
+            for result in self.run(engine, task, n_parts, saw):
+                self.back += len(pickle.dumps(result))
+                yield result
+
+        DaskEngine.run = run
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        DaskEngine.run = self.run
+
+
 def measured(name: str, estimator: Any, table: Table, client: Any) -> list[Any]:
-    """Passes, seconds and peak memory of one fit; processor time of the busiest worker."""
+    """Passes, seconds and peak memory of one fit; processor time of workers."""
     engine = None if client is None else "dask"
     before = {} if client is None else client.run(time.process_time)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), Traffic() as traffic:
         warnings.simplefilter("ignore")
         begun, cpu = time.perf_counter(), time.process_time()
         PACPrivate(estimator, engine=engine).fit(table)
     seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
     after = {} if client is None else client.run(time.process_time)
-    busiest = max((after[worker] - before[worker] for worker in after), default=0.0)
+    each = [after[worker] - before[worker] for worker in after]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     n = table.profile.n_rows
     rate = n * table.n_passes / seconds / 1e6
@@ -61,7 +84,10 @@ def measured(name: str, estimator: Any, table: Table, client: Any) -> list[Any]:
         table.n_passes,
         f"{seconds:.1f}",
         f"{cpu:.1f}",
-        f"{busiest:.1f}",
+        " ".join(f"{one:.1f}" for one in each),
+        f"{sum(each) / n / table.n_passes * 1e6:.2f}",
+        f"{traffic.sent / 1e6:.2f}",
+        f"{traffic.back / 1e6:.2f}",
         f"{rate:.2f}",
         f"{peak:.2f}",
     ]
@@ -88,12 +114,12 @@ def main() -> None:
             n_workers=options.workers, threads_per_worker=1, dashboard_address=":0"
         )
         client = Client(cluster)
-        client.run(lambda: __import__("pacsklearn.fitting.convex_fitter"))  # not a fit's time
     lines = []
-    for n_rows in options.rows:
+    for n_rows in [8_000, *options.rows]:  # the first for imports and compiled code
+        file_rows = min(options.file_rows, n_rows // 8)
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
-            write(folder, n_rows, options.columns, options.file_rows)
+            write(folder, n_rows, options.columns, file_rows)
             scaled = make_pipeline(StandardScaler(), LogisticRegression())
             for name, estimator, target in [
                 ("PCA(5)", PCA(5), None),
@@ -113,12 +139,17 @@ def main() -> None:
         "passes",
         "s",
         "CPU s here",
-        "CPU s a worker",
+        "CPU s, each worker",
+        "us a row and pass",
+        "MB to each worker",
+        "MB back",
         "M rows/s a pass",
         "peak GB",
     ]
     print_table(
-        f"{options.columns} columns, 128 candidates, workers {options.workers}", titles, lines
+        f"{options.columns} columns, 128 candidates, workers {options.workers}",
+        titles,
+        [line for line in lines if line[1] != "8,000"],
     )
     if cluster is not None:
         cluster.close()

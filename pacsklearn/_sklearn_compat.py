@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from inspect import signature
 from numbers import Integral
 from typing import Any
 
@@ -11,6 +12,7 @@ from sklearn import get_config
 from sklearn._loss.link import LogLink
 from sklearn.cluster._bisect_k_means import _BisectingTree
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble._forest import _generate_sample_indices
 from sklearn.linear_model import RidgeClassifier, RidgeClassifierCV
 from sklearn.mixture import GaussianMixture
 from sklearn.multiclass import _ConstantPredictor
@@ -30,6 +32,7 @@ __all__ = [
     "Interval",
     "StrOptions",
     "binary_ridge_dimensions",
+    "bootstrap_rows",
     "check_features",
     "check_parameters",
     "check_width",
@@ -184,6 +187,12 @@ def kernel_width(machine: Any) -> float:
 def constant_predictor(X: Any, value: float) -> Any:
     """What stands for a binary classifier where all its targets are one value."""
     return _ConstantPredictor().fit(X, np.array([int(value)]))
+
+
+def bootstrap_rows(seed: int, n_rows: int) -> Any:
+    """Rows that a tree of a random forest is grown on, drawn with replacement."""
+    wanted = (seed, n_rows, n_rows, None)
+    return _generate_sample_indices(*wanted[: len(signature(_generate_sample_indices).parameters)])
 
 
 def lda_degrees_of_freedom(n_rows: int, n_classes: int) -> int:

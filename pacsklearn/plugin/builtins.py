@@ -313,6 +313,12 @@ def pacsklearn_subset_fitters() -> Iterator[SubsetFitterRecord]:
         "histograms of all subsets from one table, whose rows are not copied",
     )
     yield SubsetFitterRecord(
+        "random_forest",
+        "pacsklearn.fitting.random_forest:RandomForestFitter",
+        ("sklearn.ensemble.RandomForestClassifier",),
+        "trees on the rows of one table, each feature of which is sorted once",
+    )
+    yield SubsetFitterRecord(
         "additive",
         "pacsklearn.fitting.additive:AdditiveFitter",
         (
