@@ -90,7 +90,8 @@ def _expected(constraint: Any) -> str:
     if not isinstance(constraint, Interval):
         return str(make_constraint(constraint))
     if constraint.type is Integral:
-        return f"an integer of at least {constraint.left}"
+        at_most = "" if constraint.right is None else f" and at most {constraint.right}"
+        return f"an integer of at least {constraint.left}{at_most}"
     low, high = ("-inf" if constraint.left is None else f"{constraint.left:g}"), constraint.right
     first = "[" if constraint.closed in ("left", "both") else "("
     last = "]" if constraint.closed in ("right", "both") else ")"

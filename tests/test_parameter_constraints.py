@@ -68,5 +68,5 @@ def test_constraints_are_of_parameters_there_are_and_allow_their_defaults(name: 
     kind = getattr(pacsklearn, name)
     known = set(kind._get_param_names())
     assert set(kind._parameter_constraints) <= known
-    needed = {"estimator": None, "schema": None}
+    needed = {"estimator": None, "schema": None, "url": "http://localhost"}
     check_parameters(kind(**{key: value for key, value in needed.items() if key in known}))

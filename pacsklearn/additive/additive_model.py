@@ -14,7 +14,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn._sklearn_compat import Interval, check_parameters
-from pacsklearn._validation import check_integer
 from pacsklearn.additive.losses import Loss
 from pacsklearn.additive.monotone import minimise_monotone, monotone_ranges
 from pacsklearn.additive.penalty import penalty_matrix
@@ -137,9 +136,7 @@ class AdditiveModel(BaseEstimator):
         return tags
 
     def _terms(self, schema: Schema) -> tuple[Term, ...]:
-        bins = check_integer(name="n_bins", value=self.n_bins, minimum=2)
-        coarse = check_integer(name="n_pair_bins", value=self.n_pair_bins, minimum=2)
-        return terms_of(schema, self.pairs, bins, coarse)
+        return terms_of(schema, self.pairs, int(self.n_bins), int(self.n_pair_bins))
 
     def _schema(self, X: Any) -> Schema:
         if self.schema is not None:

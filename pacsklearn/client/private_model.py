@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from numbers import Integral, Real
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 
+from pacsklearn._sklearn_compat import Interval, check_parameters
 from pacsklearn.client.api_key import ApiKey
 from pacsklearn.client.channel import Channel
 from pacsklearn.client.statement import checked_guarantee, statement_key
@@ -85,6 +87,11 @@ class PrivateModel(BaseEstimator):
     >>> PrivateModel("https://models.example.org:8470", "pac_name_secret", model="risk")
     PrivateModel(key=ApiKey(...), model='risk', url='https://models.example.org:8470')
     """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "timeout": [Interval(Real, 0, None, closed="neither")],
+        "retries": [Interval(Integral, 0, None, closed="left")],
+    }
 
     def __init__(
         self,
@@ -305,8 +312,7 @@ class PrivateModel(BaseEstimator):
         return self if self.__sklearn_is_fitted__() else self.fit()
 
     def _channel(self) -> Channel:
-        if not self.timeout > 0 or self.retries < 0:
-            raise ValueError("timeout must be above 0 seconds, and retries at least 0")
+        check_parameters(self)
         return Channel(
             self.url,
             ApiKey.of(self.key),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
 from pacsklearn._validation import check_integer
 from pacsklearn.candidates.universe import check_queries, check_universe
 from pacsklearn.estimators.subspace_members import class_scores, fit_members
@@ -42,16 +44,24 @@ class _Stabilized(MetaEstimatorMixin, BaseEstimator):
     max_samples: float = 1.0
     random_state: int = 0
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_members": [Interval(Integral, 1, _MOST_MEMBERS, closed="both")],
+        "max_features": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
+        "max_samples": [Interval(Real, 0, 1, closed="right")],
+        "random_state": [Interval(Integral, 0, None, closed="left")],
+    }
+
     def _fit_members(self, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
+        check_parameters(self)
         validate_data(self, X, skip_check_array=True)
         self.members_ = fit_members(
             self.estimator,
             X,
             y,
-            n_members=self.n_members,
+            n_members=int(self.n_members),
             max_features=self.max_features,
             max_samples=self.max_samples,
-            random_state=self.random_state,
+            random_state=int(self.random_state),
             fit_params=fit_params,
         )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, final
 
 import numpy as np
@@ -13,7 +12,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn._validation import check_integer
 from pacsklearn.candidates.subset_fitting import seeded_clone
 
 __all__ = ["SubspaceMembers", "class_scores", "fit_members"]
@@ -54,14 +52,11 @@ def fit_members(
     Which columns and which positions a member gets depends on the seed and on the shape of ``X``
     alone, so the members are a function of the rows and public constants.
     """
-    n_members = check_integer(name="n_members", value=n_members, minimum=1, maximum=10_000)
-    seed = check_integer(name="random_state", value=random_state, minimum=0)
     n_rows, n_features = X.shape
-    width = _count("max_features", max_features, n_features)
-    height = _count("max_samples", max_samples, n_rows)
+    width, height = _count(max_features, n_features), _count(max_samples, n_rows)
     models, chosen = [], []
     for member in range(n_members):
-        generator = np.random.default_rng([seed, member])
+        generator = np.random.default_rng([random_state, member])
         columns = np.sort(generator.permutation(n_features)[:width])
         rows = np.sort(generator.permutation(n_rows)[:height])
         part = X if width == n_features else safe_indexing(X, columns, axis=1)
@@ -125,13 +120,7 @@ def _by_class(pairs: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]
     return scores / (n_classes - 1)
 
 
-def _count(name: str, value: Any, available: int) -> int:
-    if isinstance(value, str) and value == "auto" and name == "max_features":
+def _count(share: Any, available: int) -> int:
+    if isinstance(share, str):  # "auto"
         return min(available, max(_FEWEST, round(_SHARE * available)))
-    share = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
-    if not 0 < share <= 1:
-        known = "'auto' or " if name == "max_features" else ""
-        raise ValueError(
-            f"{name} must be {known}a share in (0, 1], got {value!r}; 1.0 gives every member all."
-        )
-    return max(1, round(share * available))
+    return max(1, round(float(share) * available))

@@ -218,3 +218,16 @@ def certificate(to: Path, key_to: Path) -> None:
             serialization.NoEncryption(),
         )
     )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"timeout": 0.0}, r"timeout must be a number in \(0, inf\), got 0.0"),
+        ({"timeout": float("nan")}, "timeout must be a number"),
+        ({"retries": -1}, "retries must be an integer of at least 0, got -1"),
+    ],
+)
+def test_parameters_out_of_range_are_named(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        PrivateModel("http://127.0.0.1:9", "pac_a_b", **parameters).fit()

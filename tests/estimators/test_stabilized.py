@@ -149,9 +149,11 @@ def test_sparse_and_frames() -> None:
     ("params", "message"),
     [
         ({"n_members": 0}, "n_members must be an integer of at least 1"),
-        ({"max_features": 0}, "max_features must be 'auto' or a share"),
-        ({"max_features": "sqrt"}, "max_features must be 'auto' or a share"),
-        ({"max_samples": 1.5}, "max_samples must be a share"),
+        ({"n_members": 10_001}, "n_members must be an integer of at least 1 and at most 10000"),
+        ({"max_features": 0}, r"max_features must be one of 'auto' or a number in \(0, 1\]"),
+        ({"max_features": "sqrt"}, "max_features must be one of 'auto' or a number"),
+        ({"max_features": True}, "max_features must be one of 'auto' or a number"),
+        ({"max_samples": 1.5}, r"max_samples must be a number in \(0, 1\]"),
         ({"random_state": None}, "random_state must be an integer"),
     ],
 )
