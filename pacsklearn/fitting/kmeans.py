@@ -77,7 +77,7 @@ def fit_kmeans(model: Any, rows: Floats) -> bool:
         with config_context(assume_finite=True, skip_parameter_validation=True):
             centres, _ = kmeans_plusplus(rows, k, x_squared_norms=norms, random_state=generator)
         labels = np.empty(len(rows), dtype=np.int32)
-        inertia, iterations = lloyd(rows, centres, tolerance, model.max_iter, labels)
+        inertia, iterations = lloyd(rows, norms, centres, tolerance, model.max_iter, labels)
         if not iterations or np.unique(labels).size < k:
             return False
         better = best is None or inertia < best[0]

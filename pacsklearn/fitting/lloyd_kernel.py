@@ -13,8 +13,9 @@ from pacsklearn.information.compiled import compiled
 
 __all__ = ["lloyd"]
 
-# A bound computed in floating point decides only where it is clear.
-_CLEAR = 1.0 + 1e-9
+# Largest relative error of a number in single precision, twice; one clear in double
+# precision; and a number that is not zero.
+_SINGLE, _CLEAR, _LEAST = 2.0**-23, 1e-9, 1e-300
 # Iterations after which rounding errors of sums that rows came to and left are swept out.
 _AGAIN = 32
 # Sums of squares may be taken in any order; nothing relies on infinities' absence.
@@ -31,49 +32,92 @@ def _square(left, right):
 
 
 @compiled(fastmath=_FAST)
-def _halve(centres, half, closest):
-    """Half the distance of each pair of centres, and of each from its nearest."""
-    closest[:] = math.inf
-    for a in range(centres.shape[0]):
-        for b in range(centres.shape[0]):
-            if a != b:
-                half[a, b] = 0.5 * math.sqrt(_square(centres[a], centres[b]))
-                closest[a] = min(closest[a], half[a, b])
+def _open_rows(labels, gaps, shifts, found):
+    """Rows whose nearest centre may be another one now that centres moved; return how many."""
+    k, count = shifts.shape[0], 0
+    closing = np.empty(k)
+    for a in range(k):
+        others = 0.0
+        for b in range(k):
+            if b != a:
+                others = max(others, shifts[b])
+        closing[a] = shifts[a] + others
+    for i in range(labels.shape[0]):
+        gaps[i] -= closing[max(labels[i], 0)]
+        found[count] = i
+        count += not gaps[i] > 0.0
+    return count
 
 
-# One function: views of rows handed to others cost as much as the distances they save.
 @compiled(fastmath=_FAST)
-def _assign(rows, centres, labels, near, far, half, sums, counts):  # noqa: C901
+def _multiply(rows, four, centres, products):
+    """Products of four rows with each centre: a number of a centre is read once for all four."""
+    one, two, three, last = rows[four[0]], rows[four[1]], rows[four[2]], rows[four[3]]
+    for a in range(centres.shape[0]):
+        centre = centres[a]
+        of_one = of_two = of_three = of_last = np.float32(0.0)
+        for j in range(centres.shape[1]):
+            of_one += centre[j] * one[j]
+            of_two += centre[j] * two[j]
+            of_three += centre[j] * three[j]
+            of_last += centre[j] * last[j]
+        products[0, a], products[1, a], products[2, a] = of_one, of_two, of_three
+        products[3, a] = of_last
+
+
+@compiled(fastmath=_FAST)
+def _nearest(squares, own):
+    """The first of several nearest centres, as ever, and the square of the next one's distance."""
+    best, far = max(own, 0), math.inf
+    for a in range(squares.shape[0]):
+        if squares[a] < squares[best] or (squares[a] == squares[best] and a < best):
+            far, best = squares[best], a
+        elif a != best:
+            far = min(far, squares[a])
+    return best, far
+
+
+@compiled(fastmath=_FAST)
+def _add(row, sign, sums, counts, a):
+    """Let a row come to a centre's sum, or go."""
+    counts[a] += sign
+    for j in range(row.shape[0]):
+        sums[a, j] += sign * row[j]
+
+
+@compiled(fastmath=_FAST)
+def _assign(rows, single, norms, longest, centres, labels, gaps, shifts, sums, counts, found):
     """Give each row its nearest centre, and its sum the row; return how many rows changed."""
-    k, changed, closest = centres.shape[0], 0, np.empty(centres.shape[0])
-    _halve(centres, half, closest)
-    for i in range(rows.shape[0]):
-        own = labels[i]
-        best, exact = max(own, 0), False
-        if own >= 0 and near[i] * _CLEAR < closest[own]:
-            continue
-        for a in range(k):
-            if own >= 0 and (a == best or near[i] * _CLEAR < max(far[i, a], half[best, a])):
-                continue
-            if not exact:
-                near[i] = math.sqrt(_square(rows[i], centres[best]))
-                far[i, best], exact = near[i], True
-                if a == best or (own >= 0 and near[i] * _CLEAR < max(far[i, a], half[best, a])):
-                    continue
-            far[i, a] = math.sqrt(_square(rows[i], centres[a]))
-            # The first of several nearest centres, as ever.
-            if far[i, a] < near[i] or (far[i, a] == near[i] and a < best):
-                best, near[i] = a, far[i, a]
-        if best != own:
-            labels[i] = best
-            changed += 1
-            counts[best] += 1
-            for j in range(rows.shape[1]):
-                sums[best, j] += rows[i, j]
-            if own >= 0:
-                counts[own] -= 1
-                for j in range(rows.shape[1]):
-                    sums[own, j] -= rows[i, j]
+    (k, p), changed = centres.shape, 0
+    lengths, squares = np.empty(k), np.empty(k)
+    for a in range(k):
+        lengths[a] = np.sum(centres[a] * centres[a])
+    slack = 4.0 * (p + 4) * _SINGLE * math.sqrt(longest * np.max(lengths))
+    fewer, products = centres.astype(np.float32), np.empty((4, k), np.float32)
+    count = _open_rows(labels, gaps, shifts, found)
+    found[count : count + 3] = found[max(count - 1, 0)]
+    for start in range(0, count, 4):
+        _multiply(single, found[start : start + 4], fewer, products)
+        for t in range(min(4, count - start)):
+            i = found[start + t]
+            own = labels[i]
+            for a in range(k):
+                squares[a] = norms[i] + lengths[a] - 2.0 * products[t, a]
+            best, far = _nearest(squares, own)
+            clear = far - squares[best] - slack
+            if not clear > 0.0:  # single precision does not tell
+                for a in range(k):
+                    squares[a] = _square(rows[i], centres[a])
+                best, far = _nearest(squares, own)
+                clear = (1.0 - _CLEAR) * far - squares[best]
+            # Both distances are at most the farther one.
+            gaps[i] = clear / (2.0 * math.sqrt(far + slack) + _LEAST)
+            if best != own:
+                labels[i] = best
+                changed += 1
+                _add(rows[i], 1, sums, counts, best)
+                if own >= 0:
+                    _add(rows[i], -1, sums, counts, own)
     return changed
 
 
@@ -88,7 +132,7 @@ def _sum_again(rows, labels, sums):
 
 
 @compiled(fastmath=_FAST)
-def _move(rows, centres, labels, near, far, sums, counts, shifts):
+def _move(centres, sums, counts, shifts):
     """Put centres into the middle of their rows; False where some centre has none."""
     k, p = centres.shape
     for a in range(k):
@@ -101,49 +145,45 @@ def _move(rows, centres, labels, near, far, sums, counts, shifts):
             total += gap * gap
             centres[a, j] = middle
         shifts[a] = math.sqrt(total)
-    for i in range(rows.shape[0]):
-        near[i] += shifts[labels[i]]
-        for a in range(k):
-            far[i, a] -= shifts[a]
     return True
 
 
 @compiled(fastmath=_FAST)
-def lloyd(rows, centres, tolerance, most_iterations, labels):
+def lloyd(rows, norms, centres, tolerance, most_iterations, labels):
     """Run until no label changes or centres move by less than the tolerance, all squared.
 
-    ``centres`` and ``labels`` are filled. Returns the inertia and the iterations, none of these
-    where a cluster lost all its rows: the ordinary fit knows what to do then.
+    ``norms`` are the rows' squares; ``centres`` and ``labels`` are filled. Returns the inertia and
+    the iterations, none of these where a cluster lost all its rows: the ordinary fit knows what to
+    do then.
 
     Notes
     -----
-    Each row keeps an upper bound on the distance of its centre and a lower one on that of every
-    other (Elkan, Using the triangle inequality to accelerate k-means, 2003): the labels are those
-    of full distances.
+    Each row keeps a lower bound on how much farther every other centre is than its own (Hamerly,
+    Making k-means even faster, 2010), and distances are taken in single precision where its largest
+    error leaves no doubt: the labels are those of full distances.
     """
     n, p = rows.shape
-    k = centres.shape[0]
-    near, far, half = np.zeros(n), np.zeros((n, k)), np.zeros((k, k))
-    sums, counts, shifts = np.zeros((k, p)), np.zeros(k, np.int64), np.empty(k)
+    k, longest = centres.shape[0], np.max(norms)
+    single, gaps, found = rows.astype(np.float32), np.zeros(n), np.empty(n + 3, np.int64)
+    sums, counts, shifts = np.zeros((k, p)), np.zeros(k, np.int64), np.zeros(k)
     labels[:] = -1
     strict, iterations = False, 0
     for _ in range(most_iterations):
         iterations += 1
-        changed = _assign(rows, centres, labels, near, far, half, sums, counts)
+        changed = _assign(
+            rows, single, norms, longest, centres, labels, gaps, shifts, sums, counts, found
+        )
         if changed == 0 or iterations % _AGAIN == 0:
             _sum_again(rows, labels, sums)
-        if not _move(rows, centres, labels, near, far, sums, counts, shifts):
+        if not _move(centres, sums, counts, shifts):
             return 0.0, 0
         if changed == 0:
             strict = True
             break
-        moved = 0.0
-        for a in range(k):
-            moved += shifts[a] * shifts[a]
-        if moved <= tolerance:
+        if np.sum(shifts * shifts) <= tolerance:
             break
     if not strict:
-        _assign(rows, centres, labels, near, far, half, sums, counts)
+        _assign(rows, single, norms, longest, centres, labels, gaps, shifts, sums, counts, found)
     inertia = 0.0
     for i in range(n):
         inertia += _square(rows[i], centres[labels[i]])

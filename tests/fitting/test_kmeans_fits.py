@@ -72,6 +72,18 @@ def test_sums_are_taken_again_before_rounding_shows() -> None:
     assert longest > 32
 
 
+def test_distances_that_single_precision_cannot_tell_apart() -> None:
+    """Close clusters far from each other: their squares differ by less than a float holds."""
+    generator = np.random.default_rng(2)
+    centres = np.array([[0.0, 0.0], [0.3, 0.0], [2e3, 0.0], [2e3, 0.3]])
+    X = np.repeat(centres, 150, axis=0) + 0.1 * generator.normal(size=(600, 2))
+    space, estimator = SecretSpace.balanced(600, n_subsets=M), KMeans(4, random_state=0, tol=0)
+    for i, model in enumerate(together(estimator, X, None, space)):
+        ordinary = clone(estimator).fit(X[space.rows(i)])
+        assert model.n_iter_ == ordinary.n_iter_ > 2
+        assert np.array_equal(model.labels_, ordinary.labels_)
+
+
 def test_other_rows_do_not_show_at_all() -> None:
     X = load_iris().data
     space = SecretSpace.balanced(150, n_subsets=M)
