@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from pacsklearn import PACPrivate
+from tests.estimators.check_name import check_name
 
 LINEAR = LinearSVC()
 WRAPPED = [
@@ -45,13 +45,6 @@ def every_check(random_state: int | None) -> dict[str, tuple[Any, Any]]:
         for pair in estimator_checks_generator(estimator):
             pairs[f"{type(model).__name__}-{check_name(pair[1])}"] = pair
     return pairs
-
-
-def check_name(check: Any) -> str:
-    if isinstance(check, partial):
-        given = [repr(value) for value in check.keywords.values()]
-        return "-".join([check_name(check.func), *given])
-    return check.__name__
 
 
 SECURE, SEEDED = every_check(None), every_check(0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import gc
 import pickle
-import types
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -30,6 +29,7 @@ from pacsklearn.core.support import Support
 from pacsklearn.plugin import registry
 from pacsklearn.release.secret import Secret
 from pacsklearn.session.privacy_session import PrivacySession
+from tests.estimators.reachable import reachable
 
 M = 8
 MODELS = [
@@ -73,19 +73,6 @@ def memberships(space: SecretSpace) -> Iterator[bytes]:
         yield from (rows.tobytes(), rows.astype(np.int32).tobytes())
         column = members[:, i]
         yield from (column.tobytes(), np.packbits(column).tobytes())
-
-
-def reachable(root: Any) -> Iterator[Any]:
-    """Everything an object refers to, but for code, types and modules."""
-    seen: set[int] = set()
-    pending = [root]
-    while pending:
-        item = pending.pop()
-        if id(item) in seen or isinstance(item, type | types.ModuleType | types.FunctionType):
-            continue
-        seen.add(id(item))
-        yield item
-        pending += gc.get_referents(item)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from pacsklearn import PrevalenceScenario, Scenario, SRPPPrivate
 from pacsklearn.core.scenario import Law, Worlds
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.scenarios.row_world import RowWorld
+from tests.estimators.check_name import check_name
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,6 @@ def every_check(wrapped: list[Any], random_state: int | None) -> pytest.MarkDeco
             pairs.append(pair)
             names.append(f"{type(model).__name__}-{check_name(pair[1])}")
     return pytest.mark.parametrize(("estimator", "check"), pairs, ids=names)
-
-
-def check_name(check: Any) -> str:
-    return check_name(check.func) if isinstance(check, partial) else check.__name__
 
 
 # A check that fails is repaired in the code, never excused here.

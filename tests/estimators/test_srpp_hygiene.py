@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
-import types
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -23,6 +22,7 @@ from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import CalibratedWorlds
 from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery, world_outputs
+from tests.estimators.reachable import reachable
 
 GROUPS = np.array(["Zinnober", "Karmesin"])
 
@@ -46,18 +46,6 @@ def traces(array: Any) -> Iterator[bytes]:
 
 def found(haystack: bytes, array: Any) -> list[bytes]:
     return [needle for needle in traces(array) if needle in haystack]
-
-
-def reachable(root: Any) -> Iterator[Any]:
-    seen: set[int] = set()
-    pending = [root]
-    while pending:
-        item = pending.pop()
-        if id(item) in seen or isinstance(item, type | types.ModuleType | types.FunctionType):
-            continue
-        seen.add(id(item))
-        yield item
-        pending += gc.get_referents(item)
 
 
 def enumerated(model: Any, scenario: Any, data: Any) -> tuple[Worlds, Any]:

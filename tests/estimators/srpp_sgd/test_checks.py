@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from sklearn.utils.estimator_checks import check_fit_score_takes_y, estimator_ch
 
 from pacsklearn import SRPPSGDClassifier, SRPPSGDRegressor
 from pacsklearn.exceptions import BudgetExhaustedError
+from tests.estimators.check_name import check_name
 
 pytestmark = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 
@@ -30,13 +30,6 @@ def every_check(options: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
             if not spent and not name.startswith("check_sample_weight_equivalence"):
                 pairs[f"{kind.__name__}-{name}"] = pair
     return pairs
-
-
-def check_name(check: Any) -> str:
-    if isinstance(check, partial):
-        given = [repr(value) for value in check.keywords.values()]
-        return "-".join([check_name(check.func), *given])
-    return check.__name__
 
 
 SECURE, SEEDED = every_check(GIVEN_EPSILON), every_check(GIVEN_NOISE)
