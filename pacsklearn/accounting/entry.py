@@ -28,8 +28,7 @@ __all__ = [
 
 
 @final
-@dataclass(frozen=True)
-class Position:
+class Position(NamedTuple):
     """Place in a ledger: what was written up to here cannot be changed without changing it.
 
     Parameters
@@ -105,6 +104,7 @@ class Founding:
         return Terms(self.ceiling, self.unit, self.per_user, self.per_project)
 
 
+@final
 class Entry(NamedTuple):
     """One row; never changed, never deleted.
 

@@ -125,8 +125,7 @@ class Terms:
 
 
 @final
-@dataclass(frozen=True)
-class Posting:
+class Posting(NamedTuple):
     """An event, and the account it is charged to.
 
     Parameters
@@ -154,6 +153,7 @@ class Posting:
         return exact(self.event.charge)
 
 
+@final
 class Limit(NamedTuple):
     """A ceiling that a charge has to fit under, and what was charged under it.
 
