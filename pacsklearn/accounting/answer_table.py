@@ -109,7 +109,7 @@ class AnswerTable:
         """
 
         def write(rows: Rows) -> None:
-            if next(iter(rows.with_keys([f"{self._session}/{n_charged}"])), None) is not None:
+            if next(rows.with_keys([f"{self._session}/{n_charged}"]), None) is not None:
                 raise SessionRolledBackError(
                     "Another process has gone on with this session: its answers are given there."
                 )

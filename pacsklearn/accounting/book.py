@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import final
 
 from sqlalchemy import Connection
@@ -74,8 +74,7 @@ class Book(OpenBook):
         if keys is not None:
             first = max(chain.position.sequence - 1, 0)
             (stored, version, self._time), after, found = self._rows.to_charge(first, keys)
-            self._known = dict.fromkeys(keys)
-            self._known |= {entry.key: entry for entry in found}
+            self._known |= dict.fromkeys(keys) | {entry.key: entry for entry in found}
         else:
             stored, version, self._time = self._rows.founding(lock=write)
         check_version(version)
@@ -104,12 +103,6 @@ class Book(OpenBook):
         """Place of the last row."""
         return self._chain.position
 
-    def look_up(self, keys: Iterable[str]) -> None:
-        """Read the rows of many keys at once."""
-        wanted = {key for key in keys if key not in self._pending}
-        self._known = dict.fromkeys(wanted)
-        self._known |= {entry.key: entry for entry in self._rows.with_keys(wanted)}
-
     def find(self, key: str) -> Posting | None:
         if key in self._pending:
             return self._pending[key][1]
@@ -119,7 +112,7 @@ class Book(OpenBook):
     def entry(self, key: str) -> Entry | None:
         """Row with an idempotency key; None for one that this transaction adds."""
         if key not in self._known:
-            self.look_up([key])
+            self._known[key] = next(self._rows.with_keys([key]), None)
         return self._known[key]
 
     def append(self, posting: Posting) -> None:

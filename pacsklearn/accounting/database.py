@@ -63,13 +63,15 @@ class Database(ABC):
         A server may be told lazily, with the first statement: it is in ``info["begin"]`` then.
         """
 
-    @staticmethod
-    def commit(connection: Connection) -> None:
+    def commit(self, connection: Connection) -> None:
         """End the transaction; what was written is on disk then."""
-        driver: Any = connection.connection.driver_connection
-        driver.commit()
+        self._commit(connection.connection.driver_connection)
         if connection.in_transaction():  # SQLAlchemy's own, when it was asked for something
             connection.rollback()
+
+    @staticmethod
+    def _commit(driver: Any) -> None:
+        driver.commit()
 
     def roll_back(self, connection: Connection) -> None:
         """Undo the transaction under way; a connection that cannot is closed at the next use."""

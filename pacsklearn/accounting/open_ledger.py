@@ -51,15 +51,7 @@ def open_ledger(
     return ledger
 
 
-def found_ledger(
-    address: str,
-    ceiling: float,
-    *,
-    dataset: str = "default",
-    unit: str = "nats",
-    per_user: float | None = None,
-    per_project: float | None = None,
-) -> Ledger:
+def found_ledger(address: str, ceiling: float, **terms: Any) -> Ledger:
     """Found the ledger of a data set in the database that an address names.
 
     Parameters
@@ -67,19 +59,16 @@ def found_ledger(
     address : str
         ``"sqlite:///path"`` or ``"postgresql://..."``.
     ceiling : float
-    dataset : str, default="default"
-    unit : str, default="nats"
-    per_user, per_project : float, optional
-        Ceilings of each user and of each project.
+    **terms
+        ``dataset``, ``unit``, ``per_user`` and ``per_project``, as
+        :meth:`~pacsklearn.accounting.shared_ledger.SharedLedger.found` takes them.
 
     Raises
     ------
     LedgerError
         When the data set has a ledger already.
     """
-    ledger: Ledger = _kind(address).found(
-        address, ceiling, dataset=dataset, unit=unit, per_user=per_user, per_project=per_project
-    )
+    ledger: Ledger = _kind(address).found(address, ceiling, **terms)
     return ledger
 
 
@@ -91,12 +80,8 @@ def database_address(address: str) -> str:
     LedgerError
         When it is none.
     """
-    if str(address).startswith("sqlite:"):
-        from pacsklearn.accounting.sqlite_ledger import ledger_path
-
-        return f"sqlite:///{ledger_path(address)}"
-    _kind(address)
-    return "postgresql://" + address.partition("://")[2]
+    found: str = _kind(address).database_address(address)
+    return found
 
 
 def _kind(address: object) -> Any:

@@ -64,11 +64,9 @@ class PostgresDatabase(Database):
         return self._begin_once(write=write, lazily=lazily)
 
     @staticmethod
-    def commit(connection: Connection) -> None:
-        if ask(_driver(connection), b"COMMIT").command_status != b"COMMIT":
+    def _commit(driver: Any) -> None:
+        if ask(driver, b"COMMIT").command_status != b"COMMIT":
             raise psycopg.OperationalError("the server rolled the transaction back")
-        if connection.in_transaction():
-            connection.rollback()
 
     def close(self) -> None:
         connection, self._connection = self._connection, None

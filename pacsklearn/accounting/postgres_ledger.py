@@ -5,11 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import final
 
-from pacsklearn._validation import check_budget
 from pacsklearn.accounting.entry import without_password
 from pacsklearn.accounting.shared_ledger import SharedLedger
-from pacsklearn.core.event import ledger_text
-from pacsklearn.core.ledger import checked_terms
 from pacsklearn.exceptions import LedgerError
 
 __all__ = ["PostgresLedger"]
@@ -51,75 +48,16 @@ class PostgresLedger(SharedLedger):
     written twice.
     """
 
-    def __init__(
-        self,
-        uri: str,
-        ceiling: float | None = None,
-        *,
-        dataset: str = "default",
-        unit: str | None = "nats",
-    ) -> None:
-        address = _address(uri)
-        from pacsklearn.accounting.founding import expected, stored_founding
-
-        if ceiling is not None:
-            ceiling = check_budget(budget=ceiling, name="ceiling")
-        dataset = ledger_text("dataset", dataset)
-        unit = None if unit is None else ledger_text("unit", unit)
-        super().__init__(address, expected(stored_founding(address, dataset), ceiling, unit))
-
-    @classmethod
-    def found(
-        cls,
-        uri: str,
-        ceiling: float,
-        *,
-        dataset: str = "default",
-        unit: str = "nats",
-        per_user: float | None = None,
-        per_project: float | None = None,
-    ) -> PostgresLedger:
-        """Found the ledger of a data set: once, and for good.
-
-        The first founding on a server makes the tables (in the schema ``pacsklearn``) and the role;
-        the login must be allowed to. Later ones need the tables' owner.
-
-        Parameters
-        ----------
-        uri : str
-        ceiling : float
-            Most that may ever be charged for the data set; it cannot be changed.
-        dataset : str, default="default"
-        unit : str, default="nats"
-        per_user, per_project : float, optional
-            Most that each user, and each project, may be charged: see ``on_behalf_of``.
-
-        Returns
-        -------
-        PostgresLedger
-
-        Raises
-        ------
-        LedgerError
-            When the data set has a ledger already, or the login may not found one.
-        """
-        address = _address(uri)
-        from pacsklearn.accounting.founding import found
-
-        dataset = ledger_text("dataset", dataset)
-        found(address, dataset, checked_terms(ceiling, unit, per_user, per_project))
-        return cls(address, dataset=dataset, unit=unit)
-
-
-def _address(uri: str) -> str:
-    text = str(uri)
-    if not text.startswith(("postgresql://", "postgresql+psycopg://")):
-        raise LedgerError(
-            "A ledger's address is 'postgresql://user:password@host/database', got "
-            f"{without_password(text)!r}."
-        )
-    if find_spec("psycopg") is None:
-        raise LedgerError(
-            "A ledger on a PostgreSQL server needs psycopg: pip install 'pacsklearn[postgres]'."
-        )
-    return "postgresql://" + text.partition("://")[2]
+    @staticmethod
+    def database_address(uri: str) -> str:
+        text = str(uri)
+        if not text.startswith(("postgresql://", "postgresql+psycopg://")):
+            raise LedgerError(
+                "A ledger's address is 'postgresql://user:password@host/database', got "
+                f"{without_password(text)!r}."
+            )
+        if find_spec("psycopg") is None:
+            raise LedgerError(
+                "A ledger on a PostgreSQL server needs psycopg: pip install 'pacsklearn[postgres]'."
+            )
+        return "postgresql://" + text.partition("://")[2]

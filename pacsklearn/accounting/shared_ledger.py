@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Self, final
 
-from pacsklearn.accounting.entry import Founding, Position, without_password
+from pacsklearn._validation import check_budget
+from pacsklearn.accounting.entry import Position, without_password
 from pacsklearn.accounting.store import SQLStore
 from pacsklearn.core.accounts import Posting
 from pacsklearn.core.booked_ledger import BookedLedger, BookedReservation
-from pacsklearn.core.event import Event
-from pacsklearn.core.ledger import Ledger
+from pacsklearn.core.event import Event, ledger_text
+from pacsklearn.core.ledger import Ledger, checked_terms
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
 
 if TYPE_CHECKING:
@@ -117,12 +119,86 @@ class SharedLedger(SharedAccount):
 
     Parameters
     ----------
-    address : str
-    founding : Founding
+    uri : str
+    ceiling : float, optional
+        Ceiling that the ledger must have.
+    dataset : str, default="default"
+        One database holds the ledgers of several data sets.
+    unit : str or None, default="nats"
+        What must be counted; None reads what was stored.
     """
 
-    def __init__(self, address: str, founding: Founding) -> None:
+    def __init__(
+        self,
+        uri: str,
+        ceiling: float | None = None,
+        *,
+        dataset: str = "default",
+        unit: str | None = "nats",
+    ) -> None:
+        from pacsklearn.accounting.founding import expected, stored_founding
+
+        address = self.database_address(uri)
+        if ceiling is not None:
+            ceiling = check_budget(budget=ceiling, name="ceiling")
+        dataset = ledger_text("dataset", dataset)
+        unit = None if unit is None else ledger_text("unit", unit)
+        founding = expected(stored_founding(address, dataset), ceiling, unit)
         super().__init__(SQLStore(address, founding))
+
+    @classmethod
+    def found(
+        cls,
+        uri: str,
+        ceiling: float,
+        *,
+        dataset: str = "default",
+        unit: str = "nats",
+        per_user: float | None = None,
+        per_project: float | None = None,
+    ) -> Self:
+        """Found the ledger of a data set: once, and for good.
+
+        Parameters
+        ----------
+        uri : str
+            As for the class. A file is made when there is none. The first founding on a server
+            makes the tables (in the schema ``pacsklearn``) and the writers' role, which its login
+            must be allowed to; later ones need the tables' owner.
+        ceiling : float
+            Most that may ever be charged for the data set; it cannot be changed.
+        dataset : str, default="default"
+        unit : str, default="nats"
+        per_user, per_project : float, optional
+            Most that each user, and each project, may be charged: see ``on_behalf_of``.
+
+        Returns
+        -------
+        SharedLedger
+            Of the class that was asked.
+
+        Raises
+        ------
+        LedgerError
+            When the data set has a ledger already, the file is something else, or the login may
+            not found one.
+        """
+        from pacsklearn.accounting.founding import found
+
+        address, dataset = cls.database_address(uri), ledger_text("dataset", dataset)
+        found(address, dataset, checked_terms(ceiling, unit, per_user, per_project))
+        return cls(uri, dataset=dataset, unit=unit)
+
+    @staticmethod
+    @abstractmethod
+    def database_address(uri: str) -> str:
+        """Address of a database as its connections are kept by.
+
+        Raises
+        ------
+        LedgerError
+            When it is none.
+        """
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.uri!r}, dataset={self.dataset!r})"

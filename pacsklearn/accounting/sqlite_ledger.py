@@ -5,10 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, final
 
-from pacsklearn._validation import check_budget
 from pacsklearn.accounting.shared_ledger import SharedLedger
-from pacsklearn.core.event import ledger_text
-from pacsklearn.core.ledger import checked_terms
 from pacsklearn.exceptions import LedgerError
 
 __all__ = ["SQLiteLedger", "ledger_path"]
@@ -63,66 +60,9 @@ class SQLiteLedger(SharedLedger):
     0.125
     """
 
-    def __init__(
-        self,
-        uri: str,
-        ceiling: float | None = None,
-        *,
-        dataset: str = "default",
-        unit: str | None = "nats",
-    ) -> None:
-        from pacsklearn.accounting.founding import expected, stored_founding
-
-        if ceiling is not None:
-            ceiling = check_budget(budget=ceiling, name="ceiling")
-        dataset = ledger_text("dataset", dataset)
-        unit = None if unit is None else ledger_text("unit", unit)
-        address = _ADDRESS + str(ledger_path(uri))
-        founding = expected(stored_founding(address, dataset), ceiling, unit)
-        super().__init__(address, founding)
-
-    @classmethod
-    def found(
-        cls,
-        uri: str,
-        ceiling: float,
-        *,
-        dataset: str = "default",
-        unit: str = "nats",
-        per_user: float | None = None,
-        per_project: float | None = None,
-    ) -> SQLiteLedger:
-        """Found the ledger of a data set: once, and for good.
-
-        Parameters
-        ----------
-        uri : str
-            As for the class. The file is made when there is none.
-        ceiling : float
-            Most that may ever be charged for the data set; it cannot be changed.
-        dataset : str, default="default"
-        unit : str, default="nats"
-        per_user, per_project : float, optional
-            Most that each user, and each project, may be charged: see ``on_behalf_of``.
-
-        Returns
-        -------
-        SQLiteLedger
-
-        Raises
-        ------
-        LedgerError
-            When the data set has a ledger already, or the file is something else.
-        """
-        from pacsklearn.accounting.founding import found
-
-        dataset = ledger_text("dataset", dataset)
-        terms = checked_terms(ceiling, unit, per_user, per_project)
-        path = ledger_path(uri)
-        if not path.parent.is_dir():
-            raise LedgerError(f"There is no folder {path.parent} for the ledger; create it first.")
-        found(_ADDRESS + str(path), dataset, terms)
-        return cls(uri, dataset=dataset, unit=unit)
+    @staticmethod
+    def database_address(uri: str) -> str:
+        return _ADDRESS + str(ledger_path(uri))
 
 
 def ledger_path(uri: str) -> Path:
