@@ -172,6 +172,22 @@ def test_residual_never_raises_where_logdet_works(seed: int) -> None:
         assert found.nats - 5 * found.standard_error <= budget
 
 
+def test_the_smaller_of_two_noises_is_taken() -> None:
+    """One candidate far away has little to say, and Gaussian noise is made for its distance."""
+    outputs = np.random.default_rng(0).standard_normal((16, 2))
+    outputs[0] *= 1e4
+    support, target = Support(outputs), Target(0.5)
+    gaussian = LogdetBackend().calibrate(support, target, IdentityMetric())
+    backend = ResidualBackend(n_draws=512, n_certificate=2**12)
+    law = backend.calibrate(support, target, IdentityMetric())
+    assert law.backend == "residual"
+    assert law.noise_power < 0.9 * gaussian.noise_power
+    for budget in (0.1, 2.0):
+        least = backend.calibrate(support, Target(budget), IdentityMetric()).noise_power
+        most = LogdetBackend().calibrate(support, Target(budget), IdentityMetric()).noise_power
+        assert least <= most
+
+
 def test_certificates_pay_for_the_lattice(means: Support) -> None:
     """What differs between discrete and continuous noise is on top of what is simulated."""
     wide = GaussianMixture(np.random.default_rng(0).standard_normal((32, 200)) / 100, means.weights)

@@ -86,6 +86,25 @@ def test_where_the_secret_fails_the_centre_leaves_with_the_same_noise_and_charge
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("first_trial", [0.1, 2.0])
+def test_the_secret_has_time_in_proportion_to_the_first_trial(first_trial, monkeypatch) -> None:
+    """Twenty times as much, and ten seconds at least: a limit that follows from public fits."""
+    from pacsklearn.release import drawn
+
+    limits = []
+
+    def within(limit, work):
+        limits.append(limit)
+        return work()
+
+    times = iter([5.0, 5.0 + first_trial])
+    monkeypatch.setattr(drawn, "within", within)
+    monkeypatch.setattr(drawn.time, "perf_counter", lambda: next(times, 100.0))
+    with PrivacySession(X, Y, budget=0.5, secret_space=FEW) as session:
+        session.release(GaussianNB())
+    assert limits == [pytest.approx(max(10.0, 20 * first_trial))]
+
+
 def test_what_the_secret_says_by_the_way_is_withheld(capfd) -> None:
     with PrivacySession(X, Y, budget=0.5, secret_space=FEW) as session:
         session.release_function(Nth(warns))

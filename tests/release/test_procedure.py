@@ -1,0 +1,32 @@
+"""Rule 12: what part of a release is a function of the whole table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from pacsklearn import PrivacySession
+
+X, Y = load_iris(return_X_y=True)
+
+
+@pytest.mark.parametrize(("width", "fixed"), [(40, 33), (8, 1), (7, 0), (3, 0)])
+def test_directions_in_which_candidates_do_not_differ_are_counted(width: int, fixed: int) -> None:
+    """Eight candidates differ in seven directions at most."""
+    mix = np.random.default_rng(0).standard_normal((4, width)) / 9
+
+    def features(rows: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.tanh(rows @ mix).mean(axis=0)
+
+    with PrivacySession(X, Y, budget=0.5, n_subsets=8) as session:
+        guarantee = session.release_function(features, budget=0.25).guarantee
+    stated = dict(guarantee.details).get("whole table", "")
+    assert stated.startswith(f"{fixed} of {width} directions") == (fixed > 0)
+    assert (f"({100 * fixed / width:.3g} %)" in stated) == (fixed > 0)
+
+
+def test_arbitrary_candidates_are_no_table() -> None:
+    with PrivacySession.over([1.0, 2.0, 4.0, 9.0], budget=0.5) as session:
+        released = session.release_function(lambda key: key * np.ones(6), budget=0.25)
+    assert "whole table" not in dict(released.guarantee.details)
