@@ -14,9 +14,9 @@ What survives is listed with its place and its change, to be killed by a test or
 ``--again`` tries the mutants of such lines once more. cosmic-ray makes the mutants.
 
 Left out, because no run of the program can differ by more than its speed or its wording:
-annotations, which are never evaluated; what stands under ``TYPE_CHECKING``; the text of a message
-that is raised or warned; decorators that compile, remember or mark (``NEUTRAL``) with their
-arguments; and changes after which the file is not Python.
+annotations, which are never evaluated; the bare star of a signature; what stands under
+``TYPE_CHECKING``; the text of a message that is raised or warned; decorators that compile,
+remember or mark (``NEUTRAL``) with their arguments; and changes after which it is not Python.
 """
 
 from __future__ import annotations
@@ -186,10 +186,12 @@ def is_fault(mutation: MutationSpec) -> bool:
         for node in unnoticed(ast.parse(source))
     ):
         return False
+    line, column = mutation.start_pos
+    if source.splitlines()[line - 1].startswith("*,", column):
+        return False
     operator = get_operator(mutation.operator_name)(**mutation.operator_args)
     code = mutate_code(source, operator, mutation.occurrence)
     try:
-        # The bare star of a signature counts as a product; what comes of it is not Python.
         ast.parse(code)
     except SyntaxError:
         return False

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pacsklearn.core.event import Event, Provenance
+from pacsklearn.core.event import Event, Provenance, ledger_text
 from pacsklearn.core.mechanism import GradientSteps, Mechanism, QueryAnswers, SlicedNoise
 from pacsklearn.exceptions import LedgerMismatchError
 
@@ -64,3 +64,37 @@ def test_a_mechanisms_numbers_are_checked(
         make_event(mechanism=mechanism)
     with pytest.raises(LedgerMismatchError, match="mechanism of an event"):
         make_event(mechanism="gradient noise 1.5")
+
+
+class Shouted(str):
+    """Prints as something else than it holds."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "LOUD"
+
+
+@pytest.mark.parametrize("text", ["", "plain", "x" * 20, "\u00e9" * 10])
+def test_a_text_is_stored_as_it_is_also_when_it_prints_as_something_else(text: str) -> None:
+    for given in (text, Shouted(text)):
+        found = ledger_text("note", given, 20)
+        assert type(found) is str
+        assert found == text
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (3, "must be a text, got a value of type int"),
+        (b"bytes", "must be a text, got a value of type bytes"),
+        ("x" * 21, "at most 20 bytes, got one of 21"),
+        ("\u00e9" * 11, "at most 20 bytes, got one of 22"),
+        ("a\0b", "null character"),
+        ("a\ud800", "half of a surrogate pair"),
+    ],
+)
+def test_what_a_database_would_change_is_no_text(value: object, message: str) -> None:
+    for given in (value, Shouted(value)) if isinstance(value, str) else (value,):
+        with pytest.raises(LedgerMismatchError, match=message):
+            ledger_text("note", given, 20)

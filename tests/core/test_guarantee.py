@@ -169,3 +169,13 @@ def test_html_of_lists_is_escaped(make_guarantee: Make) -> None:
         provenance=(Provenance(attack, attack, attack, attack),),
     )
     assert "<img" not in guarantee._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("n_releases", "words"), [(1, "this very release:"), (2, "these very releases together:")]
+)
+def test_a_certified_figure_says_of_what(make_guarantee: Make, n_releases: int, words: str) -> None:
+    certified = {"certified_membership": 0.51, "certified_confidence": 0.99}
+    assert f"Certified for {words} at most 51" in spoken(
+        make_guarantee(n_releases=n_releases, **certified)
+    )

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from pacsklearn import PrivacySession
+from pacsklearn import PrivacySession, SecretSpace
+from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.release.procedure import ReleaseProcedure
 
 X, Y = load_iris(return_X_y=True)
 
@@ -30,3 +33,13 @@ def test_arbitrary_candidates_are_no_table() -> None:
     with PrivacySession.over([1.0, 2.0, 4.0, 9.0], budget=0.5) as session:
         released = session.release_function(lambda key: key * np.ones(6), budget=0.25)
     assert "whole table" not in dict(released.guarantee.details)
+
+
+def test_a_rehearsal_has_an_account_of_its_own() -> None:
+    space = SecretSpace.balanced(20, n_subsets=8)
+    sampler = SeededSampler(np.random.default_rng(0))
+    procedure = ReleaseProcedure.rehearsing(space, sampler, 0.5)
+    assert procedure.check(0.25).budget == 0.25
+    assert procedure.check(None).budget == procedure.account.own.ceiling == 0.5
+    with pytest.raises(BudgetExhaustedError):
+        procedure.check(0.75)

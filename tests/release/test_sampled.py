@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from pacsklearn.exceptions import (
     NonDeterministicError,
     PrivacyLeakWarning,
 )
+from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release import sampled as sampled_release
 
 X = np.random.default_rng(0).normal(size=(200, 3))
@@ -147,3 +150,28 @@ def test_the_event_carries_the_confidence_of_its_certificate() -> None:
     found = release(gamma=0.01, ledger=ledger)
     assert found.event.confidence == found.guarantee.confidence == pytest.approx(0.99)
     assert ledger.events[0].confidence == found.event.confidence
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 2)])
+def test_the_point_is_that_of_the_secret_s_own_value(shape: tuple[int, ...]) -> None:
+    """Or of the centre, where its value has another shape or there is none."""
+
+    class Law:
+        span = SimpleNamespace(centre=np.full(int(np.prod(shape)), 7.0))
+
+        def point(self, vector):
+            return np.rint(vector * 8).astype(np.int64)
+
+    def fails(seed):
+        raise ValueError("on this secret")
+
+    value = np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
+    size, values = value.size, SimpleNamespace(shape=shape)
+    for trial, expected in (
+        (lambda seed: value, 8 * value.ravel()),
+        (lambda seed: np.ones(5), np.full(size, 56)),
+        (fails, np.full(size, 56)),
+    ):
+        sampler = SeededSampler(np.random.default_rng(0))
+        found = sampled_release._secret_point(trial, Law(), values, sampler)
+        assert found.tolist() == expected.tolist()
