@@ -66,7 +66,11 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
         Weight of the rows of each class. Averages of shallow trees stay near the classes' shares,
         so that without weights a rare class is never named. "root" weighs each class by one over
         the root of its share, half way to "balanced", which weighs classes equally; probabilities
-        are then those of such rows. None weighs all rows equally.
+        are then those of such rows. None weighs all rows equally. The default serves balanced
+        accuracy, whatever the budget: with one row in five of the rare class (3,000 rows, default
+        parameters, 32 simulated releases at 1, 1/4, 1/16 nat) "root" has .63 .57 .52 and accuracy
+        .82 .76 .68, None .52 .55 .52 and .80 .80 .72, where a constant has .80. Where every
+        error counts alike and the budget is small, use None.
     feature_order : array-like of int of shape (n_estimators, depth), default=None
         Public feature of each level, in place of a random one.
     random_state : int, default=0
