@@ -36,9 +36,12 @@ def add_rows(table, rows, buckets, sums):
 
 
 @compiled()
-def add_products(table, rows, buckets, products):
-    """Products of the rows of each bucket but the first; (n_buckets, q, q)."""
-    q, n_buckets = table.shape[1], products.shape[0]
+def add_products(table, rows, buckets, together, totals):
+    """Add the products of the rows of each bucket to those of the subsets that hold it.
+
+    A bucket's number has ``together`` bits, one for each of the subsets, the first one highest.
+    """
+    q, n_buckets = table.shape[1], 1 << together
     starts, order = np.zeros(n_buckets + 1, dtype=np.int64), np.empty_like(rows)
     for i in range(rows.shape[0]):
         starts[buckets[i] + 1] += 1
@@ -49,15 +52,13 @@ def add_products(table, rows, buckets, products):
         place[buckets[i]] += 1
     own, part = np.empty((_ROWS, q)), np.empty((q, q))
     for b in range(1, n_buckets):
-        products[b] = 0.0
         for first in range(starts[b], starts[b + 1], _ROWS):
             some = min(_ROWS, starts[b + 1] - first)
             for k in range(some):
                 row = order[first + k]
                 for j in range(q):
                     own[k, j] = table[row, j]
-            if first == starts[b]:
-                np.dot(own[:some].T, own[:some], products[b])
-            else:
-                np.dot(own[:some].T, own[:some], part)
-                products[b] += part
+            np.dot(own[:some].T, own[:some], part)
+            for subset in range(totals.shape[0]):
+                if b >> (together - 1 - subset) & 1:
+                    totals[subset] += part

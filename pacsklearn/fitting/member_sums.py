@@ -27,7 +27,6 @@ _LANES = 4
 _TOGETHER = (1, 2, 4, 8)
 # Rows of a bucket for each column, below which a product is too small for BLAS.
 _FILL = 1
-_MOST_CELLS = 2**23
 
 
 def member_sums(
@@ -90,16 +89,15 @@ def member_products(
 
     table, (n, q) = np.ascontiguousarray(table), table.shape
     # Of all rows, chosen or not: how sums are rounded may not depend on how many are chosen.
-    room = np.log2(max(min(min(n, _ROWS) / (_FILL * q), _MOST_CELLS / q**2), 2.0))
+    room = np.log2(max(min(n, _ROWS) / (_FILL * q), 2.0))
     together = max(size for size in _TOGETHER if size <= max(room, 1))
-    totals, buckets = np.zeros((space.n_subsets, q, q)), np.zeros((2**together, q, q))
+    totals = np.zeros((space.n_subsets, q, q))
     for first in range(0, n, _ROWS):
         rows = np.arange(first, min(first + _ROWS, n))
         if chosen is not None:
             rows = chosen[slice(*np.searchsorted(chosen, [first, first + _ROWS]))]
-        for start, combination, holds in _combinations(space, rows, together):
-            add_products(table, rows, combination, buckets)
-            totals[start : start + together] += np.tensordot(holds, buckets, axes=1)
+        for start, combination, _ in _combinations(space, rows, together):
+            add_products(table, rows, combination, together, totals[start : start + together])
     return totals
 
 
