@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn import PrivacySession, SecretSpace
 from pacsklearn.exceptions import BudgetExhaustedError
@@ -43,3 +44,17 @@ def test_a_rehearsal_has_an_account_of_its_own() -> None:
     assert procedure.check(None).budget == procedure.account.own.ceiling == 0.5
     with pytest.raises(BudgetExhaustedError):
         procedure.check(0.75)
+
+
+@pytest.mark.parametrize(("budget", "n_noisy"), [(0.5, 7), (5.0, 0)])
+def test_a_charge_counts_the_directions_that_got_noise(budget: float, n_noisy: int) -> None:
+    """None where the budget covers all that there is to tell."""
+    for release in (
+        lambda session: session.release(GaussianNB(), budget=budget),
+        lambda session: session.release_function(
+            lambda rows, y: np.r_[rows.mean(0), rows.std(0)], budget=budget
+        ),
+    ):
+        with PrivacySession(X, Y, budget=budget, n_subsets=8, allow_exact=True) as session:
+            release(session)
+            assert [event.n_noisy for event in session.ledger.events] == [n_noisy]
