@@ -44,10 +44,10 @@ def test_what_a_reservation_did_not_spend_comes_back_once() -> None:
     with pytest.raises(LedgerError, match="closed and takes no more"):
         accounts.check(posting("release", 0.0, "b", "r"))
     for other in ({"user": "bob"}, {"project": None}, {"account": "r"}):
-        assert accounts.wrong(replace(returned, **other)) != ""
-    more = replace(returned, event=replace(returned.event, charge=-math.nextafter(0.375, 1.0)))
+        assert accounts.wrong(returned._replace(**other)) != ""
+    more = returned._replace(event=replace(returned.event, charge=-math.nextafter(0.375, 1.0)))
     assert accounts.wrong(more) == "returns more than was left"
-    less = replace(returned, event=replace(returned.event, charge=1e-9))
+    less = returned._replace(event=replace(returned.event, charge=1e-9))
     assert accounts.wrong(less) == "returns more than was left"
     assert accounts.wrong(returned) == ""
     accounts.add(returned)
@@ -66,7 +66,7 @@ def test_a_reservation_in_a_closed_one_returns_to_the_one_above() -> None:
     closed, returned = accounts.closing("inner")
     accounts.add(closed)
     assert returned.account == ""
-    assert accounts.wrong(replace(returned, account="r")) != ""
+    assert accounts.wrong(returned._replace(account="r")) != ""
     assert accounts.wrong(returned) == ""
 
 
