@@ -224,7 +224,7 @@ class DiscrepancyCap:
             return False
         theirs = other.law
         if theirs is None:
-            return self.largest >= other.largest or self.tail >= other.tail
+            return self.largest >= other.largest and self.tail >= other.tail
         beyond = float(theirs[self.largest + 1 :].sum())
         ours = self.law
         if ours is None:

@@ -219,9 +219,10 @@ def test_which_caps_cover_which():
     many = DiscrepancyCap.of_variation(0.05, 500, 50, "poisson")
     assert many.covers(cap(5))
     assert not few.covers(many)
-    # Where no law is known, more rows or a likelier excess will do.
-    assert replace(many, largest=many.largest - 1, tail=0.01).covers(many)
-    assert not replace(many, largest=many.largest - 1, tail=1e-9).covers(many)
+    # Of an unknown law, neither a smaller count nor a smaller tail follows.
+    assert replace(many, largest=many.largest + 1, tail=0.01).covers(many)
+    assert not replace(many, largest=many.largest - 1, tail=0.01).covers(many)
+    assert not replace(many, largest=many.largest + 1, tail=1e-9).covers(many)
 
 
 def test_a_law_covers_another_where_every_number_of_rows_is_as_likely_to_be_reached():
