@@ -296,6 +296,8 @@ def test_trains_on_a_training_set_drawn_from_the_table(cancer):
     assert "the table's own share is not hidden" in text
     assert "Mixtures of data sets" in text
     assert model.n_steps_ == 4
+    other = private(scenario=scenario, epsilon=8.0, accounting="secret-batches").fit(X, y)
+    assert "Mixtures of data sets" not in " ".join(str(other.guarantee_).split())
     frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(30)])
     frame["c0"] = (frame["c0"] > 0).astype(float)
     named = private(scenario=PrevalenceScenario(shares=(0.4, 0.5), n_draws=1))
