@@ -27,8 +27,10 @@ __all__ = [
 ]
 
 
+# No tuple: saved sessions hold one, and read records back without running code.
 @final
-class Position(NamedTuple):
+@dataclass(frozen=True)
+class Position:
     """Place in a ledger: what was written up to here cannot be changed without changing it.
 
     Parameters

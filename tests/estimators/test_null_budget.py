@@ -24,7 +24,7 @@ from sklearn.svm import LinearSVC
 from pacsklearn import PACPrivate
 from pacsklearn.candidates.design import Design
 from pacsklearn.candidates.outputs import CandidateOutputs
-from pacsklearn.estimators import pac_private
+from pacsklearn.estimators import row_fit
 from pacsklearn.release import parameters as parameter_release
 
 RELEASES = 200
@@ -57,7 +57,7 @@ def fit_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ]:
         monkeypatch.setattr(module, name, computed_once(getattr(module, name)))
     # Whether a release is worth its noise is tried by releases that nobody looks at here.
-    monkeypatch.setattr(pac_private, "warn_of_poor_release", lambda *_: None)
+    monkeypatch.setattr(row_fit, "warn_of_poor_release", lambda *_: None)
 
 
 def measured(
