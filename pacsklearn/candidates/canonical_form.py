@@ -20,9 +20,9 @@ from pacsklearn.information.arrays import Floats
 __all__ = ["CHECKED_ROWS", "CanonicalForm", "check_structure", "equal_but_for_rounding"]
 
 CHECKED_ROWS = 32
-_MOST_CHECKED = 16
 """Enough rows to see a decode that predicts something else, few enough to cost nothing."""
 
+_MOST_CHECKED = 16
 _ROUNDING = 1e-8
 
 
