@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -62,13 +63,13 @@ class FixedStructureForest(BaseEstimator):
         return descend(X, self.features_, self.thresholds_)
 
     @property
+    @abstractmethod
     def impurity(self) -> Impurity:
         """What thresholds leave as little of as they can."""
-        raise NotImplementedError
 
+    @abstractmethod
     def leaf_means(self, sums: Floats, origins: Floats) -> Floats:
         """What the leaves say, by the sums of the statistics in every node of some trees."""
-        raise NotImplementedError
 
     def set_leaves(self, means: Floats, sums: Floats) -> None:
         """Set ``leaf_values_`` by ``leaf_means`` and the sums of all this forest's trees."""
