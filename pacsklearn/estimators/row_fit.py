@@ -15,10 +15,20 @@ from pacsklearn.estimators.student import STUDENT_METHODS, release_student
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.session.privacy_session import PrivacySession
 
-__all__ = ["learned_of", "opened_session", "route_of"]
+__all__ = ["CHOICES", "SETTINGS", "learned_of", "named", "opened_session", "route_of"]
 
+SETTINGS = ("ledger", "random_state", "verbose", "criterion", "fast_fit", "allow_exact")
+"""Parameters that a session takes as they are."""
+
+CHOICES = ("noise", "metric", "canonicalizer", "prior_mean", "value_range")
+"""Parameters that one release of a session takes as they are."""
 
 Route = Callable[[Any, PrivacySession, PreparedRows], dict[str, Any]]
+
+
+def named(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Parameters by their names."""
+    return {name: getattr(model, name) for name in names}
 
 
 def opened_session(model: Any, rows: PreparedRows, budget: float) -> PrivacySession:
@@ -29,14 +39,9 @@ def opened_session(model: Any, rows: PreparedRows, budget: float) -> PrivacySess
         space=rows.drawn or rows.candidates.space,
         secret_space=model.secret_space,
         budget=budget,
-        ledger=model.ledger,
         store=model.store,
-        random_state=model.random_state,
         n_jobs=model.n_jobs,
-        verbose=model.verbose,
-        criterion=model.criterion,
-        fast_fit=model.fast_fit,
-        allow_exact=model.allow_exact,
+        **named(model, SETTINGS),
     )
 
 
@@ -65,9 +70,7 @@ def _classes_of(model: Any) -> dict[str, Any]:
 
 
 def _parameters(model: Any, session: PrivacySession, rows: PreparedRows) -> dict[str, Any]:
-    names = ("noise", "metric", "canonicalizer", "prior_mean", "value_range")
-    chosen: dict[str, Any] = {name: getattr(model, name) for name in names}
-    chosen["fit_params"] = rows.routed
+    chosen = {**named(model, CHOICES), "fit_params": rows.routed}
     choice = None
     if rows.drawn is not None:
         assert rows.canonicalizer is not None

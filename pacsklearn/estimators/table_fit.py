@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from pacsklearn.candidates.design import subset_seed
 from pacsklearn.core.sampled_subsets import LISTED
 from pacsklearn.estimators.release_arguments import refuse_ignored
-from pacsklearn.estimators.row_fit import learned_of
+from pacsklearn.estimators.row_fit import CHOICES, SETTINGS, learned_of, named
 from pacsklearn.exceptions import TableError
 from pacsklearn.session.privacy_session import PrivacySession
 from pacsklearn.tables.table import Table
@@ -52,16 +52,9 @@ def table_release(
         stratify=model.stratify,
         groups=groups,
         subset_seed=seed,
-        ledger=model.ledger,
-        random_state=model.random_state,
-        verbose=model.verbose,
-        criterion=model.criterion,
-        fast_fit=model.fast_fit,
-        allow_exact=model.allow_exact,
+        **named(model, SETTINGS),
     )
-    names = ("noise", "metric", "canonicalizer", "prior_mean", "value_range")
-    choices = {name: getattr(model, name) for name in names}
-    plan = session.prepare(model.estimator, fit_params=fit_params, **choices)
+    plan = session.prepare(model.estimator, fit_params=fit_params, **named(model, CHOICES))
     release = session.take(plan, certify=model.certify)
     session.close()
     features = BaseEstimator()
