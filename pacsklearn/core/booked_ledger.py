@@ -22,7 +22,7 @@ from pacsklearn.core.accounts import (
 )
 from pacsklearn.core.event import LONGEST_NOTE, Event, ledger_number, ledger_text
 from pacsklearn.core.ledger_interface import Ledger, Reservation
-from pacsklearn.exceptions import LedgerMismatchError
+from pacsklearn.exceptions import BudgetExhaustedError, LedgerMismatchError
 
 __all__ = ["BookedLedger", "BookedReservation", "OpenBook", "Store", "charge_posting", "time_text"]
 
@@ -126,6 +126,14 @@ class BookedLedger(Ledger):
         amount = ledger_number("amount", amount)
         limits = self._settled(self._limits)
         return bool(limits) and all(fits(each.total, amount, each.ceiling) for each in limits)
+
+    def check(self, amount: float) -> None:
+        amount = ledger_number("amount", amount)
+        limits = self._settled(self._limits)
+        for each in limits:
+            each.check(amount)
+        if not limits:
+            raise BudgetExhaustedError(self.spent, amount, self.ceiling)
 
     @property
     def events(self) -> tuple[Event, ...]:

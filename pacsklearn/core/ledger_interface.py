@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from pacsklearn.core.event import Event
+from pacsklearn.exceptions import BudgetExhaustedError
 
 __all__ = ["Ledger", "Reservation"]
 
@@ -55,6 +56,11 @@ class Ledger(ABC):
         ``amount <= remaining`` asks for less than that: after nine charges of 0.1 under a ceiling
         of 1 what remains is a little below 0.1, and a tenth one fits.
         """
+
+    def check(self, amount: float) -> None:
+        """Raise BudgetExhaustedError, with the ceiling that is in the way, where it would not."""
+        if not self.allows(amount):
+            raise BudgetExhaustedError(self.spent, amount, self.ceiling)
 
     @abstractmethod
     def charge(self, event: Event) -> bool:

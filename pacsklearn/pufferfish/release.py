@@ -21,7 +21,7 @@ from pacsklearn.core.renyi_unit import check_unit, renyi_unit
 from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import SlicedLaw
-from pacsklearn.exceptions import BudgetExhaustedError, ScenarioError
+from pacsklearn.exceptions import ScenarioError
 from pacsklearn.noise.coupled_draws import coupled_law
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.noise.sliced_gaussian import sliced_law
@@ -262,7 +262,7 @@ def sliced_release(
     X, y, realized, params = rows.X, rows.y, rows.realized, fitting.fit_params
     _check_stated(scenario, realized, ledger, params)
     if isinstance(ledger, Ledger):
-        _check_room(ledger, options.epsilon)
+        ledger.check(options.epsilon)
     calibrated = calibrated_worlds(
         query, scenario, X, y, rows.secret, options, params=params, n_jobs=fitting.n_jobs
     )
@@ -283,7 +283,7 @@ def sliced_release(
     else:
         account = ledger if isinstance(ledger, Ledger) else ledger(unit)
     check_unit(account.unit, unit)
-    _check_room(account, options.epsilon)
+    account.check(options.epsilon)
     event = Event(
         kind="sliced",
         charge=law.cost,
@@ -363,8 +363,3 @@ def _check_columns(calibrated: CalibratedWorlds, X: Any) -> None:
             f"X has {here} columns, and the tables that the scenario draws have {there}; they must "
             "be of the same form."
         )
-
-
-def _check_room(ledger: Ledger, epsilon: float) -> None:
-    if not ledger.allows(epsilon):
-        raise BudgetExhaustedError(ledger.spent, epsilon, ledger.ceiling)

@@ -93,9 +93,11 @@ class Account:
         self._check_open()
         self.settle_answers()
         amount = self.own.remaining if requested is None else check_budget(budget=requested)
-        for ledger in (self.own, self.shared):
-            if ledger is not None and (amount == 0 or not ledger.allows(amount)):
-                raise BudgetExhaustedError(ledger.spent, amount, ledger.ceiling)
+        if amount == 0:
+            raise BudgetExhaustedError(self.own.spent, amount, self.own.ceiling)
+        self.own.check(amount)
+        if self.shared is not None:
+            self.shared.check(amount)
         return amount
 
     def charge(self, event: Event) -> Event:
@@ -122,8 +124,7 @@ class Account:
                 "and nothing was charged. Ask again."
             )
         self._settle()
-        if not self.own.allows(event.charge):
-            raise BudgetExhaustedError(self.own.spent, event.charge, self.own.ceiling)
+        self.own.check(event.charge)
         return self._next(event)
 
     def settle_answers(self) -> None:

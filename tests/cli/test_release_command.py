@@ -128,7 +128,9 @@ def test_a_release_is_charged_to_who_asked_for_it(call, folder):
     ours = ("--ledger", "l.db", "--dataset", "ward")
     assert "on_behalf_of(user=" in call(*base, "one.joblib", *ours, code=2).stderr
     call(*base, "one.joblib", *ours, "--user", "ann", "--project", "trial")
-    assert "exhausted" in call(*base, "two.joblib", *ours, "--user", "ann", code=2).stderr
+    refused = " ".join(call(*base, "two.joblib", *ours, "--user", "ann", code=2).stderr.split())
+    assert "budget of user 'ann' is exhausted: 0.125 nats are spent" in refused
+    assert "the ceiling is 0.125" in refused
     call(*base, "two.joblib", *ours, "--user", "bob")
     assert SQLiteLedger("sqlite:///l.db", dataset="ward").spent == pytest.approx(0.25)
     assert "name the ledger" in call(*base, "three.joblib", "--user", "ann", code=2).stderr
