@@ -2,6 +2,7 @@
 
     python scripts/mutants.py [--rooms release noise] [--sample 40] [--seed 0] [--minutes 20]
     python scripts/mutants.py --again "pacsklearn/noise/logdet.py:40 core/AddNot 3" ...
+                              [--tests tests/noise/test_logdet.py ...]
 
 Works on copies of the tree, one for each of ``--jobs``, and checks that the tests import the copy
 and pass there before anything is mutated: a test that fails by itself would kill every mutant.
@@ -11,7 +12,9 @@ statement, the short ones first, and of those the ones that mirror its file. A s
 test was seen to run (it runs in another process, or is compiled) or that runs when its module is
 loaded gets all tests of its room. Rooms take turns, so that a run cut short has seen all of them.
 What survives is listed with its place and its change, to be killed by a test or explained;
-``--again`` tries the mutants of such lines once more. cosmic-ray makes the mutants.
+``--again`` tries mutants once more by the place that was printed; it refuses one whose line has
+moved. With ``--tests`` only these files are run, which takes seconds where a room takes minutes:
+it says whether a new test kills what it was written for. cosmic-ray makes the mutants.
 
 Left out, because no run of the program can differ by more than its speed or its wording:
 annotations, which are never evaluated; the bare star of a signature; what stands under
@@ -104,6 +107,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="mutants tried at a time")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="no mutant after them")
     parser.add_argument("--again", nargs="+", default=[], help="these, as they were printed")
+    parser.add_argument("--tests", nargs="+", help="run these files, not all of the room's")
     arguments = parser.parse_args()
     if os.environ.keys().isdisjoint(ONE_THREAD):  # read once, when numpy is loaded
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **ONE_THREAD})
@@ -111,25 +115,28 @@ def main() -> int:
     for name in LIBRARIES:
         importlib.import_module(name)
     assert "pacsklearn" not in sys.modules, "mutants would run with the package as it is"
-    rooms = [
-        room
-        for room in arguments.rooms
-        if not arguments.again or any(f"/{room}/" in place for place in arguments.again)
-    ]
+    again: dict[str, list[str]] = defaultdict(list)
+    for place in arguments.again:
+        again[Path(place).parts[1]].append(place)
+    rooms = [*again] or arguments.rooms
     with tempfile.TemporaryDirectory() as folder:
         copies = [copied(Path(folder) / str(job)) for job in range(arguments.jobs)]
         os.chdir(copies[0])
+        samples = [
+            named(mutants(room), again[room])
+            if again
+            else sampled(mutants(room), arguments.sample, f"{room} {arguments.seed}")
+            for room in rooms
+        ]
         reached = {}
-        for task in done((Task(room, [files(room)], 3600) for room in rooms), copies):
+        unchanged = (Task(room, [arguments.tests or files(room)], 3600) for room in rooms)
+        for task in done(unchanged, copies):
             if task.status != PASSED:
                 raise SystemExit(
                     f"{task.killer or task.tests} ends with {task.status} unchanged: mend it first"
                 )
             print(f"{task.room}: tests take {task.seconds:.0f} s", flush=True)
             reached[task.room] = ReachedTests.read(copies, task.room)
-        samples = [
-            sampled(room, arguments.sample, arguments.seed, arguments.again) for room in rooms
-        ]
         killed: dict[str, list[bool]] = defaultdict(list)
         in_turn = (
             Task(room, *reached[room].nearest(mutation), mutation)
@@ -163,17 +170,28 @@ def copied(folder: Path) -> Path:
     return copy
 
 
-def sampled(room: str, size: int, seed: int, again: list[str]) -> list[MutationSpec]:
-    """Draw mutants of a room without replacement; the same seed draws the same ones."""
+def sampled(mutations: list[MutationSpec], size: int, seed: str) -> list[MutationSpec]:
+    """Draw mutants without replacement; the same seed draws the same ones."""
+    random.Random(seed).shuffle(mutations)
+    return list(islice(filter(is_fault, mutations), size or None))
+
+
+def named(mutations: list[MutationSpec], places: list[str]) -> list[MutationSpec]:
+    """Return the mutants that were printed as these places."""
+    printed = {Task("", [], 0, mutation).place: mutation for mutation in mutations}
+    if gone := [place for place in places if place not in printed]:
+        raise SystemExit(f"no such mutants, their lines may have moved: {gone}")
+    return [printed[place] for place in places]
+
+
+def mutants(room: str) -> list[MutationSpec]:
+    """Return all mutants of a room, in an order that is the same on every disk."""
     with use_db(":memory:", WorkDB.Mode.create) as database:
         init(find_modules([Path("pacsklearn") / room]), database, {})
-        mutations = [mutation for item in database.work_items for mutation in item.mutations]
-    if again:
-        return [mutation for mutation in mutations if Task(room, [], 0, mutation).place in again]
-    # Files come in the order of the disk; a seed must name the same mutants everywhere.
-    mutations.sort(key=lambda each: (str(each.module_path), each.operator_name, each.occurrence))
-    random.Random(f"{room} {seed}").shuffle(mutations)
-    return list(islice(filter(is_fault, mutations), size or None))
+        found = [mutation for item in database.work_items for mutation in item.mutations]
+    return sorted(
+        found, key=lambda each: (str(each.module_path), each.operator_name, each.occurrence)
+    )
 
 
 def is_fault(mutation: MutationSpec) -> bool:
@@ -325,9 +343,9 @@ def tested(task: Task, copy: Path) -> int:
 
 
 def share(outcomes: list[bool]) -> str:
-    """Return the share killed in words, with its exact interval at 95 %."""
+    """Return the share killed in words, with Wilson's interval at 95 %."""
     found = binomtest(sum(outcomes), len(outcomes))
-    interval = found.proportion_ci(0.95, method="exact")
+    interval = found.proportion_ci(0.95, method="wilson")
     return (
         f"{found.k} of {found.n} mutants killed ({100 * found.statistic:.0f} %; "
         f"95 % interval {100 * interval.low:.0f} to {100 * interval.high:.0f} %)"
