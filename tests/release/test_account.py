@@ -1,0 +1,209 @@
+"""Both ledgers of a session, whatever is interrupted, refused or done elsewhere meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import pytest
+
+from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.core.accounts import bookkeeping_event
+from pacsklearn.core.event import Event
+from pacsklearn.exceptions import (
+    BudgetExhaustedError,
+    ForeignProcessError,
+    LedgerMismatchError,
+    SessionRolledBackError,
+)
+from pacsklearn.release.account import Account
+
+EIGHTH = bookkeeping_event("release", 0.125, "nats", "")
+"""Eighths add up exactly."""
+
+
+class Interrupted:
+    """A ledger whose next charge is interrupted, before or after it is written."""
+
+    def __init__(self, ceiling: float = 10.0) -> None:
+        self.inner = MemoryLedger(ceiling)
+        self.when = ""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def charge(self, event: Event) -> bool:
+        when, self.when = self.when, ""
+        if when == "before":
+            raise KeyboardInterrupt
+        is_new = self.inner.charge(event)
+        if when == "after":
+            raise KeyboardInterrupt
+        return is_new
+
+
+@pytest.mark.parametrize(("which", "alone"), [("own", True), ("own", False), ("shared", False)])
+def test_whatever_is_interrupted_both_ledgers_hold_the_same_charges(
+    which: str, alone: bool
+) -> None:
+    """All sequences of four charges, each whole or cut before or after a ledger writes it."""
+    for steps in product(("", "before", "after"), repeat=4):
+        own, shared = Interrupted(), Interrupted()
+        account = Account(own, None if alone else shared, "s")
+        keys = []
+        for when in (*steps, ""):
+            (own if which == "own" else shared).when = when
+            if when:
+                with pytest.raises(KeyboardInterrupt):
+                    account.charge(EIGHTH)
+            else:
+                keys.append(account.charge(EIGHTH).key)
+        charged = [event.key for event in own.events]
+        assert charged == [f"s/{number}" for number in range(account.n_charged)]
+        assert len(set(keys)) == len(keys) == len(set(keys) & set(charged))
+        assert own.spent == account.n_charged / 8
+        if not alone:
+            assert shared.events == own.events
+        # Nobody pays for what no ledger wrote. (What settles one cut charge can be cut as well.)
+        cut = [when for when in steps if when]
+        most = len(cut) if which == "own" and not alone else cut.count("after")
+        assert most * (len(cut) == 1) <= account.n_charged - len(keys) <= most
+
+
+@pytest.mark.parametrize("other", [0.125, 0.25])
+@pytest.mark.parametrize("resumes", [False, True])
+def test_of_two_copies_of_a_session_one_goes_on(other: float, resumes: bool) -> None:
+    """Also where both ask for the very same charge, which the ledger takes for a replay."""
+    shared = MemoryLedger(10.0)
+    first = Account(MemoryLedger(10.0), shared, "s")
+    first.charge(EIGHTH)
+    own = MemoryLedger(10.0)
+    own.charge(first.own.events[0])
+    second = Account(own, shared, "s", n_charged=1)
+    if resumes:
+        second.resume()
+        assert (second.own.spent, shared.spent) == (0.125, 0.125)
+    else:
+        second.charge(bookkeeping_event("release", other, "nats", ""))
+    spent = shared.spent
+    for attempt in (lambda: first.charge(EIGHTH), first.resume):
+        with pytest.raises(SessionRolledBackError, match="moved on"):
+            attempt()
+    assert (first.own.spent, first.n_charged, shared.spent) == (0.125, 1, spent)
+    second.charge(EIGHTH)
+    assert second.n_charged == 3
+
+
+def test_a_charge_cut_short_is_not_taken_for_that_of_another_copy() -> None:
+    shared = Interrupted()
+    account = Account(MemoryLedger(10.0), shared, "s")
+    shared.when = "before"
+    with pytest.raises(KeyboardInterrupt):
+        account.charge(EIGHTH)
+    shared.charge(bookkeeping_event("resumed", 0.0, "nats", "s/0"))  # the copy that went on
+    with pytest.raises(SessionRolledBackError):
+        account.charge(EIGHTH)
+    assert (account.own.spent, shared.spent, account.n_charged) == (0.0, 0.0, 0)
+
+
+@pytest.mark.parametrize(("own", "shared"), [(0.25, 9.0), (9.0, 0.25), (0.25, 0.25)])
+def test_a_charge_fits_under_both_ceilings_or_nothing_is_charged(own: float, shared: float) -> None:
+    account = Account(MemoryLedger(own), MemoryLedger(shared))
+    assert account.remaining == 0.25
+    assert account.check(0.25) == 0.25
+    for _ in range(2):
+        assert account.check(0.125) == 0.125
+        account.charge(EIGHTH)
+    assert account.remaining == 0.0
+    for ask in (
+        lambda: account.check(0.125),
+        lambda: account.check(1e-15),
+        lambda: account.charge(EIGHTH),
+    ):
+        with pytest.raises(BudgetExhaustedError) as caught:
+            ask()
+        assert caught.value.ceiling == 0.25
+    assert account.own.spent == account.shared.spent == 0.25
+    assert account.n_charged == 2
+    # What the shared ledger refused is no charge in flight: later ones are told apart from it.
+    free = account.charge(bookkeeping_event("release", 0.0, "nats", ""))
+    assert free.key == f"{account.session}/2"
+
+
+def test_all_that_remains_is_the_session_s_own() -> None:
+    account = Account(MemoryLedger(0.5), None)
+    account.charge(EIGHTH)
+    assert account.check(None) == account.remaining == 0.375
+    account.charge(bookkeeping_event("release", 0.375, "nats", ""))
+    with pytest.raises(BudgetExhaustedError):  # an answer for nothing would still be an answer
+        account.check(None)
+    both = Account(MemoryLedger(1.0), MemoryLedger(0.5))
+    with pytest.raises(BudgetExhaustedError):  # it asks for more than the others have left
+        both.check(None)
+
+
+def test_what_the_shared_ledger_does_not_count_is_refused_with_its_reason() -> None:
+    account = Account(MemoryLedger(1.0, unit="renyi"), MemoryLedger(1.0))
+    with pytest.raises(LedgerMismatchError, match="counts nats"):
+        account.charge(bookkeeping_event("release", 0.125, "renyi", ""))
+    assert (account.own.spent, account.n_charged) == (0.0, 0)
+
+
+def test_nothing_is_charged_while_stored_answers_are_in_doubt() -> None:
+    account = Account(MemoryLedger(1.0), MemoryLedger(1.0))
+    looked = []
+
+    def doubt() -> None:
+        looked.append(account.own.spent)
+        account.doubt = None
+
+    account.doubt = doubt
+    with pytest.raises(RuntimeError, match="was interrupted"):
+        account.charge(EIGHTH)
+    assert looked == [0.0]
+    assert account.own.spent == account.shared.spent == 0.0
+    account.doubt = doubt
+    assert account.check(None) == 1.0
+    assert looked == [0.0, 0.0]
+    account.charge(EIGHTH)
+    assert account.own.spent == 0.125
+
+
+def test_charges_go_through_a_reservation_in_its_block_alone() -> None:
+    ledger = MemoryLedger(1.0)
+    account = Account(MemoryLedger(1.0), ledger)
+    reservation = ledger.reserve(0.25)
+    with account.through(reservation):
+        account.charge(EIGHTH)
+        assert account.remaining == 0.125
+        with account.through(None):
+            assert account.shared is reservation
+    with pytest.raises(ZeroDivisionError), account.through(reservation):
+        1 / 0  # noqa: B018 - whatever fails in the block
+    assert account.shared is ledger
+    assert reservation.spent == reservation.ceiling - reservation.release_unspent() == 0.125
+    account.charge(EIGHTH)
+    assert ledger.spent == account.own.spent == 0.25
+
+
+def test_a_closed_session_charges_nothing() -> None:
+    account = Account(MemoryLedger(1.0), MemoryLedger(1.0))
+    account.is_closed = True
+    for ask in (lambda: account.check(None), lambda: account.charge(EIGHTH)):
+        with pytest.raises(RuntimeError, match="closed"):
+            ask()
+    assert account.shared.spent == 0.0
+
+
+def test_nothing_is_charged_or_read_in_a_forked_child(
+    in_a_child: Callable[[Callable[[], Any]], Any],
+) -> None:
+    account = Account(MemoryLedger(1.0), None)
+    for ask in (
+        lambda: account.remaining,
+        lambda: account.check(None),
+        lambda: account.charge(EIGHTH),
+        account.resume,
+    ):
+        assert isinstance(in_a_child(ask), ForeignProcessError)
