@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.accounts import bookkeeping_event
 from pacsklearn.core.event import Event
+from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     ForeignProcessError,
