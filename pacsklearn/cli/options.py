@@ -19,6 +19,7 @@ __all__ = [
     "Identifier",
     "Jobs",
     "Json",
+    "OptionalEstimatorName",
     "Params",
     "Rate",
     "SchemaFile",
@@ -36,12 +37,11 @@ Target: TypeAlias = Annotated[str | None, typer.Option(help="Column with the tar
 Groups: TypeAlias = Annotated[
     str | None, typer.Option(help="Column with the unit of privacy (a person with several rows).")
 ]
-EstimatorName: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        help="Qualified name, such as sklearn.svm.LinearSVC; join the steps of a pipeline by +."
-    ),
-]
+_NAME = typer.Option(
+    help="Qualified name, such as sklearn.svm.LinearSVC; join the steps of a pipeline by +."
+)
+EstimatorName: TypeAlias = Annotated[str, _NAME]
+OptionalEstimatorName: TypeAlias = Annotated[str | None, _NAME]
 Params: TypeAlias = Annotated[
     str | None, typer.Option(help="JSON object of the estimator's parameters.")
 ]

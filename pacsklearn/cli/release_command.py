@@ -20,12 +20,12 @@ from pacsklearn.cli.options import (
     AllowExact,
     Data,
     Drop,
-    EstimatorName,
     Force,
     Groups,
     Identifier,
     Jobs,
     Json,
+    OptionalEstimatorName,
     Params,
     Rate,
     SchemaFile,
@@ -45,7 +45,7 @@ __all__ = ["release"]
 def release(
     data: Data,
     *,
-    estimator: EstimatorName | None = None,
+    estimator: OptionalEstimatorName = None,
     auto: Annotated[
         bool, typer.Option("--auto", help="Choose the model from a short list; no --estimator.")
     ] = False,

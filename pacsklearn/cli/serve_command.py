@@ -27,9 +27,11 @@ def serve(
         Path, typer.Option(help="32 random bytes, outside the database; made where it is missing.")
     ] = Path("pacsklearn-service.key"),
     host: Annotated[str, typer.Option(help="Where callers ask.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535)] = 8470,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0: any free.")] = 8470,
     curator_host: Annotated[str, typer.Option(help="Where the curator works.")] = "127.0.0.1",
-    curator_port: Annotated[int, typer.Option(min=0, max=65535)] = 8471,
+    curator_port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Its port; 0: any free.")
+    ] = 8471,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Web processes.")] = 1,
     slot: Annotated[
         float | None, typer.Option(help="Seconds: every answer leaves at the end of a slot.")
@@ -57,6 +59,8 @@ def serve(
     given = [oidc_issuer, oidc_audience, oidc_jwks]
     if any(given) and not all(given):
         raise ValueError("oidc_issuer, oidc_audience and oidc_jwks must be given together.")
+    if demo and not port:
+        raise ValueError("demo prints a call to try, which names its port; give port, not 0.")
     settings = Settings(
         host=host,
         port=port,

@@ -5,11 +5,13 @@ import sqlite3
 
 import joblib
 import pytest
+import typer
 
 from pacsklearn import __version__
 from pacsklearn.accounting.schema import VERSION
 from pacsklearn.audit import run_audit
 from pacsklearn.audit.audit_record import Audit
+from pacsklearn.cli.app import app
 from pacsklearn.core.attack import AttackResult
 from pacsklearn.display.published_schema import check_document
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
@@ -209,6 +211,21 @@ def test_a_defect_is_one_line(call, monkeypatch):
 def test_the_version_is_printed(call):
     assert call("--version").stdout.strip() == __version__
     assert "release" in call("--help").stdout
+
+
+def test_every_option_of_every_command_says_what_it_is():
+    def parameters(command, name="pacsklearn"):
+        for sub, each in getattr(command, "commands", {}).items():
+            yield from parameters(each, f"{name} {sub}")
+        yield from ((name, each) for each in command.params)
+
+    listed = list(parameters(typer.main.get_command(app)))
+    assert len(listed) > 100
+    assert [(name, each.name) for name, each in listed if not each.help] == []
+
+
+def test_a_demonstration_names_its_port(call):
+    assert "give port" in call("serve", "--demo", "--port", 0, code=2).stderr
 
 
 def test_a_leaking_plugin_is_found_out(call):
