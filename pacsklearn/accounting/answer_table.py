@@ -74,15 +74,15 @@ class AnswerTable:
         LedgerCorruptedError
             When an answer is not what was written.
         """
-        found: dict[bytes, tuple[Any, float]] = {}
+        answers: dict[bytes, tuple[Any, float]] = {}
 
         def read(rows: Rows) -> None:
             for start in range(0, len(names), _AT_ONCE):
-                found.update(self._read(rows, responder, names[start : start + _AT_ONCE]))
+                answers.update(self._read(rows, responder, names[start : start + _AT_ONCE]))
 
         if names:
             self._run(read, write=False)
-        return found
+        return answers
 
     def put(
         self,
@@ -161,7 +161,7 @@ class AnswerTable:
         self, rows: Rows, responder: str, names: Sequence[bytes]
     ) -> dict[bytes, tuple[Any, float]]:
         marks = ", ".join(["{0}"] * len(names))
-        found = {}
+        answers = {}
         for name, value, margin, seal in rows.all(
             "SELECT key, value, margin, seal FROM answers WHERE dataset = {0} AND responder = {0} "  # noqa: S608
             f"AND key IN ({marks})",
@@ -172,8 +172,8 @@ class AnswerTable:
             parts = responder.encode(), bytes(name), bytes(value), bytes(margin)
             if bytes(seal) != self._seal(b"answer", *parts):
                 raise LedgerCorruptedError(0, "(a stored answer) was altered")
-            found[bytes(name)] = _decoded(bytes(value)), struct.unpack("<d", bytes(margin))[0]
-        return found
+            answers[bytes(name)] = _decoded(bytes(value)), struct.unpack("<d", bytes(margin))[0]
+        return answers
 
     def _put_belief(self, rows: Rows, event: int, log_belief: NDArray[np.float64]) -> None:
         content = log_belief.astype("<f8").tobytes()

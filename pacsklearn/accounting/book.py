@@ -73,8 +73,8 @@ class Book(OpenBook):
         after: list[Entry] | None = None
         if keys is not None:
             first = max(chain.position.sequence - 1, 0)
-            (stored, version, self._time), after, found = self._rows.to_charge(first, keys)
-            self._known |= dict.fromkeys(keys) | {entry.key: entry for entry in found}
+            (stored, version, self._time), after, entries = self._rows.to_charge(first, keys)
+            self._known |= dict.fromkeys(keys) | {entry.key: entry for entry in entries}
         else:
             stored, version, self._time = self._rows.founding(lock=write)
         check_version(version)

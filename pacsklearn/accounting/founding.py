@@ -18,10 +18,10 @@ from pacsklearn.core.accounts import Terms
 from pacsklearn.core.booked_ledger import time_text
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
 
-__all__ = ["expected", "found", "foundings", "stored_founding", "upgrade"]
+__all__ = ["expected", "foundings", "stored_founding", "upgrade", "write_founding"]
 
 
-def found(address: str, dataset: str, terms: Terms) -> Founding:
+def write_founding(address: str, dataset: str, terms: Terms) -> Founding:
     """Write the first link of a data set's chain; makes the file of an SQLite database.
 
     Raises
@@ -40,7 +40,7 @@ def found(address: str, dataset: str, terms: Terms) -> Founding:
     )
     founding = replace(founding, hash=founding.digest())
     path = Path(address.removeprefix(SQLITE))
-    if address.startswith(SQLITE) and not path.exists() and _found_file(path, founding):
+    if address.startswith(SQLITE) and not path.exists() and _make_file(path, founding):
         return founding
 
     def write(connection: Connection) -> None:
@@ -128,7 +128,7 @@ def foundings(connection: Connection) -> list[Founding]:
     return [Founding(*row) for row in rows]
 
 
-def _found_file(path: Path, founding: Founding) -> bool:
+def _make_file(path: Path, founding: Founding) -> bool:
     """Make the file as a whole, so that no other process ever sees half of it."""
 
     def write(connection: Connection) -> None:
@@ -151,4 +151,4 @@ def _insert(connection: Connection, founding: Founding, where: str) -> None:
             f"{where} has a ledger for the dataset {founding.name!r} already; a ledger is founded "
             "once. Leave it as it is, or found one for another data set or in another place."
         )
-    rows.found(founding)
+    rows.insert_founding(founding)

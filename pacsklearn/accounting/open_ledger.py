@@ -80,8 +80,8 @@ def database_address(address: str) -> str:
     LedgerError
         When it is none.
     """
-    found: str = _kind(address).database_address(address)
-    return found
+    own_address: str = _kind(address).database_address(address)
+    return own_address
 
 
 def _kind(address: object) -> Any:

@@ -93,7 +93,7 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
         report = {}
         for dataset in datasets:
             rows = open_rows(connection, dataset.founding.name)
-            rows.found(dataset.founding)
+            rows.insert_founding(dataset.founding)
             rows.add(dataset.kept)
             book = Book(
                 connection, dataset.founding, Chain(dataset.founding), write=True, where=str(target)

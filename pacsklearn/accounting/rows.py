@@ -101,7 +101,7 @@ class Rows(ABC):
                     "numbers of Python's own types."
                 )
 
-    def found(self, founding: Founding) -> None:
+    def insert_founding(self, founding: Founding) -> None:
         """Insert the first link of the chain."""
         marks = ", ".join([self.mark] * len(FOUNDING_COLUMNS))
         self.run(
@@ -138,8 +138,8 @@ class Rows(ABC):
 
     def all(self, question: str, *values: object) -> list[Any]:
         """Lines that a question gives; ``{0}`` stands for each value."""
-        found: list[Any] = self.run(question.format(self.mark), *values).fetchall()
-        return found
+        lines: list[Any] = self.run(question.format(self.mark), *values).fetchall()
+        return lines
 
     def one(self, question: str, *values: object) -> Any:
         """First line that a question gives, or None."""

@@ -183,10 +183,10 @@ class SharedLedger(SharedAccount):
             When the data set has a ledger already, the file is something else, or the login may
             not found one.
         """
-        from pacsklearn.accounting.founding import found
+        from pacsklearn.accounting.founding import write_founding
 
         address, dataset = cls.database_address(uri), ledger_text("dataset", dataset)
-        found(address, dataset, checked_terms(ceiling, unit, per_user, per_project))
+        write_founding(address, dataset, checked_terms(ceiling, unit, per_user, per_project))
         return cls(uri, dataset=dataset, unit=unit)
 
     @staticmethod

@@ -49,10 +49,10 @@ class SQLStore(Store):
         return self.founding.terms
 
     def read(self, question: Callable[[Book], T]) -> T:
-        return self._asked(question, write=False)
+        return self._performed(question, write=False)
 
     def write(self, change: Callable[[Book], T]) -> T:
-        return self._asked(change, write=True)
+        return self._performed(change, write=True)
 
     def charge(self, posting: Posting) -> bool:
         from pacsklearn.accounting.database import perform
@@ -62,9 +62,9 @@ class SQLStore(Store):
 
     def read_anew(self, question: Callable[[Book], T]) -> T:
         """As :meth:`read`, after everything was verified again."""
-        return self._asked(question, write=False, anew=True)
+        return self._performed(question, write=False, anew=True)
 
-    def _asked(self, work: Callable[[Book], T], *, write: bool, anew: bool = False) -> T:
+    def _performed(self, work: Callable[[Book], T], *, write: bool, anew: bool = False) -> T:
         from pacsklearn.accounting.database import perform
 
         job = Job(lambda: self.inside(work, write=write, anew=anew))

@@ -82,7 +82,7 @@ def move(source: str, target: str) -> dict[str, Position]:
                         f"{founding.name!r} already, which is left as it is; restore to another "
                         "database."
                     )
-                rows.found(founding)
+                rows.insert_founding(founding)
                 rows.add(entries)
                 for table, owner, key in _BESIDE if has_answers else ():
                     for lines in open_rows(connection, founding.name).beside(table, owner, key):

@@ -242,7 +242,7 @@ def _cells(audit: Audit, result: AttackResult) -> tuple[str, ...]:
 
 
 def _point_cells(audit: Audit, point: OperatingPoint) -> tuple[str, ...]:
-    found = point.true_positive_rate(audit.attack_level)
+    detected = point.true_positive_rate(audit.attack_level)
     alarms = point.false_positive_rate(audit.attack_level)
     allowed = point.allowed(audit.attack_level)
     verdict = "VIOLATED" if point.violates(audit.attack_level) else "not violated"
@@ -250,7 +250,7 @@ def _point_cells(audit: Audit, point: OperatingPoint) -> tuple[str, ...]:
         point.attack,
         f"{100 * point.rate:g} %",
         f"{100 * alarms.low:.2f} to {100 * alarms.high:.2f} %",
-        f"{100 * found.low:.2f} to {100 * found.high:.2f} %",
+        f"{100 * detected.low:.2f} to {100 * detected.high:.2f} %",
         "-" if allowed is None else f"{math.ceil(allowed * 1e4) / 100:.2f} %",
         "nothing promised" if allowed is None else verdict,
     )

@@ -84,18 +84,18 @@ def near_duplicates(
         if units.shape != (len(table),):
             raise ValueError(f"groups must name a unit for each of {len(table)} rows.")
     search = NearestNeighbors(radius=tolerance, metric="chebyshev").fit(table)
-    found: list[NDArray[np.intp]] = []
+    near_pairs: list[NDArray[np.intp]] = []
     total = 0
     for start in range(0, len(table), 1024):
         near = search.radius_neighbors(table[start : start + 1024], return_distance=False)
         first = np.repeat(np.arange(start, start + len(near)), [len(each) for each in near])
         second = np.concatenate(near).astype(np.intp)
         kept = (first < second) & (units[first] != units[second])
-        found.append(np.column_stack([first[kept], second[kept]]))
+        near_pairs.append(np.column_stack([first[kept], second[kept]]))
         total += int(kept.sum())
         if total >= most_pairs:
             break
-    pairs = np.concatenate(found)[:most_pairs]
+    pairs = np.concatenate(near_pairs)[:most_pairs]
     return NearDuplicates(pairs, len(table), float(tolerance))
 
 

@@ -174,11 +174,11 @@ def record_report(
     plan = game.plans[0]
     law = plan.calibrate(game.prior)
     hidden = np.flatnonzero(secret_units(game, _members(game)))
-    told = information_about_units(law, game.space, game.prior)
+    leakage = information_about_units(law, game.space, game.prior)
     right = _counted(game, count, seed)
     influence = _influence(plan.outputs.vectors, law, game)
     certified = [
-        posterior_success(min(float(told.bounds[u]), game.information), float(told.priors[u]))
+        posterior_success(min(float(leakage.bounds[u]), game.information), float(leakage.priors[u]))
         for u in hidden
     ]
     shown = hidden[np.argsort(certified, kind="stable")[::-1][:lines]]
@@ -194,7 +194,7 @@ def record_report(
         reported.append(
             RecordLine(
                 unit,
-                float(game.bound(float(told.priors[unit]))),
+                float(game.bound(float(leakage.priors[unit]))),
                 figures[unit],
                 float(right[unit] / count),
                 low,
@@ -203,7 +203,7 @@ def record_report(
                 without,
             )
         )
-    return RecordReport(tuple(reported), hidden.size, count, float(level), told.confidence)
+    return RecordReport(tuple(reported), hidden.size, count, float(level), leakage.confidence)
 
 
 def _check_fit_params(fit_params: Mapping[str, Any] | None, n_rows: int) -> None:

@@ -22,19 +22,19 @@ def within(seconds: float, work: Callable[[], T]) -> T | None:
     It runs in a thread of this process. Where time is up the thread is told to end; Python code
     does, and code of compiled libraries when it comes back. Until then it is left to itself.
     """
-    found: list[T] = []
+    finished: list[T] = []
 
     def run() -> None:
         try:
             value = work()
         except BaseException:  # noqa: BLE001 - what failed may not show
             return
-        found.append(value)
+        finished.append(value)
 
     thread = threading.Thread(target=run, name="pacsklearn-secret", daemon=True)
     thread.start()
     thread.join(seconds)
-    kept = found[:]
+    kept = finished[:]
     given_up = time.monotonic() + _GRACE
     while thread.is_alive() and time.monotonic() < given_up:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(

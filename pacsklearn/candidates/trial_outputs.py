@@ -82,14 +82,14 @@ class SubsetMap:
 
     def of_trials(self, start: int, stop: int) -> list[Floats | None]:
         """Vectors of the trials of these numbers, by as many workers as there are."""
-        found: list[Floats | None] = []
+        outputs: list[Floats | None] = []
         kinds: list[type[Warning]] = []
         for low in range(start, stop, _TOGETHER):
             trials = self.drawn.trials(low, min(low + _TOGETHER, stop), self.first)
             outcomes = self._outcomes(trials.space)
             kinds += [kind for outcome in outcomes[1:] for kind in outcome.warnings]
             vectors = [self._vector(outcome) for outcome in outcomes]
-            found += [vectors[number] for number in trials.numbers[1:]]
+            outputs += [vectors[number] for number in trials.numbers[1:]]
         for kind in sorted(set(kinds), key=lambda kind: kind.__name__):
             warnings.warn(
                 f"{type(self.candidates.estimator).__name__}: {kind.__name__} in "
@@ -98,7 +98,7 @@ class SubsetMap:
                 kind,
                 stacklevel=2,
             )
-        return found
+        return outputs
 
     def of_subset(self, members: Members) -> Floats | None:
         """Vector of one subset, fitted in this process; secret material where the subset is."""

@@ -184,7 +184,7 @@ def _side_by_side(union: Any) -> AffineMap:
     matrices, offsets = [], []
     for name, part in union.transformer_list:
         if part != "drop":
-            found, weight = affine_map(part), weights.get(name, 1.0)
-            matrices.append(sparse.csr_matrix(found.two_dimensional()) * weight)
-            offsets.append(found.offset * weight)
+            mapping, weight = affine_map(part), weights.get(name, 1.0)
+            matrices.append(sparse.csr_matrix(mapping.two_dimensional()) * weight)
+            offsets.append(mapping.offset * weight)
     return AffineMap(sparse.hstack(matrices, format="csr"), np.concatenate(offsets))

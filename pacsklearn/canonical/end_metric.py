@@ -95,15 +95,15 @@ def _floor(
 ) -> Floats:
     """A share of the mean cost of a number, told apart by the steps' own metrics."""
     n_tried, where = flat.shape[1], layout.slices()
-    found = np.zeros((n_tried, n_tried))
+    floor = np.zeros((n_tried, n_tried))
     for name, canonicalizer, fitted, rows in before:
         at = where[name]
         metric = canonicalizer.metric(dict(layout.children)[name], fitted, rows, vectors[:, at])
         root = metric.root(np.diag(spread[at]))
         total = float(np.sum(root**2))
         if total > 0:
-            found[at, at] = root @ root.T * ((at.stop - at.start) / total)
-    return found * (_FLOOR * float(np.sum(flat**2)) / n_tried)
+            floor[at, at] = root @ root.T * ((at.stop - at.start) / total)
+    return floor * (_FLOOR * float(np.sum(flat**2)) / n_tried)
 
 
 class _Linear(NamedTuple):
@@ -160,7 +160,7 @@ def _changes(
     spread: Floats,
 ) -> Floats:
     """Half the difference that each number makes; shape (outputs, rows, numbers)."""
-    found: list[Floats] = []
+    changes: list[Floats] = []
     where, children = layout.slices(), dict(layout.children)
 
     def scores(place: int, moved: Floats, rows: Any) -> Floats:
@@ -176,9 +176,9 @@ def _changes(
             change = np.zeros((rows.shape[0], len(linear.offsets)))
             if width:
                 change = (scores(place, own + step, rows) - scores(place, own - step, rows)) / 2
-            found.append(change)
+            changes.append(change)
         rows = fitted.transform(_copied(rows))
-    return np.stack(found, axis=2).swapaxes(0, 1)
+    return np.stack(changes, axis=2).swapaxes(0, 1)
 
 
 def _through(steps: Sequence[Any], rows: Any) -> Floats:

@@ -59,13 +59,13 @@ def _imputed(step: Any, positions: Any) -> list[tuple[int, float]]:
         first = next((part for _, part in step.steps if part not in (None, "passthrough")), None)
         return _imputed(first, positions)
     if type(step) is FeatureUnion:
-        return [found for _, part in step.transformer_list for found in _imputed(part, positions)]
+        return [gap for _, part in step.transformer_list for gap in _imputed(part, positions)]
     if type(step) is ColumnTransformer:
         return [
-            found
+            gap
             for _, part, columns in step.transformers_
             if not isinstance(part, str) and np.size(columns)
-            for found in _imputed(part, safe_columns(positions, columns))
+            for gap in _imputed(part, safe_columns(positions, columns))
         ]
     return []
 

@@ -113,8 +113,8 @@ def head_of(step: Any) -> Any:
         return _with_heads(step, parts) if all(map(_names_outputs, parts.values())) else step
     if type(step) is ColumnTransformer:
         parts = {name: part for name, part, _ in step.transformers}
-        found = {**parts, "remainder": step.remainder}
-        return _with_heads(step, {name: part for name, part in found.items() if part != "drop"})
+        named = {**parts, "remainder": step.remainder}
+        return _with_heads(step, {name: part for name, part in named.items() if part != "drop"})
     return step
 
 

@@ -100,11 +100,11 @@ class MulticlassCanonicalizer(FoldingCanonicalizer):
 
     def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
         """Every part predicts it."""
-        found = [
+        constants = [
             self.part.constant(child, value, clone(template.estimator))
             for name, child in layout.children
         ]
-        return constant_of_parts(found)
+        return constant_of_parts(constants)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         scored = hasattr(estimator, "decision_function")

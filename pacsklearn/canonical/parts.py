@@ -77,10 +77,10 @@ def metric_of_parts(parts: Iterable[Part], layout: Layout, vectors: Floats) -> M
     return BlockMetric(tuple(blocks))
 
 
-def constant_of_parts(found: list[Constant | None]) -> Constant | None:
+def constant_of_parts(constants: list[Constant | None]) -> Constant | None:
     """Constant that every part predicts; None where one cannot, or their slopes differ."""
-    known = [each for each in found if each is not None]
-    if len(known) != len(found) or len({each.slope for each in known}) != 1:
+    known = [each for each in constants if each is not None]
+    if len(known) != len(constants) or len({each.slope for each in known}) != 1:
         return None
     return Constant(np.concatenate([each.vector for each in known]), known[0].slope)
 

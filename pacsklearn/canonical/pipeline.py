@@ -83,15 +83,15 @@ class PipelineCanonicalizer(Canonicalizer):
                     f"Pipeline step {name!r} may turn its outputs when it is released, which the "
                     "step after it would not follow. Put it last, or (PCA) use whiten=False."
                 )
-        found = cls((*parts, (last_name, final_part)), plan)
-        found.is_searched = found.is_searched or searched
-        return found
+        canonicalizer = cls((*parts, (last_name, final_part)), plan)
+        canonicalizer.is_searched = canonicalizer.is_searched or searched
+        return canonicalizer
 
     def with_last(self, part: Canonicalizer) -> PipelineCanonicalizer:
         """The same with another canonicalizer of the model."""
-        found = PipelineCanonicalizer((*self.steps[:-1], (self.steps[-1][0], part)), self.plan)
-        found.is_searched = self.is_searched
-        return found
+        other = PipelineCanonicalizer((*self.steps[:-1], (self.steps[-1][0], part)), self.plan)
+        other.is_searched = self.is_searched
+        return other
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         return _joined(
@@ -159,9 +159,9 @@ class PipelineCanonicalizer(Canonicalizer):
         """
         walked = list(self._walk(estimator, X))
         if len(walked) > 1:
-            found = end_metric(walked, layout, X, vectors)
-            if found is not None:
-                return found
+            at_end = end_metric(walked, layout, X, vectors)
+            if at_end is not None:
+                return at_end
         layouts, where, blocks = dict(layout.children), layout.slices(), []
         for name, part, fitted, rows in walked:
             metric = part.metric(layouts[name], fitted, rows, vectors[:, where[name]])
@@ -171,8 +171,8 @@ class PipelineCanonicalizer(Canonicalizer):
     def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
         name, part = self.steps[-1]
         child = layout.children[-1][1]
-        found = part.constant(child, value, clone(dict(_flat(template))[name]))
-        return None if found is None else found.behind(layout.size - child.size)
+        constant = part.constant(child, value, clone(dict(_flat(template))[name]))
+        return None if constant is None else constant.behind(layout.size - child.size)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         last, part = self.steps[-1]

@@ -137,16 +137,16 @@ class StackingCanonicalizer(FoldingCanonicalizer):
         Each model's own where the final estimator is not linear.
         """
         steps = self._steps(estimator, X)
-        found = end_metric(steps, layout, X, vectors)
-        return metric_of_parts(steps, layout, vectors) if found is None else found
+        at_end = end_metric(steps, layout, X, vectors)
+        return metric_of_parts(steps, layout, vectors) if at_end is None else at_end
 
     def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
         """The final estimator predicts it, whatever it is told."""
         if not is_regressor(template):
             return None
         child = layout.children[-1][1]
-        found = self.last.constant(child, value, _blank_final(template))
-        return None if found is None else found.behind(layout.size - child.size)
+        constant = self.last.constant(child, value, _blank_final(template))
+        return None if constant is None else constant.behind(layout.size - child.size)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         return self.last.behaviour(estimator.final_estimator_, estimator.transform(X))
@@ -160,8 +160,8 @@ class StackingCanonicalizer(FoldingCanonicalizer):
         return folded
 
     def _steps(self, estimator: Any, X: Any) -> list[Part]:
-        told = Part(_FINAL, self.last, estimator.final_estimator_, estimator.transform(X))
-        return [Part(_BASES, self.bases, estimator, X), told]
+        final = Part(_FINAL, self.last, estimator.final_estimator_, estimator.transform(X))
+        return [Part(_BASES, self.bases, estimator, X), final]
 
 
 def _blank_final(estimator: Any) -> Any:

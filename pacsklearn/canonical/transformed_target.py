@@ -104,8 +104,8 @@ class TransformedTargetCanonicalizer(Canonicalizer):
                 f"prior_mean={value!r} is outside what func and inverse_func of "
                 f"{type(template).__name__} are defined for; give one inside."
             )
-        found = self.part.constant(layout.children[0][1], inner, _blank(template))
-        return None if found is None else replace(found, slope=found.slope * slope)
+        constant = self.part.constant(layout.children[0][1], inner, _blank(template))
+        return None if constant is None else replace(constant, slope=constant.slope * slope)
 
     def _parts(self, estimator: Any, X: Any) -> list[Part]:
         return [Part("regressor", self.part, estimator.regressor_, X)]

@@ -96,11 +96,11 @@ class VotingCanonicalizer(FoldingCanonicalizer):
         if is_classifier(template):
             return None
         voters, blanks = dict(self.voters), dict(template.estimators)
-        found = [
+        constants = [
             voters[name].constant(child, value, clone(blanks[name]))
             for name, child in layout.children
         ]
-        return constant_of_parts(found)
+        return constant_of_parts(constants)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         if is_classifier(estimator) and not _is_hard(estimator):
