@@ -69,12 +69,12 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
         from pacsklearn.forests.forest_kernel import mean_squares
 
         order = forest_structure(models[0], rows.shape[1]).order
-        used, features = np.unique(order, return_inverse=True)
-        columns, features = np.ascontiguousarray(rows[:, used].T), features.reshape(order.shape)
+        used, splits = np.unique(order, return_inverse=True)
+        columns, splits = np.ascontiguousarray(rows[:, used].T), splits.reshape(order.shape)
         own = [space.rows(i) for i in range(len(models))]
         edges = np.cumsum([0, *map(len, own)])
         numbers = (np.stack([getattr(model, name) for model in models]) for name in _NUMBERS)
-        squares = mean_squares(columns, np.concatenate(own), edges, features, *numbers)
+        squares = mean_squares(columns, np.concatenate(own), edges, splits, *numbers)
         return [self._encoding(*both) for both in zip(models, np.sqrt(squares), strict=True)]
 
     def _encoding(self, estimator: Any, size: float) -> Encoding:

@@ -105,15 +105,15 @@ def audit(
 def _same_promise(stated: Any, replayed: Guarantee) -> None:
     """Refuse an audit of something else than what the statement is about."""
     names = ("n_rows", "n_units", "n_subsets", "privacy_unit", "criterion", "noise")
-    found, expected = (
+    here, expected = (
         {name: getattr(each, name, getattr(each.secret, name, None)) for name in names}
         for each in (replayed, stated)
     )
     for name in names:
-        if expected[name] != found[name]:
+        if expected[name] != here[name]:
             raise ValueError(
                 f"The rows do not give the statement's guarantee: its {name} is "
-                f"{expected[name]!r}, here it is {found[name]!r}."
+                f"{expected[name]!r}, here it is {here[name]!r}."
             )
     if not abs(stated.spent - replayed.spent) <= 1e-3 * max(stated.spent, replayed.spent):
         raise ValueError(

@@ -100,13 +100,13 @@ def publication(
 
     A key that cannot sign, and a card that cannot be written, are refused before too.
     """
-    said = None
+    description = None
     if key is not None:
         from pacsklearn.publishing.card import checked_about
         from pacsklearn.publishing.signature import private_key
 
         private_key(key)
-        said = checked_about(None if about is None else read_about(about))
+        description = checked_about(None if about is None else read_about(about))
     elif about is not None:
         raise ValueError("--about is for a signed bundle: give --key too.")
     model = checked_output(output, force=force)
@@ -115,7 +115,7 @@ def publication(
         replacement_file(statement_path, room=2**20) as second,
         replacement_file(model, room=_ROOM) as first,
     ):
-        yield Publication(model, statement_path, (first, second), key, said)
+        yield Publication(model, statement_path, (first, second), key, description)
 
 
 def read_about(path: Path) -> dict[str, Any]:

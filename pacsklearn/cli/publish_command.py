@@ -54,10 +54,10 @@ def publish(
     from pacsklearn.publishing.bundle import load_bundle
 
     checked_output(output, force=force)
-    said = None if about is None else read_about(about)
+    description = None if about is None else read_about(about)
     if not model.is_file():
         raise ValueError(f"There is no file {model}.")
-    made = publishing.publish(joblib.load(model), output, key=key, about=said, onnx=onnx)
+    made = publishing.publish(joblib.load(model), output, key=key, about=description, onnx=onnx)
     bundle = load_bundle(made, key=key)
     document = {"bundle": str(made), "signed_by": bundle.signed_by, **bundle.manifest}
     text = [
@@ -86,26 +86,26 @@ def verify(
     from pacsklearn.accounting.open_ledger import open_ledger
     from pacsklearn.publishing.bundle import load_bundle
 
-    found = load_bundle(bundle, key=key)
-    model = found.model()
+    opened = load_bundle(bundle, key=key)
+    model = opened.model()
     checked = ["signature", "files", "guarantee", "model"]
     if ledger is not None:
-        dataset = found.guarantee.ledger_head.rpartition(" ")[0] or "default"
-        found.check_ledger(open_ledger(ledger, ceiling=None, unit=None, dataset=dataset))
+        dataset = opened.guarantee.ledger_head.rpartition(" ")[0] or "default"
+        opened.check_ledger(open_ledger(ledger, ceiling=None, unit=None, dataset=dataset))
         checked.append("ledger")
-    head = found.guarantee.ledger_head
+    head = opened.guarantee.ledger_head
     document = {
         "verified": checked,
-        "signed_by": found.signed_by,
+        "signed_by": opened.signed_by,
         "model": type(model).__name__,
-        "guarantee": found.guarantee.to_dict(),
+        "guarantee": opened.guarantee.to_dict(),
         "ledger_head": head,
     }
     text = [
-        str(found.guarantee),
+        str(opened.guarantee),
         "",
         f"verified     {', '.join(checked)}",
-        f"signed by    {found.signed_by[:16]}",
+        f"signed by    {opened.signed_by[:16]}",
         f"ledger head  {head or 'none: the release was charged to no database'}",
     ]
     say(document, "\n".join(text), as_json=as_json)

@@ -51,7 +51,7 @@ def serve(
     """Answer over HTTP: callers on one address, the curator on another."""
     from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.service.coordinator import Coordinator
-    from pacsklearn.service.founding import found_curator, found_demo
+    from pacsklearn.service.founding import register_curator, register_demo
     from pacsklearn.service.server import Server, check_settings
     from pacsklearn.service.settings import Oidc, Settings
     from pacsklearn.service.vault import Vault, make_key_file
@@ -90,10 +90,10 @@ def serve(
     token = key_file.expanduser().with_suffix(".curator")
 
     def begin() -> None:
-        if found_curator(coordinator, token):
+        if register_curator(coordinator, token):
             typer.echo(f"the curator's key is in {token}")
         if demo:
-            key = found_demo(coordinator)
+            key = register_demo(coordinator)
             typer.echo(f"try it:\n{_example(port, key)}")
 
     coordinator.on_lead(begin)

@@ -45,9 +45,9 @@ class ApiKey:
         """Key as given, or that of the environment."""
         if isinstance(key, ApiKey):
             return key
-        found = os.environ.get(VARIABLE) if key is None else key
-        if not found:
+        text = os.environ.get(VARIABLE) if key is None else key
+        if not text:
             raise ValueError(
                 f"key must be an API key or a token; got none. Give one, or set {VARIABLE}."
             )
-        return cls(found)
+        return cls(text)

@@ -48,20 +48,20 @@ class Channel:
     def __init__(
         self, url: str, key: ApiKey, *, timeout: float, retries: int, ca_file: str | None
     ) -> None:
-        found = urlsplit(url)
-        if found.scheme not in ("http", "https") or not found.hostname or found.username:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
             raise ValueError(
                 "url must be the address of a service, for instance "
                 "https://models.example.org:8470, without a user or a password"
             )
-        if found.scheme == "http" and not _is_loopback(found.hostname):
+        if parts.scheme == "http" and not _is_loopback(parts.hostname):
             raise ValueError(
                 "url must begin with https unless it is a loopback address: over http, whoever "
                 "is on the way reads the key and the rows"
             )
-        self._host, self._port, self._base = found.hostname, found.port, found.path.rstrip("/")
+        self._host, self._port, self._base = parts.hostname, parts.port, parts.path.rstrip("/")
         # The default context checks the certificate's chain and its name.
-        self._tls = ssl.create_default_context(cafile=ca_file) if found.scheme == "https" else None
+        self._tls = ssl.create_default_context(cafile=ca_file) if parts.scheme == "https" else None
         self._key, self._timeout, self._retries = key, timeout, retries
 
     def get(self, *path: str) -> Any:
@@ -97,13 +97,13 @@ class Channel:
             else:
                 if status < 300:
                     return _read(content)
-                found = problem(status, content)
-                if not is_transient(found):
-                    raise refusal(found)
-                failed = refusal(found)
-                asked = found.get("retry_after")
-                if isinstance(asked, (int, float)):
-                    wait = min(max(float(asked), wait), _LONGEST_WAIT)
+                failure = problem(status, content)
+                if not is_transient(failure):
+                    raise refusal(failure)
+                failed = refusal(failure)
+                delay = failure.get("retry_after")
+                if isinstance(delay, (int, float)):
+                    wait = min(max(float(delay), wait), _LONGEST_WAIT)
             if attempt < self._retries:
                 time.sleep(wait)
         raise failed

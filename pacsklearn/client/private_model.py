@@ -264,7 +264,7 @@ class PrivateModel(BaseEstimator):
                     "nothing was charged. Ask fewer rows, or allow more",
                     {"worst_case": worst},
                 )  # fmt: skip
-        found = []
+        answers = []
         for part in parts:
             parameters = {} if allowed is None else {"max_charge": allowed}
             try:
@@ -276,8 +276,8 @@ class PrivateModel(BaseEstimator):
             outputs = {each["name"]: each for each in reply["outputs"]}
             if output not in outputs:
                 raise ServiceError("no-output", 0, f"The service's reply holds no {output}")
-            found.append(np.asarray(outputs[output]["data"]).reshape(outputs[output]["shape"]))
-        return np.concatenate(found)
+            answers.append(np.asarray(outputs[output]["data"]).reshape(outputs[output]["shape"]))
+        return np.concatenate(answers)
 
     def _parts(self, X: Any) -> list[dict[str, NDArray[Any]]]:
         columns = columns_of(X, self._connected()._signature)

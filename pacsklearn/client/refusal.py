@@ -32,12 +32,12 @@ _ERRORS: Final[dict[str, type[ServiceError]]] = {
 def problem(status: int, body: bytes) -> dict[str, Any]:
     """Problem of a response; one that only a proxy can have written has a kind of its status."""
     try:
-        found = json.loads(body)
+        document = json.loads(body)
     except ValueError:
-        found = None
-    kind = found.get("type") if isinstance(found, dict) else None
+        document = None
+    kind = document.get("type") if isinstance(document, dict) else None
     if isinstance(kind, str) and kind.startswith(_PREFIX):
-        return {**found, "kind": kind.removeprefix(_PREFIX), "status": status}
+        return {**document, "kind": kind.removeprefix(_PREFIX), "status": status}
     return {
         "kind": "unavailable" if status in (502, 503, 504) else f"http-{status}",
         "status": status,
@@ -45,15 +45,15 @@ def problem(status: int, body: bytes) -> dict[str, Any]:
     }
 
 
-def is_transient(found: dict[str, Any]) -> bool:
+def is_transient(document: dict[str, Any]) -> bool:
     """Whether the same request may succeed later."""
-    return found["kind"] in _TRANSIENT
+    return document["kind"] in _TRANSIENT
 
 
-def refusal(found: dict[str, Any]) -> ServiceError:
+def refusal(document: dict[str, Any]) -> ServiceError:
     """Error of a problem."""
-    kind = found["kind"]
-    detail = found.get("detail") or found.get("title") or ""
+    kind = document["kind"]
+    detail = document.get("detail") or document.get("title") or ""
     own = ("type", "title", "status", "detail", "kind")
-    facts = {name: value for name, value in found.items() if name not in own}
-    return _ERRORS.get(kind, ServiceError)(kind, found["status"], str(detail), facts)
+    facts = {name: value for name, value in document.items() if name not in own}
+    return _ERRORS.get(kind, ServiceError)(kind, document["status"], str(detail), facts)

@@ -37,11 +37,11 @@ def statement_key(given: Any) -> bytes:
     """
     if isinstance(given, str):
         try:
-            found = base64.b64decode(given, validate=True)
+            key = base64.b64decode(given, validate=True)
         except (binascii.Error, ValueError):
-            found = b""
-        if len(found) == _KEY:
-            return found
+            key = b""
+        if len(key) == _KEY:
+            return key
     if isinstance(given, (str, os.PathLike)) and Path(given).expanduser().is_file():
         from pacsklearn.publishing.signature import public_key
 

@@ -38,7 +38,7 @@ def columns_of(X: Any, signature: list[dict[str, str]]) -> dict[str, NDArray[Any
                 f"{f', the first is {missing[0]!r}' if missing else ''}, and X has {len(given)}"
             )
         positions = {name: i for i, name in enumerate(given)}
-        found = {name: np.asarray(X[X.columns[positions[name]]]) for name in names}
+        columns = {name: np.asarray(X[X.columns[positions[name]]]) for name in names}
     else:
         table = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
         if table.ndim != 2 or table.shape[1] != len(names):
@@ -46,9 +46,10 @@ def columns_of(X: Any, signature: list[dict[str, str]]) -> dict[str, NDArray[Any
                 f"X must have shape (n, {len(names)}), as the model on the service; "
                 f"got {tuple(table.shape)}"
             )
-        found = {name: table[:, i] for i, name in enumerate(names)}
+        columns = {name: table[:, i] for i, name in enumerate(names)}
     return {
-        each["name"]: _typed(found[each["name"]], each["name"], each["kind"]) for each in signature
+        each["name"]: _typed(columns[each["name"]], each["name"], each["kind"])
+        for each in signature
     }
 
 
@@ -88,13 +89,13 @@ def _typed(column: Any, name: str, kind: str) -> NDArray[Any]:
             raise ValueError(f"Column {name!r} of X must hold texts, as the model reads it")
         return values
     try:
-        found: NDArray[Any] = np.asarray(column).astype(np.float64)
+        numbers: NDArray[Any] = np.asarray(column).astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"Column {name!r} of X must hold numbers, as the model reads it") from None
-    if not np.isfinite(found).all():
+    if not np.isfinite(numbers).all():
         raise ValueError(f"Column {name!r} of X holds values that are missing or not finite")
-    exact: NDArray[Any] = found if kind == "number" else found.astype(_WIRE[kind][1])
-    if kind != "number" and not np.array_equal(exact, found):
+    exact: NDArray[Any] = numbers if kind == "number" else numbers.astype(_WIRE[kind][1])
+    if kind != "number" and not np.array_equal(exact, numbers):
         raise ValueError(f"Column {name!r} of X must hold values of the kind {kind!r}")
     return exact
 

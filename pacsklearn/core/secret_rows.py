@@ -81,22 +81,22 @@ class RowsSecret(PACSecret):
     def _knowledge(self, information: float) -> Rows:
         """Rows of the text on adversaries who know some memberships."""
         cells = [self.knowing(k, information) for k in range(1, len(self.known))]
-        found = []
+        lines = []
         for which, name in enumerate(("knowing k of them", "the k that tell most")):
             shown = "; ".join(
                 f"{k}: {percent_up(cell[which])} to {percent_up(cell[which + 2])} %"
                 for k, cell in enumerate(cells, start=1)
             )
             if shown:
-                found.append((name, f"others' membership, guessed blindly and at most: {shown}"))
+                lines.append((name, f"others' membership, guessed blindly and at most: {shown}"))
         worst = max(self.known_errors, default=0.0)
-        if found and worst:
-            name, shown = found[0]
+        if lines and worst:
+            name, shown = lines[0]
             estimated = (
                 f"(standard errors of at most {percent_up(worst)} %; the bounds allow three)"
             )
-            found[0] = (name, f"{shown} {estimated}")
-        return found
+            lines[0] = (name, f"{shown} {estimated}")
+        return lines
 
     @property
     def _unit(self) -> str:
@@ -201,9 +201,9 @@ class SecretRows(RowsSecret):
             if self.is_listed
             else "drawn in secret; every figure is that of an adversary who knows it"
         )
-        found = [
+        lines = [
             ("secret", f"1 of {self.n_candidates} subsets ({self.entropy:.4g} nats); {inclusion}"),
             ("naming the subset", f"at most {percent_up(bounds.naming)} %"),
             ("list of subsets", listed),
         ]
-        return [*found, *self._knowledge(bounds.information)]
+        return [*lines, *self._knowledge(bounds.information)]

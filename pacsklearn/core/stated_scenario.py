@@ -131,7 +131,7 @@ class SecretBatches(SecretWorlds):
 
     def rows(self) -> Rows:
         norms = ", ".join(f"{norm:.6g}" for norm in self.norms)
-        found = [
+        lines = [
             *super().rows(),
             (
                 "run",
@@ -157,5 +157,5 @@ class SecretBatches(SecretWorlds):
                 "Kullback-Leibler divergence between protected secrets at most "
                 f"{rounded_up(self.information, 6)} nats{known}{secret}"
             )
-            found.append(("information", bound))
-        return found
+            lines.append(("information", bound))
+        return lines

@@ -230,8 +230,8 @@ class AdditiveTermsDisplay:
         ax.set_title(one.term.name)
         if numeric:
             ticks = edges[0] + width * np.array([0.0, 0.45, 0.9])
-            said = [_said(tick, column.kind) for tick in ticks]
-            ax.set_xticks([*ticks, aside], [*said, "missing"], fontsize="small")
+            labels = [_tick_label(tick, column.kind) for tick in ticks]
+            ax.set_xticks([*ticks, aside], [*labels, "missing"], fontsize="small")
         else:
             names = [*map(str, column.categories), "other or\nmissing"]
             ax.set_xticks(
@@ -273,5 +273,5 @@ def _edges(term: Term) -> Floats:
     return np.array([low, *inner, high])
 
 
-def _said(value: float, kind: str) -> str:
+def _tick_label(value: float, kind: str) -> str:
     return f"{_EPOCH + timedelta(days=round(value)):%Y-%m}" if kind == "date" else f"{value:.3g}"

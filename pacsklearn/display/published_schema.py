@@ -64,9 +64,9 @@ def check_document(document: Any) -> None:
     schema = published_schema(str(name))
     validator = jsonschema.Draft202012Validator(schema)
     # The branch that comes closest says what is wrong; "none of several" would not.
-    found = jsonschema.exceptions.best_match(validator.iter_errors(document))
-    if found is not None:
-        where = "/".join(map(str, found.absolute_path)) or "the document itself"
+    violation = jsonschema.exceptions.best_match(validator.iter_errors(document))
+    if violation is not None:
+        where = "/".join(map(str, violation.absolute_path)) or "the document itself"
         raise ValueError(
-            f"The document does not follow {name}: {where} breaks the rule {found.validator!r}."
+            f"The document does not follow {name}: {where} breaks the rule {violation.validator!r}."
         )

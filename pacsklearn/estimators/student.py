@@ -81,9 +81,9 @@ class StudentQueries:
         if isinstance(self.source, SchemaQueries):
             marginals = released(self.source) if self.source.is_private else None
             return self.source.rows(marginals, like)
-        found = self.source(np.random.default_rng(0)) if callable(self.source) else self.source
-        found = as_pandas(found)
-        return found if hasattr(found, "shape") else np.asarray(found)
+        queries = self.source(np.random.default_rng(0)) if callable(self.source) else self.source
+        queries = as_pandas(queries)
+        return queries if hasattr(queries, "shape") else np.asarray(queries)
 
 
 @final

@@ -37,7 +37,7 @@ def class_weights(weights: Any, classes: Any, counts: Floats) -> Floats | None:
     if weights is None:
         return None
     if isinstance(weights, dict):
-        told = [float(weights.get(label, 1.0)) for label in np.asarray(classes).tolist()]
-        return np.broadcast_to(np.array(told), counts.shape)
+        by_class = [float(weights.get(label, 1.0)) for label in np.asarray(classes).tolist()]
+        return np.broadcast_to(np.array(by_class), counts.shape)
     whole, k = counts.sum(axis=-1, keepdims=True), counts.shape[-1]
     return np.asarray(whole / (k * np.maximum(counts, 1.0)))

@@ -85,8 +85,8 @@ def _descend(
     """Minimiser of ``w' matrix w / 2 - towards w + lasso |w|_1``, and the sweeps over it."""
     from pacsklearn.fitting.descent_kernel import descend  # imports numba
 
-    found, steps = descend(matrix, towards, lasso, positive, _TOLERANCE, _MOST_ITERATIONS)
-    signs = np.sign(found)
+    solution, steps = descend(matrix, towards, lasso, positive, _TOLERANCE, _MOST_ITERATIONS)
+    signs = np.sign(solution)
     inside = signs != 0
     coef = np.zeros(len(towards))
     if inside.any():

@@ -121,8 +121,12 @@ class _Part:
         if not counts.all():
             return None
         model.classes_ = classes.copy()
-        told = model.class_weight
-        factors = root_weights(counts) if _is_root(told) else class_weights(told, classes, counts)
+        weighting = model.class_weight
+        factors = (
+            root_weights(counts)
+            if _is_root(weighting)
+            else class_weights(weighting, classes, counts)
+        )
         weights = np.ones(len(rows)) if factors is None else factors[codes]
         total = np.bincount(codes, weights, classes.size)  # one by one, as the ordinary fit does
         return cls(model, rows, codes, weights[None], total.astype(np.float64), weights)
@@ -133,8 +137,8 @@ class _Growth:
 
     def __init__(self, estimator: Any, table: Floats, structure: ForestStructure) -> None:
         self.table, self.structure = table, structure
-        self.used, asked = np.unique(structure.order, return_inverse=True)
-        self.asked = asked.reshape(structure.order.shape)
+        self.used, splits = np.unique(structure.order, return_inverse=True)
+        self.splits = splits.reshape(structure.order.shape)
         self.columns = np.ascontiguousarray(table[:, self.used].T)
         self.rule, self.impurity = estimator.rule(), estimator.impurity
         self.learns = estimator.thresholds == "learned"
@@ -169,16 +173,16 @@ class _Growth:
             thresholds = np.empty((m, *features.shape))
         else:
             thresholds = np.stack([scale.raw(self.structure.units, features) for scale in scales])
-        for level, asked in enumerate(np.ascontiguousarray(self.asked.T)):
+        for level, splits in enumerate(np.ascontiguousarray(self.splits.T)):
             nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
             if self.learns:
                 counts = np.zeros((m, n_trees, 2**level, len(grid) + 1, q))
-                kernel.count_cells(cells, asked, node, edges, codes, values, counts)
+                kernel.count_cells(cells, splits, node, edges, codes, values, counts)
                 units = self._chosen(counts, wholes)
                 for own, scale, unit in zip(thresholds, scales, units, strict=True):
                     own[:, nodes] = scale.raw(unit, features[:, nodes])
             own = np.ascontiguousarray(thresholds[:, :, nodes])
-            kernel.descend_level(self.columns, rows, edges, asked, own, slack, node, doubtful)
+            kernel.descend_level(self.columns, rows, edges, splits, own, slack, node, doubtful)
         sums = np.zeros((m, n_trees, 2**depth, q))
         kernel.sum_leaves(node, edges, codes, values, sums)
         nodes_of = summed_upward(sums.reshape(m * n_trees, 2**depth, q))

@@ -32,7 +32,7 @@ def _square(left, right):
 
 
 @compiled(fastmath=_FAST)
-def _open_rows(labels, gaps, shifts, found):
+def _open_rows(labels, gaps, shifts, unsettled):
     """Rows whose nearest centre may be another one now that centres moved; return how many."""
     k, count = shifts.shape[0], 0
     closing = np.empty(k)
@@ -44,7 +44,7 @@ def _open_rows(labels, gaps, shifts, found):
         closing[a] = shifts[a] + others
     for i in range(labels.shape[0]):
         gaps[i] -= closing[max(labels[i], 0)]
-        found[count] = i
+        unsettled[count] = i
         count += not gaps[i] > 0.0
     return count
 
@@ -86,7 +86,7 @@ def _add(row, sign, sums, counts, a):
 
 
 @compiled(fastmath=_FAST)
-def _assign(rows, single, norms, longest, centres, labels, gaps, shifts, sums, counts, found):
+def _assign(rows, single, norms, longest, centres, labels, gaps, shifts, sums, counts, unsettled):
     """Give each row its nearest centre, and its sum the row; return how many rows changed."""
     (k, p), changed = centres.shape, 0
     lengths, squares = np.empty(k), np.empty(k)
@@ -94,12 +94,12 @@ def _assign(rows, single, norms, longest, centres, labels, gaps, shifts, sums, c
         lengths[a] = np.sum(centres[a] * centres[a])
     slack = 4.0 * (p + 4) * _SINGLE * math.sqrt(longest * np.max(lengths))
     fewer, products = centres.astype(np.float32), np.empty((4, k), np.float32)
-    count = _open_rows(labels, gaps, shifts, found)
-    found[count : count + 3] = found[max(count - 1, 0)]
+    count = _open_rows(labels, gaps, shifts, unsettled)
+    unsettled[count : count + 3] = unsettled[max(count - 1, 0)]
     for start in range(0, count, 4):
-        _multiply(single, found[start : start + 4], fewer, products)
+        _multiply(single, unsettled[start : start + 4], fewer, products)
         for t in range(min(4, count - start)):
-            i = found[start + t]
+            i = unsettled[start + t]
             own = labels[i]
             for a in range(k):
                 squares[a] = norms[i] + lengths[a] - 2.0 * products[t, a]
@@ -164,14 +164,14 @@ def lloyd(rows, norms, centres, tolerance, most_iterations, labels):
     """
     n, p = rows.shape
     k, longest = centres.shape[0], np.max(norms)
-    single, gaps, found = rows.astype(np.float32), np.zeros(n), np.empty(n + 3, np.int64)
+    single, gaps, unsettled = rows.astype(np.float32), np.zeros(n), np.empty(n + 3, np.int64)
     sums, counts, shifts = np.zeros((k, p)), np.zeros(k, np.int64), np.zeros(k)
     labels[:] = -1
     strict, iterations = False, 0
     for _ in range(most_iterations):
         iterations += 1
         changed = _assign(
-            rows, single, norms, longest, centres, labels, gaps, shifts, sums, counts, found
+            rows, single, norms, longest, centres, labels, gaps, shifts, sums, counts, unsettled
         )
         if changed == 0 or iterations % _AGAIN == 0:
             _sum_again(rows, labels, sums)
@@ -183,7 +183,9 @@ def lloyd(rows, norms, centres, tolerance, most_iterations, labels):
         if np.sum(shifts * shifts) <= tolerance:
             break
     if not strict:
-        _assign(rows, single, norms, longest, centres, labels, gaps, shifts, sums, counts, found)
+        _assign(
+            rows, single, norms, longest, centres, labels, gaps, shifts, sums, counts, unsettled
+        )
     inertia = 0.0
     for i in range(n):
         inertia += _square(rows[i], centres[labels[i]])

@@ -236,11 +236,11 @@ def _moments(summed: Floats, products: Floats) -> dict[str, Floats]:
     count, (sums, squares) = summed[..., 0], np.split(summed[..., 1:], 2, axis=-1)
     with np.errstate(invalid="ignore"):  # of no rows at all
         mean, square = sums / count[..., None], squares / count[..., None]
-    found = {"count": count, "mean": mean, "square": square, "variance": square - mean**2}
+    moments = {"count": count, "mean": mean, "square": square, "variance": square - mean**2}
     if products.ndim == mean.ndim + 1 and products.size:
         around = count[..., None, None] * mean[..., :, None] * mean[..., None, :]
-        found["scatter"] = np.subtract(products[..., 1:, 1:], around, out=around)
-    return found
+        moments["scatter"] = np.subtract(products[..., 1:, 1:], around, out=around)
+    return moments
 
 
 def _class_products(

@@ -70,7 +70,7 @@ def _best_of_feature(keys, count, numbers, lows, highs, mass, min_leaf, best):
     for c in range(highs.shape[0]):
         lows[c] = 0.0
         square_right += highs[c] * highs[c]
-    found, top, rank = False, best[0], keys[0] >> np.uint64(32)
+    improved, top, rank = False, best[0], keys[0] >> np.uint64(32)
     before = numbers[rank]
     for i in range(count):
         at = keys[i] >> np.uint64(32)
@@ -82,7 +82,7 @@ def _best_of_feature(keys, count, numbers, lows, highs, mass, min_leaf, best):
                 gini_right = 1.0 - square_right / (right * right)
                 gain = -right * gini_right - left * gini_left
                 if gain > top:
-                    found, top = True, gain
+                    improved, top = True, gain
                     best[0], best[1], best[3] = gain, i, at
                     best[2] = np.float64(before) / 2.0 + np.float64(value) / 2.0
                     best[4], best[5], best[6] = gini_left, gini_right, left
@@ -94,7 +94,7 @@ def _best_of_feature(keys, count, numbers, lows, highs, mass, min_leaf, best):
         lows[c] += weight
         highs[c] -= weight
         left += weight
-    return found
+    return improved
 
 
 @compiled()
@@ -119,16 +119,18 @@ def _searched(table, rows, total, mass, features, known, limits, state, room, be
     ranks, numbers, n_digits, load = table
     features, constants = features
     keys, spare, lows, highs = room
-    best[0], asked, count = -np.inf, -1, rows.shape[0]
-    last, visited, found, drawn = ranks.shape[0], 0, 0, 0
-    while last > known + found and (visited < limits[0] or visited <= found + drawn):
+    best[0], best_feature, count = -np.inf, -1, rows.shape[0]
+    last, visited, new_constants, drawn = ranks.shape[0], 0, 0, 0
+    while last > known + new_constants and (
+        visited < limits[0] or visited <= new_constants + drawn
+    ):
         visited += 1
-        place = _drawn(drawn, last - found, state)
+        place = _drawn(drawn, last - new_constants, state)
         if place < known:
             features[drawn], features[place] = features[place], features[drawn]
             drawn += 1
             continue
-        place += found
+        place += new_constants
         f = features[place]
         for i in range(count):
             row = rows[i]
@@ -136,18 +138,18 @@ def _searched(table, rows, total, mass, features, known, limits, state, room, be
         ordered = _sorted_keys(keys, spare, count, n_digits)
         lowest = numbers[f, ordered[0] >> np.uint64(32)]
         if numbers[f, ordered[count - 1] >> np.uint64(32)] <= lowest + _TIE:
-            other = known + found
+            other = known + new_constants
             features[place], features[other] = features[other], features[place]
-            found += 1
+            new_constants += 1
             continue
         last -= 1
         features[last], features[place] = features[place], features[last]
         highs[:] = total
         if _best_of_feature(ordered, count, numbers[f], lows, highs, mass, limits[3], best):
-            asked = f
+            best_feature = f
     features[:known] = constants[:known]
-    constants[known : known + found] = features[known : known + found]
-    return asked, known + found
+    constants[known : known + new_constants] = features[known : known + new_constants]
+    return best_feature, known + new_constants
 
 
 @compiled()
@@ -199,7 +201,7 @@ def grow_tree(table, rows, seed, limits, min_decrease, nodes, values):
     while height:
         height -= 1
         start, end, depth, parent, known = stack[height]
-        node, count, own, asked = n_nodes, end - start, impurities[height], -1
+        node, count, own, chosen = n_nodes, end - start, impurities[height], -1
         n_nodes, deepest = n_nodes + 1, max(deepest, depth)
         mass = _weighed(load, rows[start:end], total)
         # A left child is grown right after its parent.
@@ -208,20 +210,20 @@ def grow_tree(table, rows, seed, limits, min_decrease, nodes, values):
         elif parent >= 0:
             right[parent] = node
         if depth < limits[1] and count >= limits[2] and own > _EPSILON:
-            asked, known = _searched(
+            chosen, known = _searched(
                 table, rows[start:end], total, mass, features, known, limits, state, room, best
             )
-        if asked >= 0:
+        if chosen >= 0:
             gain = own - ((mass - best[6]) / mass * best[5]) - (best[6] / mass * best[4])
-            asked = -1 if mass / whole * gain + _EPSILON < min_decrease else asked
+            chosen = -1 if mass / whole * gain + _EPSILON < min_decrease else chosen
         impurity[node], counts[node], masses[node] = own, count, mass
         values[node] = total / mass
         left[node], right[node], feature[node], threshold[node], gaps[node] = -1, -1, -2, -2.0, 0
-        if asked < 0:
+        if chosen < 0:
             continue
-        feature[node], threshold[node], edge = asked, best[2], start + np.int64(best[1])
+        feature[node], threshold[node], edge = chosen, best[2], start + np.int64(best[1])
         gaps[node] = edge - start > end - edge
-        _parted(ranks[asked], rows[start:end], np.uint32(best[3]))
+        _parted(ranks[chosen], rows[start:end], np.uint32(best[3]))
         stack[height, :] = edge, end, depth + 1, node, known
         stack[height + 1, :] = start, edge, depth + 1, node, known
         impurities[height], impurities[height + 1] = best[5], best[4]

@@ -85,7 +85,7 @@ def grid_cells(columns, rows, edges, centre, half_width, raw, slack, cells):
 
 
 @compiled()
-def count_cells(cells, asked, node, edges, codes, values, counts):
+def count_cells(cells, splits, node, edges, codes, values, counts):
     """Add each row's values to its node's and cell's, tree by tree.
 
     ``asked`` is each tree's row of ``cells``, ``node`` where its rows are; ``values``, a kind a
@@ -94,8 +94,8 @@ def count_cells(cells, asked, node, edges, codes, values, counts):
     """
     m, _, _, width, q = counts.shape
     for i in range(m):
-        for tree in range(asked.shape[0]):
-            total, here, cell = counts[i, tree].reshape(-1), node[tree], cells[asked[tree]]
+        for tree in range(splits.shape[0]):
+            total, here, cell = counts[i, tree].reshape(-1), node[tree], cells[splits[tree]]
             for j in range(values.shape[0]):
                 for k in range(edges[i], edges[i + 1]):
                     # Unsigned: a signed place is first asked whether it counts from the end.
@@ -103,14 +103,14 @@ def count_cells(cells, asked, node, edges, codes, values, counts):
 
 
 @compiled()
-def descend_level(columns, rows, edges, asked, thresholds, slack, node, doubtful):
+def descend_level(columns, rows, edges, splits, thresholds, slack, node, doubtful):
     """Send each row on to its child, and note of whom rounding decides.
 
     ``thresholds`` are those of the level, of shape (candidates, trees, nodes).
     """
     for i in range(doubtful.shape[0]):
-        for tree in range(asked.shape[0]):
-            column, near, here = columns[asked[tree]], slack[i, asked[tree]], node[tree]
+        for tree in range(splits.shape[0]):
+            column, near, here = columns[splits[tree]], slack[i, splits[tree]], node[tree]
             own, close = thresholds[i, tree], False
             for k in range(edges[i], edges[i + 1]):
                 gap = column[rows[k]] - own[here[k]]
@@ -132,14 +132,14 @@ def sum_leaves(leaves, edges, codes, values, sums):
 
 
 @compiled()
-def mean_squares(columns, rows, edges, asked, thresholds, values):
+def mean_squares(columns, rows, edges, splits, thresholds, values):
     """Mean square, for each candidate, of its trees' average distance from equal probabilities.
 
     ``asked`` is the row of ``columns`` for each tree and level, ``values`` the leaves' class
     probabilities, of shape (candidates, trees, leaves, classes).
     """
     m, n_trees, n_leaves, n_classes = values.shape
-    found, node = np.empty(m), np.empty(_BLOCK, np.uint32)
+    squares, node = np.empty(m), np.empty(_BLOCK, np.uint32)
     for i in range(m):
         total = 0.0
         for start in range(edges[i], edges[i + 1], _BLOCK):
@@ -148,8 +148,8 @@ def mean_squares(columns, rows, edges, asked, thresholds, values):
             for tree in range(n_trees):
                 node[:] = 0
                 own = thresholds[i, tree]
-                for level in range(asked.shape[1]):
-                    column = columns[asked[tree, level]]
+                for level in range(splits.shape[1]):
+                    column = columns[splits[tree, level]]
                     for k in range(stop - start):
                         above = column[rows[start + k]] > own[node[k]]
                         node[k] = 2 * node[k] + (2 if above else 1)
@@ -160,5 +160,5 @@ def mean_squares(columns, rows, edges, asked, thresholds, values):
             for k in range(stop - start):
                 for j in range(n_classes):
                     total += sums[k, j] * sums[k, j]
-        found[i] = total / (n_trees * n_trees * (edges[i + 1] - edges[i]) * n_classes)
-    return found
+        squares[i] = total / (n_trees * n_trees * (edges[i + 1] - edges[i]) * n_classes)
+    return squares

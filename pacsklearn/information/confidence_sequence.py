@@ -67,7 +67,7 @@ def confidence_sequence(n_successes: int, n_trials: int, level: float) -> tuple[
     def least(successes: int) -> float:
         """Smallest probability of ``successes`` that is left."""
         share = successes / trials
-        found = brentq(partial(beyond, successes), 1e-300, share, xtol=1e-300, rtol=1e-12)
-        return float(found) * (1 - _SLACK)
+        root = brentq(partial(beyond, successes), 1e-300, share, xtol=1e-300, rtol=1e-12)
+        return float(root) * (1 - _SLACK)
 
     return (least(right) if right else 0.0), (1 - least(wrong) if wrong else 1.0)

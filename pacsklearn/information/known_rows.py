@@ -87,7 +87,7 @@ def _drawn(tables: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
     Leaving the last known unit out joins classes in pairs.
     """
     n_draws, n_units, _ = tables.shape
-    found = np.ones((n_draws, most + 1))
+    success = np.ones((n_draws, most + 1))
     top = min(most, n_units - 1)
     codes = np.tensordot(1 << np.arange(top)[::-1], tables[:, :top], axes=(0, 1))
     codes += np.arange(n_draws)[:, None] << top  # no class has candidates of several draws
@@ -97,14 +97,14 @@ def _drawn(tables: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
     apart = joined @ signed
     for k in range(top, -1, -1):
         far = np.abs(apart).reshape(n_draws, -1).sum(axis=1)
-        found[:, k] = (1 + far / apart.shape[1]) / 2
+        success[:, k] = (1 + far / apart.shape[1]) / 2
         apart = apart[::2] + apart[1::2]
-    return found
+    return success
 
 
 def _along(table: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
     """Average success over the units that follow, after each number of known ones; 1 if none do."""
-    found = np.ones(most + 1)
+    success = np.ones(most + 1)
     classes = np.zeros(prior.size, dtype=np.int64)
     others = table.astype(np.float64)
     for k in range(min(most + 1, len(table))):
@@ -112,8 +112,8 @@ def _along(table: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
             classes = _refined(classes, table[k - 1])
         weighed = _weighed(prior, classes)
         inside = others[k : k + _OTHERS] @ weighed
-        found[k] = np.maximum(inside, weighed.sum(axis=0) - inside).sum(axis=1).mean()
-    return found
+        success[k] = np.maximum(inside, weighed.sum(axis=0) - inside).sum(axis=1).mean()
+    return success
 
 
 def _of_pairs(signed: Floats) -> float:

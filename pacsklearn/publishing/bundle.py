@@ -217,13 +217,13 @@ def _guarantee(members: dict[str, bytes]) -> Guarantee | PufferfishGuarantee:
     document = _document(members, Names.GUARANTEE)
     kind = PufferfishGuarantee if "aggregation" in document else Guarantee
     try:
-        found = kind.from_json(members[Names.GUARANTEE].decode())
-        said = json.loads(canonical_json(found.to_dict()))
+        guarantee = kind.from_json(members[Names.GUARANTEE].decode())
+        stated = json.loads(canonical_json(guarantee.to_dict()))
     except (TypeError, ValueError):
         raise BundleError("The guarantee cannot be read.") from None
-    if said != document:
+    if stated != document:
         raise BundleError("The guarantee's figures do not follow from its own numbers.")
-    return found
+    return guarantee
 
 
 def _document(members: dict[str, bytes], name: str) -> dict[str, Any]:

@@ -48,16 +48,18 @@ def checked_about(about: Mapping[str, Any] | None) -> dict[str, str]:
     ValueError
         When a name is not one of :data:`ABOUT`, or its text is none.
     """
-    found = dict(about or {})
-    for name, text in found.items():
+    description = dict(about or {})
+    for name, text in description.items():
         if name not in ABOUT:
             raise ValueError(f"about may say {', '.join(ABOUT)}; got {name!r}.")
         if not isinstance(text, str):
             raise ValueError(f"about[{name!r}] must be a text, got {type(text).__name__}.")
     # It goes into the metadata of the card, where a text could add entries of its own.
-    if "license" in found and not re.fullmatch(r"[A-Za-z0-9.+-]{1,64}", found["license"]):
+    if "license" in description and not re.fullmatch(
+        r"[A-Za-z0-9.+-]{1,64}", description["license"]
+    ):
         raise ValueError("about['license'] must be an identifier, such as cc-by-4.0.")
-    return found
+    return description
 
 
 def model_card(

@@ -72,7 +72,7 @@ def _component(name: str, version: str) -> dict[str, str]:
 
 def _needed(names: Iterable[str]) -> dict[str, str]:
     """Version of each distribution that is installed here, and of what they require."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     seen: set[str] = set()
     waiting = list(names)
     while waiting:
@@ -84,7 +84,7 @@ def _needed(names: Iterable[str]) -> dict[str, str]:
             distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:  # for another platform or an older Python
             continue
-        found[name] = distribution.version
+        versions[name] = distribution.version
         always = [one for one in distribution.requires or () if "extra ==" not in one]
         waiting += [match.group() for one in always if (match := _NAME.match(one))]
-    return found
+    return versions

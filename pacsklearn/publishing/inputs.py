@@ -34,9 +34,9 @@ def model_schema(model: Any) -> Schema | None:
     """Public codebook of the table a model reads, if it has one."""
     for part in model_parts(model):
         for name in ("schema_", "schema"):
-            found = getattr(part, name, None)
-            if isinstance(found, Schema):
-                return found
+            schema = getattr(part, name, None)
+            if isinstance(schema, Schema):
+                return schema
     return None
 
 
@@ -54,10 +54,10 @@ def model_inputs(model: Any) -> dict[str, Any]:
         ``columns`` is a Table Schema: the public codebook where the model has one, the names of
         the features otherwise. ``methods`` and ``classes`` say what comes out.
     """
-    found = next((part for part in model_parts(model) if hasattr(part, "n_features_in_")), model)
-    names = getattr(found, "feature_names_in_", None)
+    first = next((part for part in model_parts(model) if hasattr(part, "n_features_in_")), model)
+    names = getattr(first, "feature_names_in_", None)
     if names is None:
-        names = [f"x{place}" for place in range(getattr(found, "n_features_in_", 0))]
+        names = [f"x{place}" for place in range(getattr(first, "n_features_in_", 0))]
     schema = model_schema(model)
     columns = (
         {"fields": [{"name": str(name), "type": "number"} for name in names]}

@@ -110,12 +110,14 @@ def from_file(content: bytes) -> Any:
             for node in nodes
             if node.get("__loader__") == "TypeNode"
         }
-        asked = set(skops.io.get_untrusted_types(data=content))
+        untrusted = set(skops.io.get_untrusted_types(data=content))
     except BundleError as error:
         raise BundleError(f"The model's file is not as it was written: {error}.") from None
     except Exception as error:  # noqa: BLE001 - whatever a hostile file raises, it is refused
         raise BundleError(f"The model's file cannot be read ({type(error).__name__}).") from None
-    strange = sorted(kinds - _NODES) or sorted(types - _NO_TYPES) or sorted(asked - set(TRUSTED))
+    strange = (
+        sorted(kinds - _NODES) or sorted(types - _NO_TYPES) or sorted(untrusted - set(TRUSTED))
+    )
     if strange:
         raise BundleError(
             f"The model's file asks for {strange[0][:80]!r}, which no released model needs; it was "

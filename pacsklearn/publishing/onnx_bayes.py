@@ -38,8 +38,8 @@ def categorical_graph(model: Any) -> Any:
     for place, table in enumerate(model.feature_log_prob_):
         code = graph.node("Gather", codes, np.array([place]), axis=1)
         known = graph.constant(np.ascontiguousarray(np.asarray(table, dtype=np.float64).T))
-        found = graph.node("Gather", known, code, axis=0)  # (rows, 1, classes)
-        scores.append(graph.node("Squeeze", found, np.array([1])))
+        likelihood = graph.node("Gather", known, code, axis=0)  # (rows, 1, classes)
+        scores.append(graph.node("Squeeze", likelihood, np.array([1])))
     total = graph.sum(scores)
     count = len(model.classes_)
     graph.labels(total, model.classes_)

@@ -59,8 +59,8 @@ def several_targets_graph(model: Any) -> Any:
         mixed, moved = (share @ weights)[None], np.atleast_1d(share @ shift)
     graph = OnnxGraph()
     rows = graph.input("X", DOUBLE, _width(model))
-    told = graph.node("Add", graph.matrix(rows, mixed.T), moved[None])
-    graph.output(told, "variable", DOUBLE, [None, len(mixed)])
+    predictions = graph.node("Add", graph.matrix(rows, mixed.T), moved[None])
+    graph.output(predictions, "variable", DOUBLE, [None, len(mixed)])
     return graph.model("several_regressions")
 
 
@@ -107,10 +107,10 @@ def _chances(graph: OnnxGraph, scores: str, members: Any) -> str:
 
 def _stacked(members: Any, width: int) -> tuple[Floats, Floats]:
     """Weights of shape (members, columns) and shifts of members with one score each."""
-    found = [_linear(member, width) for member in members]
-    if any(len(weights) != 1 for weights, _ in found):
+    maps = [_linear(member, width) for member in members]
+    if any(len(weights) != 1 for weights, _ in maps):
         raise NotImplementedError("members with several scores")
-    return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
+    return np.concatenate([one for one, _ in maps]), np.concatenate([one for _, one in maps])
 
 
 def _linear(member: Any, width: int) -> tuple[Floats, Floats]:

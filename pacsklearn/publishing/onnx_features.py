@@ -80,17 +80,17 @@ def power_graph(model: Any) -> Any:
     graph = OnnxGraph()
     rows = graph.input("X", DOUBLE, model.n_features_in_)
     if model.method == "box-cox":
-        told = _risen(graph, rows, powers)
+        values = _risen(graph, rows, powers)
     else:
         one, zero = np.float64(1), np.float64(0)
         above = _risen(graph, graph.node("Add", graph.node("Max", rows, zero), one), powers)
         below = _risen(graph, graph.node("Sub", one, graph.node("Min", rows, zero)), 2 - powers)
-        told = graph.node("Sub", above, below)
+        values = graph.node("Sub", above, below)
     if model.standardize:
         scaler = model._scaler
-        centred = graph.node("Sub", told, np.asarray(scaler.mean_, dtype=np.float64)[None])
-        told = graph.node("Div", centred, np.asarray(scaler.scale_, dtype=np.float64)[None])
-    graph.output(told, "variable", DOUBLE, [None, model.n_features_in_])
+        centred = graph.node("Sub", values, np.asarray(scaler.mean_, dtype=np.float64)[None])
+        values = graph.node("Div", centred, np.asarray(scaler.scale_, dtype=np.float64)[None])
+    graph.output(values, "variable", DOUBLE, [None, model.n_features_in_])
     return graph.model("powers")
 
 

@@ -113,20 +113,20 @@ def largest_difference(model: Any, content: bytes) -> tuple[float, int]:
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     table = probe_rows(model)
     given = runtime_inputs(table, [one.name for one in session.get_inputs()], model_schema(model))
-    told = dict(
+    outputs = dict(
         zip([one.name for one in session.get_outputs()], session.run(None, given), strict=True)
     )
     apart = 0.0
-    for name, found in told.items():
-        found_here = _expected(model, name)(table)
+    for name, output in outputs.items():
+        reference = _expected(model, name)(table)
         # ONNX knows dense outputs only.
-        dense = found_here.toarray() if hasattr(found_here, "toarray") else found_here
+        dense = reference.toarray() if hasattr(reference, "toarray") else reference
         expected = np.asarray(dense)
         if name == "label" and expected.dtype.kind != "f":
-            same = np.array_equal(np.ravel(found).astype(str), np.ravel(expected).astype(str))
+            same = np.array_equal(np.ravel(output).astype(str), np.ravel(expected).astype(str))
             apart = max(apart, 0.0 if same else np.inf)
             continue
-        numbers = np.asarray(found, dtype=np.float64).reshape(expected.shape)
+        numbers = np.asarray(output, dtype=np.float64).reshape(expected.shape)
         size = max(float(np.abs(expected).max()), 1e-300)
         apart = max(apart, float(np.abs(numbers - expected).max()) / size)
     return apart, len(table)

@@ -17,8 +17,8 @@ def forest_graph(forest: Any) -> Any:
     graph = OnnxGraph()
     n_trees, n_nodes = forest.features_.shape
     rows = graph.input("X", DOUBLE, forest.n_features_in_)
-    asked = graph.node("Gather", rows, forest.features_.ravel().astype(np.int64), axis=1)
-    above = graph.node("Greater", asked, forest.thresholds_.ravel()[None])
+    values = graph.node("Gather", rows, forest.features_.ravel().astype(np.int64), axis=1)
+    above = graph.node("Greater", values, forest.thresholds_.ravel()[None])
     turns = graph.node(
         "Reshape",
         graph.node("Cast", above, to=1),

@@ -61,8 +61,10 @@ def additive_graph(model: Any) -> Any:
             before = graph.node("Mul", code, np.array(size, dtype=np.int64)) if code else ""
             code = graph.node("Add", before, level) if before else level
         table = np.ascontiguousarray(weights[start : start + term.n_levels])
-        found = graph.node("Gather", graph.constant(table), code, axis=0)  # (rows, 1, scores)
-        scores.append(graph.node("Squeeze", found, np.array([1])))
+        contribution = graph.node(
+            "Gather", graph.constant(table), code, axis=0
+        )  # (rows, 1, scores)
+        scores.append(graph.node("Squeeze", contribution, np.array([1])))
         start += term.n_levels
     total = graph.sum(scores)
     classes = getattr(model, "classes_", None)

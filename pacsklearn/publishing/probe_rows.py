@@ -56,25 +56,27 @@ def runtime_inputs(table: Any, names: Sequence[str], schema: Schema | None) -> d
     import pandas as pd
 
     assert schema is not None
-    found = {}
+    inputs = {}
     for name in names:
         column, values = schema[name], table[name].to_numpy()
         if column.kind in ("number", "date"):
             read = as_days if column.kind == "date" else as_numbers
             numbers, strange = read(values, column.missing)
-            found[name] = np.where(strange, np.inf, numbers)[:, None]
+            inputs[name] = np.where(strange, np.inf, numbers)[:, None]
         else:
             texts = ["" if pd.isna(value) else key_of(value) for value in values.tolist()]
-            found[name] = np.array(texts, dtype=object)[:, None]
-    return found
+            inputs[name] = np.array(texts, dtype=object)[:, None]
+    return inputs
 
 
 def _codes(model: Any) -> list[Any] | None:
     """Numbers that each column may be, where the model reads nothing else."""
     for part in model_parts(model):
-        found = getattr(part, "categories_", None)
-        if found is not None and all(np.asarray(one).dtype.kind in "biuf" for one in found):
-            return [np.asarray(one) for one in found]
+        categories = getattr(part, "categories_", None)
+        if categories is not None and all(
+            np.asarray(one).dtype.kind in "biuf" for one in categories
+        ):
+            return [np.asarray(one) for one in categories]
         counts = getattr(part, "n_categories_", None)
         if counts is not None:
             return [np.arange(int(count)) for count in counts]

@@ -89,7 +89,7 @@ def bundle_content(
     """What :func:`publish` writes, with the same parameters and errors."""
     if onnx not in _ONNX:
         raise ValueError(f"onnx must be {', '.join(map(repr, _ONNX))}, got {onnx!r}.")
-    said = checked_about(about)
+    description = checked_about(about)
     signer = None if key is None else private_key(key)
     model = released_model(source)
     guarantee = getattr(model, GUARANTEE)
@@ -100,9 +100,9 @@ def bundle_content(
         if onnx == "required" and exported.content is None:
             raise BundleError(f"There is no ONNX file of this model: {exported.note}.")
     markdown, page = model_card(
-        model, guarantee, inputs, said, has_onnx=exported.content is not None
+        model, guarantee, inputs, description, has_onnx=exported.content is not None
     )
-    title = said.get("title") or type(model).__name__
+    title = description.get("title") or type(model).__name__
     members = {
         Names.MODEL: to_file(model),
         Names.GUARANTEE: canonical_json(_plain(guarantee.to_dict())),

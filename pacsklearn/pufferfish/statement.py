@@ -54,7 +54,7 @@ _DRAWN_SOURCES = (
 )
 
 
-class _Found(Protocol):
+class _Calibrated(Protocol):
     """What a statement is made from: a calibrated scenario."""
 
     @property
@@ -67,7 +67,7 @@ class _Found(Protocol):
     def profile(self) -> SliceProfile: ...
 
 
-def pufferfish_guarantee(calibrated: _Found, **facts: Any) -> PufferfishGuarantee:
+def pufferfish_guarantee(calibrated: _Calibrated, **facts: Any) -> PufferfishGuarantee:
     """Guarantee of a sliced release; ``facts`` are fields of it that only the release knows."""
     scenario, worlds, law, profile = (
         calibrated.scenario,
@@ -114,7 +114,7 @@ def pufferfish_guarantee(calibrated: _Found, **facts: Any) -> PufferfishGuarante
     )
 
 
-def _coupling(calibrated: _Found) -> str:
+def _coupling(calibrated: _Calibrated) -> str:
     if not calibrated.scenario.redrawn:
         return "the n-th draws of two secrets, made from the same random numbers"
     return "the best coupling of two secrets' data sets, along each slice"

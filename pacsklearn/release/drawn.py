@@ -200,8 +200,8 @@ class DrawnFunction(DrawnPlan):
 
         def on_subset(members: Members) -> Floats | None:
             def value(_: Stage) -> Floats | None:
-                found = function_value(function, own(members))
-                return found.reshape(-1) if found.shape == values.shape else None
+                output = function_value(function, own(members))
+                return output.reshape(-1) if output.shape == values.shape else None
 
             return attempt(value, fits=True).value
 

@@ -232,7 +232,7 @@ class ReleaseProcedure:
 
     def guarantee_of(
         self,
-        asked: float,
+        requested: float,
         law: Any,
         *,
         noiseless: bool,
@@ -248,7 +248,7 @@ class ReleaseProcedure:
             released = ()
         return self._stated(
             **self._certified(_directions(event) if isinstance(self.space, SecretSpace) else ()),
-            budget=asked if len(own.events) == 1 else own.ceiling,
+            budget=requested if len(own.events) == 1 else own.ceiling,
             spent=self.promised(),
             n_releases=self.n_releases,
             metered=own.spent,

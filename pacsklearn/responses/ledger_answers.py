@@ -55,24 +55,24 @@ class LedgerAnswers:
         first: dict[bytes, int] = {}
         for i, name in enumerate(names):
             first.setdefault(name, i)
-        found = self._found(list(first))
-        return [i for name, i in first.items() if name not in found]
+        stored = self._stored(list(first))
+        return [i for name, i in first.items() if name not in stored]
 
     def answers(self, keys: Sequence[bytes]) -> tuple[list[Any], list[float]]:
         """Values and margins of keys that have an answer."""
         names = [self._table.name(self._responder, key) for key in keys]
-        found = self._found(list(dict.fromkeys(names)))
-        return [found[name][0] for name in names], [found[name][1] for name in names]
+        stored = self._stored(list(dict.fromkeys(names)))
+        return [stored[name][0] for name in names], [stored[name][1] for name in names]
 
-    def _found(self, names: Sequence[bytes]) -> dict[bytes, tuple[Any, float]]:
-        found = {}
+    def _stored(self, names: Sequence[bytes]) -> dict[bytes, tuple[Any, float]]:
+        stored = {}
         for name in names:
             answer = self._held.pop(name, None)
             if answer is not None:
-                found[name] = self._held[name] = answer
-        read = self._table.get(self._responder, [name for name in names if name not in found])
+                stored[name] = self._held[name] = answer
+        read = self._table.get(self._responder, [name for name in names if name not in stored])
         self._hold(read)
-        return found | read
+        return stored | read
 
     def _hold(self, answers: dict[bytes, tuple[Any, float]]) -> None:
         self._held.update(answers)

@@ -53,8 +53,8 @@ class Responders:
         self._account.home.check()
         with self._procedure.lock:
             fitted = joblib.hash((candidates.estimator, dict(candidates.options.fit_params)))
-            asked = (kind.answers, kind.value_range, kind.prior)
-            name = joblib.hash((fitted, query_budget, max_answers, *asked))
+            settings = (kind.answers, kind.value_range, kind.prior)
+            name = joblib.hash((fitted, query_budget, max_answers, *settings))
             if name not in self._responders:
                 step = self._step_budget(query_budget, max_answers)
                 if fitted not in self._models:

@@ -61,11 +61,11 @@ class ApiKeys:
 
     def rotate(self, name: str, days: float, grace: float) -> tuple[str, str]:
         """Make a key for the same caller; the old one ends after ``grace`` seconds."""
-        found = self.record(name)
-        if found is None:
+        record = self.record(name)
+        if record is None:
             raise Problem("not-found", "There is no valid key of this name.")
-        self._update(name, expires=min(found["expires"], time.time() + grace))
-        return self.issue(found["user"], found["project"], found["scopes"], days)
+        self._update(name, expires=min(record["expires"], time.time() + grace))
+        return self.issue(record["user"], record["project"], record["scopes"], days)
 
     def revoke(self, name: str) -> None:
         """End a key now."""

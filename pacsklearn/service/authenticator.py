@@ -74,9 +74,9 @@ class Authenticator:
         if name:
             return await self._by_key(request, name, secret)
         if self._oidc is not None:
-            found = await asyncio.to_thread(self._oidc.caller, shown)
-            if found is not None:
-                return found
+            caller = await asyncio.to_thread(self._oidc.caller, shown)
+            if caller is not None:
+                return caller
         raise self._refused(request)
 
     async def _by_key(self, request: Request, name: str, secret: str) -> Caller:

@@ -91,10 +91,10 @@ class Catalog:
         query = sa.select(c.name, c.facts, c.created).order_by(c.name)
         with self._database.reading() as connection:
             rows = connection.execute(query if name is None else query.where(c.name == name)).all()
-        found = []
+        states = []
         for row in rows:
             ledger = self.ledger(row.name)
-            found.append(
+            states.append(
                 {
                     "name": row.name,
                     **json.loads(row.facts),
@@ -104,7 +104,7 @@ class Catalog:
                     "remaining": ledger.remaining,
                 }
             )
-        return found
+        return states
 
     def ledger(self, dataset: str) -> Any:
         """Ledger of a data set."""

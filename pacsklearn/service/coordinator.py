@@ -124,7 +124,7 @@ class Coordinator:
         caller.need("ask")
         (self._previews if ask.dry_run else self._requests).take(caller.user)
         future = self._desk(name).ask(ask)
-        future.add_done_callback(lambda told: self._count(name, ask, told))
+        future.add_done_callback(lambda done: self._count(name, ask, done))
         return future
 
     def model(self, name: str) -> dict[str, Any]:
@@ -212,11 +212,11 @@ class Coordinator:
         """Model that is answering."""
         return self._desk(name).model
 
-    def _count(self, name: str, ask: Ask, told: Future[dict[str, Any]]) -> None:
-        if told.cancelled():
+    def _count(self, name: str, ask: Ask, done: Future[dict[str, Any]]) -> None:
+        if done.cancelled():
             self.metrics.requests.labels(name, "gone").inc()
             return
-        error = told.exception()
+        error = done.exception()
         outcome = "answered" if error is None else problem_of(error).kind
         self.metrics.requests.labels(name, outcome).inc()
         if error is None and not ask.dry_run:

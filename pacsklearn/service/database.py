@@ -111,23 +111,23 @@ class ServiceDatabase:
         Each new holder gets a larger token. The local end is counted from before the database was
         asked, so it is never after the one that others see.
         """
-        asked = time.monotonic()
+        requested = time.monotonic()
         with self._lock, self._to_write() as connection:
-            found = connection.execute(
+            lease = connection.execute(
                 sa.select(LEASES).where(LEASES.c.name == _LEASE).with_for_update()
             ).one()
             now = self._now(connection)
-            mine = found.token == self._token
-            if not mine and found.until > now:
+            mine = lease.token == self._token
+            if not mine and lease.until > now:
                 self._token = None
                 return False
-            token = found.token if mine else found.token + 1
+            token = lease.token if mine else lease.token + 1
             connection.execute(
                 sa.update(LEASES)
                 .where(LEASES.c.name == _LEASE)
                 .values(holder=holder, token=token, until=now + seconds)
             )
-        self._token, self._until = token, asked + seconds
+        self._token, self._until = token, requested + seconds
         return True
 
     def release(self) -> None:

@@ -15,13 +15,13 @@ from pacsklearn.service.members import Members
 from pacsklearn.service.quotas import Quotas
 from pacsklearn.service.tables import KEYS
 
-__all__ = ["CURATOR", "found_curator", "found_demo"]
+__all__ = ["CURATOR", "register_curator", "register_demo"]
 
 CURATOR: Final = "curator"
 _DAYS: Final = 365.0
 
 
-def found_curator(coordinator: Coordinator, path: Path) -> bool:
+def register_curator(coordinator: Coordinator, path: Path) -> bool:
     """Write the first curator's key to a file that only its owner can read.
 
     Returns
@@ -43,7 +43,7 @@ def found_curator(coordinator: Coordinator, path: Path) -> bool:
     return True
 
 
-def found_demo(coordinator: Coordinator) -> str:
+def register_demo(coordinator: Coordinator) -> str:
     """Register public data, fit and publish a model of it, and let one user in.
 
     Returns

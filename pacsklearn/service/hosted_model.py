@@ -157,7 +157,7 @@ class HostedModel:
         shares, later = self._shares(asks, names)
         for i, share in list(shares.items()):
             if not share.new:
-                replies[i] = self._told_before(share)
+                replies[i] = self._paid_before(share)
                 del shares[i]
         for i, reply in self._answer_new(asks, shares).items():
             replies[i] = reply
@@ -187,7 +187,7 @@ class HostedModel:
             shares[i] = Share(caller.user, caller.project, 0.0, own, new, asks[i].key, asks[i].body)
         return shares, later
 
-    def _told_before(self, share: Share) -> dict[str, Any] | Exception:
+    def _paid_before(self, share: Share) -> dict[str, Any] | Exception:
         """Reply of rows that the caller has paid for."""
         with self._database.reading() as connection:
             try:

@@ -54,8 +54,8 @@ class LocalLink(Link):
         self, what: str, caller: Caller | None = None, content: bytes = b"", **facts: Any
     ) -> Any:
         try:
-            found = await asyncio.to_thread(self._operation(what), caller, facts, content)
-            return await asyncio.wrap_future(found) if isinstance(found, Future) else found
+            reply = await asyncio.to_thread(self._operation(what), caller, facts, content)
+            return await asyncio.wrap_future(reply) if isinstance(reply, Future) else reply
         except Exception as error:  # noqa: BLE001 - whatever it is, it leaves as a problem
             raise problem_of(error) from None
 
@@ -170,14 +170,14 @@ async def serve_links(path: str, operation: Callable[[str], Operation]) -> async
 async def _reply(
     local: LocalLink, writer: asyncio.StreamWriter, header: dict[str, Any], content: bytes
 ) -> None:
-    told: dict[str, Any] = {"number": header["number"]}
+    frame: dict[str, Any] = {"number": header["number"]}
     try:
         caller = None if header["caller"] is None else Caller.from_dict(header["caller"])
-        told["reply"] = await local.ask(header["what"], caller, content, **header["facts"])
+        frame["reply"] = await local.ask(header["what"], caller, content, **header["facts"])
     except Problem as problem:
-        told["problem"] = problem.document()
+        frame["problem"] = problem.document()
     try:
-        _send(writer, told, b"")
+        _send(writer, frame, b"")
         await writer.drain()
     except OSError:
         writer.close()

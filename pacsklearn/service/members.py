@@ -37,10 +37,10 @@ class Members:
     def get(self, kind: str, name: str) -> dict[str, Any] | None:
         """Facts of a user or a project."""
         c = USERS.c
-        found = self._connection.execute(
+        facts = self._connection.execute(
             sa.select(c.facts).where(c.kind == kind, c.name == name)
         ).scalar_one_or_none()
-        return None if found is None else {"name": name, **json.loads(found)}
+        return None if facts is None else {"name": name, **json.loads(facts)}
 
     def need(self, kind: str, name: str) -> None:
         """Refuse one that is not there."""

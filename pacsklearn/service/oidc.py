@@ -67,8 +67,8 @@ class OidcVerifier:
             claims.get(self._settings.user_claim),
             claims.get(self._settings.project_claim),
         )
-        said = claims.get(self._settings.scope_claim, "")
-        scopes = said.split() if isinstance(said, str) else said
+        claimed = claims.get(self._settings.scope_claim, "")
+        scopes = claimed.split() if isinstance(claimed, str) else claimed
         if not isinstance(user, str) or not user or not isinstance(scopes, list):
             return None
         granted = frozenset(each for each in scopes if each in SCOPES)

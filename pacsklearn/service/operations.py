@@ -41,10 +41,10 @@ class Operations:
 
     def __call__(self, what: str) -> Operation:
         """Operation of a name."""
-        found = getattr(self, f"do_{what}", None)
-        if found is None:
+        operation = getattr(self, f"do_{what}", None)
+        if operation is None:
             raise Problem("not-found", "There is no such operation.")
-        return found
+        return operation
 
     # The planes of callers
 
@@ -340,9 +340,9 @@ def _known(caller: Caller | None) -> Caller:
 
 
 def _curator(caller: Caller | None) -> Caller:
-    found = _known(caller)
-    found.need("curate")
-    return found
+    known = _known(caller)
+    known.need("curate")
+    return known
 
 
 def _days(days: float) -> float:

@@ -42,17 +42,17 @@ class Signature:
     @classmethod
     def of(cls, table: Mapping[str, NDArray[Any]]) -> Signature:
         """What a model of these columns reads: doubles, where all are numbers."""
-        found = cls.exact(table)
-        if "text" in found.kinds:
-            return found
-        return cls(found.names, ("number",) * len(found.names))
+        exact = cls.exact(table)
+        if "text" in exact.kinds:
+            return exact
+        return cls(exact.names, ("number",) * len(exact.names))
 
     @classmethod
     def exact(cls, table: Mapping[str, NDArray[Any]]) -> Signature:
         """Columns as they are."""
         kinds = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
-        found = [kinds.get(np.asarray(column).dtype.kind, "text") for column in table.values()]
-        return cls(tuple(table), tuple(found))
+        of_columns = [kinds.get(np.asarray(column).dtype.kind, "text") for column in table.values()]
+        return cls(tuple(table), tuple(of_columns))
 
     @property
     def is_matrix(self) -> bool:
@@ -154,15 +154,15 @@ class Signature:
         """Columns that :meth:`packed` wrote."""
         end = 8 + int.from_bytes(content[:8], "little")
         header = json.loads(content[8:end])
-        found: dict[str, NDArray[Any]] = {}
+        columns: dict[str, NDArray[Any]] = {}
         for name, kind in zip(self.names, self.kinds, strict=True):
             if kind == "text":
-                found[name] = np.asarray(header["texts"][name], dtype=object)
+                columns[name] = np.asarray(header["texts"][name], dtype=object)
                 continue
             dtype = np.dtype(_DTYPES[kind])
-            found[name] = np.frombuffer(content, dtype, header["n"], end)
+            columns[name] = np.frombuffer(content, dtype, header["n"], end)
             end += header["n"] * dtype.itemsize
-        return found
+        return columns
 
 
 def _column(name: str, kind: str, values: Any) -> NDArray[Any]:

@@ -51,15 +51,15 @@ def caught_up(
     SessionRolledBackError
         When the ledger does not hold all that it held when the state was taken.
     """
-    found = check_ledger(ledger, state)
+    account = check_ledger(ledger, state)
     events: list[Event] = list(state.events)
     known = {event.key for event in events}
-    here = {event.key: event for event in found.events}
+    here = {event.key: event for event in account.events}
     numbers, n_charged = [], 0
     while True:
         key = f"{state.session}/{n_charged}"
         # What a reservation paid for stands in another account of the same ledger.
-        event = here.get(key) or found.find(key)
+        event = here.get(key) or account.find(key)
         if event is None:
             break
         if event.kind != "resumed":
@@ -73,7 +73,7 @@ def caught_up(
             state,
             events=tuple(events),
             n_charged=n_charged,
-            ledger=found,
+            ledger=account,
             drawn=(index, belief if log_belief is None else log_belief),
         ),
         frozenset(numbers),

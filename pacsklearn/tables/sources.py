@@ -46,8 +46,8 @@ class ParquetSource:
         self.path = path
         files = [path]
         if path.is_dir():  # hidden files are what other programs are still writing
-            found = [(file, file.relative_to(path).parts) for file in path.rglob("*.parquet")]
-            files = [file for file, parts in found if not any(map(_is_hidden, parts))]
+            paths = [(file, file.relative_to(path).parts) for file in path.rglob("*.parquet")]
+            files = [file for file, parts in paths if not any(map(_is_hidden, parts))]
         self._files = sorted(map(str, files))
         self.n_parts = len(self._files)
         if not self._files:

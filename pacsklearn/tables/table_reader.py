@@ -184,8 +184,8 @@ def _targets(values: Any) -> NDArray[Any]:
         if any(value is None or value != value for value in column.tolist()):  # noqa: PLR0124
             raise TableError("target misses a value. Fill it in, or drop its row, in the source.")
         if len(kinds) > 1:
-            found = " and ".join(sorted(kind.__name__ for kind in kinds))
-            raise TableError(f"target holds values of several kinds ({found}); make them one.")
+            names = " and ".join(sorted(kind.__name__ for kind in kinds))
+            raise TableError(f"target holds values of several kinds ({names}); make them one.")
     return column
 
 

@@ -73,10 +73,10 @@ async def _ask(request: Request, caller: Caller, what: str, **facts: Any) -> Any
 
 
 async def _one(request: Request, caller: Caller, what: str, kind: str, name: str) -> Any:
-    found = await _ask(request, caller, what, **{kind: name})
-    if not found:
+    matches = await _ask(request, caller, what, **{kind: name})
+    if not matches:
         raise Problem("not-found", "There is nothing of this name.")
-    return found[0]
+    return matches[0]
 
 
 @router.get("/style.css")
@@ -167,7 +167,7 @@ async def price(request: Request, model: str) -> Response:
         fields.get("rows", b""), CSV, most=settings.most_rows, most_bytes=4 * settings.most_bytes
     )
     columns = signature.checked(table, most=settings.most_rows)
-    found = await request.app.state.link.ask(
+    quoted = await request.app.state.link.ask(
         "price", caller, signature.packed(columns), model=model, user=user
     )
     quotas = await _ask(request, caller, "quotas", dataset=facts["dataset"])
@@ -178,7 +178,7 @@ async def price(request: Request, model: str) -> Response:
         model=facts,
         users=await _ask(request, caller, "members", kind="user"),
         card=model_card(facts, {"guarantee": facts["guarantee"]}),
-        price=found | {"user": user, "remaining": own[0]["remaining"] if own else None},
+        price=quoted | {"user": user, "remaining": own[0]["remaining"] if own else None},
     )
 
 
@@ -186,8 +186,8 @@ async def price(request: Request, model: str) -> Response:
 async def keys(request: Request) -> Response:
     """Names, scopes and times of keys; never a key."""
     caller = await sign_in.curator(request)
-    found = await _ask(request, caller, "keys")
-    return _page("keys", who=caller.user, keys=found)
+    issued = await _ask(request, caller, "keys")
+    return _page("keys", who=caller.user, keys=issued)
 
 
 @router.get("/audit")

@@ -26,10 +26,10 @@ def form_fields(body: bytes, kind: str) -> dict[str, bytes]:
     """
     if kind.partition(";")[0].strip().lower() == "application/x-www-form-urlencoded":
         try:
-            found = parse_qs(body.decode("ascii"), max_num_fields=20, errors="strict")
+            form = parse_qs(body.decode("ascii"), max_num_fields=20, errors="strict")
         except ValueError:
             raise Problem("bad-request", "The form cannot be read.") from None
-        return {name: values[0].encode() for name, values in found.items()}
+        return {name: values[0].encode() for name, values in form.items()}
     if not kind.lower().startswith("multipart/form-data") or "\n" in kind or "\r" in kind:
         raise Problem("unsupported-media-type", "Send the form of this page.")
     head = f"Content-Type: {kind}\r\n\r\n".encode("latin-1")

@@ -1,0 +1,83 @@
+"""Internal names say what a thing is in the field, not that it was told, said, asked or found."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+VAGUE = {"told", "said", "asked", "found"}
+# What Python calls its errors, the public verb "to found a ledger", and fields that users read.
+STANDARD = {
+    "FileNotFoundError": "Python's",
+    "ModuleNotFoundError": "Python's",
+    "PackageNotFoundError": "Python's",
+    "asked": "BudgetExhaustedError.asked, ServiceBudgetError.asked",
+    "found": "SQLiteLedger.found, PostgresLedger.found, `pacsklearn ledger found`",
+    "found_ledger": "docs/api.rst",
+    "n_found": "OperatingPoint.n_found",
+}
+# Where the two short ones may stand; anywhere else they would be somebody's variable.
+PLACES = {
+    "asked": {"exceptions.py", "responses/responder.py", "testing/ledger_check.py"},
+    "found": {
+        "accounting/open_ledger.py",
+        "accounting/shared_ledger.py",
+        "cli/ledger_command.py",
+    },
+}
+
+
+def words(name: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)}
+
+
+def identifiers(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and text of every name that a module defines, takes, passes or reads."""
+    for node in ast.walk(tree):
+        for field in ("id", "attr", "arg", "name", "asname"):
+            name = getattr(node, field, None)
+            if isinstance(name, str):
+                yield getattr(node, "lineno", 0), name
+
+
+def vague_names(file: str, source: str) -> list[str]:
+    return [
+        f"{file}:{line}: {name}"
+        for line, name in identifiers(ast.parse(source))
+        if words(name) & VAGUE and (name not in STANDARD or file not in PLACES.get(name, {file}))
+    ]
+
+
+def test_names_say_what_a_thing_is() -> None:
+    folder = ROOT / "pacsklearn"
+    files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.py"))}
+    vague = [
+        name
+        for file, path in files.items()
+        for name in vague_names(file, path.read_text(encoding="utf-8"))
+    ]
+    assert not vague, f"names that say told, said, asked or found instead of what it is: {vague}"
+
+
+def test_every_exception_is_still_one() -> None:
+    folder = ROOT / "pacsklearn"
+    used = {
+        (path.relative_to(folder).as_posix(), name)
+        for path in folder.rglob("*.py")
+        for _, name in identifiers(ast.parse(path.read_text(encoding="utf-8")))
+        if name in STANDARD
+    }
+    assert {name for _, name in used} == set(STANDARD)
+    assert {(file, name) for name, files in PLACES.items() for file in files} <= used
+
+
+def test_a_vague_name_is_reported_wherever_it_stands() -> None:
+    source = "def ask(told, *, was_found=1):\n    said = told.n_asked\n    f(foundKey=said)\n"
+    assert {line.rpartition(" ")[2] for line in vague_names("core/x.py", source)} == {
+        "told", "was_found", "said", "n_asked", "foundKey",
+    }  # fmt: skip
+    assert vague_names("core/x.py", "def founding(profound):\n    raise FileNotFoundError\n") == []
+    assert vague_names("core/x.py", "found = 1\n") == ["core/x.py:1: found"]
