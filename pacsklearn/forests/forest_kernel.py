@@ -88,7 +88,7 @@ def grid_cells(columns, rows, edges, centre, half_width, raw, slack, cells):
 def count_cells(cells, splits, node, edges, codes, values, counts):
     """Add each row's values to its node's and cell's, tree by tree.
 
-    ``asked`` is each tree's row of ``cells``, ``node`` where its rows are; ``values``, a kind a
+    ``splits`` is each tree's row of ``cells``, ``node`` where its rows are; ``values``, a kind a
     row, are added from column ``codes`` on. ``counts`` has the shape (candidates, trees, nodes,
     cells, q).
     """
@@ -135,7 +135,7 @@ def sum_leaves(leaves, edges, codes, values, sums):
 def mean_squares(columns, rows, edges, splits, thresholds, values):
     """Mean square, for each candidate, of its trees' average distance from equal probabilities.
 
-    ``asked`` is the row of ``columns`` for each tree and level, ``values`` the leaves' class
+    ``splits`` is the row of ``columns`` for each tree and level, ``values`` the leaves' class
     probabilities, of shape (candidates, trees, leaves, classes).
     """
     m, n_trees, n_leaves, n_classes = values.shape
