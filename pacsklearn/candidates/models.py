@@ -14,10 +14,9 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import check_width, safe_indexing
 from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.run import Outcome, Stage, attempt
+from pacsklearn.candidates.run import Outcome, Stage, SubsetRun, attempt
 from pacsklearn.candidates.stacked_linear import stack
 from pacsklearn.candidates.subset_fitting import (
-    SubsetRun,
     differs_from_ordinary,
     fit_subset,
     joint_models,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -15,7 +16,13 @@ from sklearn.utils.parallel import Parallel
 from pacsklearn.core.withheld import unprinted, withheld
 from pacsklearn.exceptions import GaugeError, SubsetFitError
 
-__all__ = ["Failure", "Outcome", "Run", "Stage", "StageFailure", "attempt"]
+__all__ = ["Failure", "Outcome", "Run", "Stage", "StageFailure", "SubsetRun", "attempt"]
+
+_WRONG_PARAMETER = re.compile(
+    r"The '(?P<name>\w+)' parameter of (?P<owner>\w+) must be .* Got (?P<given>.*) instead\.$",
+    re.DOTALL,
+)
+_WRONG_WIDTH = re.compile(r"X has \d+ features, but \w+ is expecting \d+ features as input\.?")
 
 
 class StageFailure(Exception):  # noqa: N818 - it never leaves this module's callers
@@ -167,6 +174,34 @@ class Run(ABC):
         return error
 
 
+class SubsetRun(Run):
+    """A clone of one estimator, fitted on every subset of the rows."""
+
+    verb = "fitted"
+    others = "candidates"
+
+    def __init__(self, estimator: Any) -> None:
+        super().__init__(type(estimator).__name__)
+        self._estimator = estimator
+
+    def place(self, index: int) -> str:
+        return f"subset {index}"
+
+    def counted(self, count: int, total: int) -> str:
+        return f"in {count} of {total} subset fits"
+
+    def hint(self, failure: Failure, index: int) -> str:
+        if _WRONG_WIDTH.fullmatch(failure.message):
+            return failure.message
+        if _quotes_parameters_only(failure, self._estimator):
+            return failure.message
+        return (
+            "its message is withheld because it may quote rows; PACPrivate(..., debug=True) shows "
+            "it in your terminal, as does fitting the estimator yourself on "
+            f"SecretSpace.rows({index})"
+        )
+
+
 def _run(tasks: Iterable[Any], total: int, n_jobs: int | None, verbose: int) -> Iterator[Outcome]:
     if not verbose:
         yield from Parallel(n_jobs=n_jobs)(tasks)
@@ -175,3 +210,17 @@ def _run(tasks: Iterable[Any], total: int, n_jobs: int | None, verbose: int) -> 
 
     results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
     yield from track(results, description="fitting candidate subsets", total=total)
+
+
+def _quotes_parameters_only(failure: Failure, estimator: Any) -> bool:
+    """Whether a message says no more than that a parameter the caller gave is a wrong one."""
+    quoted = _WRONG_PARAMETER.match(failure.message)
+    if failure.error != "InvalidParameterError" or quoted is None:
+        return False
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    return any(
+        type(part).__name__ == quoted["owner"]
+        and repr(part.get_params(deep=False).get(quoted["name"])) == quoted["given"]
+        for part in parts
+        if hasattr(part, "get_params") and not isinstance(part, type)
+    )

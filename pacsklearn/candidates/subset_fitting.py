@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -18,7 +17,7 @@ from sklearn.utils.parallel import delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.run import Failure, Outcome, Run, Stage, attempt
+from pacsklearn.candidates.run import Outcome, Stage, SubsetRun, attempt
 from pacsklearn.core.fit_report import note_fits
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import (
@@ -29,7 +28,6 @@ from pacsklearn.plugin import registry
 
 __all__ = [
     "JointModels",
-    "SubsetRun",
     "cut_params",
     "differs_from_ordinary",
     "fit_subset",
@@ -42,14 +40,6 @@ __all__ = [
     "unfitted_copy",
     "unwrap",
 ]
-
-_WRONG_PARAMETER = re.compile(
-    r"The '(?P<name>\w+)' parameter of (?P<owner>\w+) must be .* Got (?P<given>.*) instead\.$",
-    re.DOTALL,
-)
-
-
-_WRONG_WIDTH = re.compile(r"X has \d+ features, but \w+ is expecting \d+ features as input\.?")
 
 
 def fit_subset(template: Any, X: Any, y: Any, rows: NDArray[np.int64], params: Any) -> Any:
@@ -112,51 +102,9 @@ def outcomes_over_subsets(
     return SubsetRun.outcomes(tasks, space.n_subsets, n_jobs, verbose)
 
 
-class SubsetRun(Run):
-    """A clone of one estimator, fitted on every subset of the rows."""
-
-    verb = "fitted"
-    others = "candidates"
-
-    def __init__(self, estimator: Any) -> None:
-        super().__init__(type(estimator).__name__)
-        self._estimator = estimator
-
-    def place(self, index: int) -> str:
-        return f"subset {index}"
-
-    def counted(self, count: int, total: int) -> str:
-        return f"in {count} of {total} subset fits"
-
-    def hint(self, failure: Failure, index: int) -> str:
-        if _WRONG_WIDTH.fullmatch(failure.message):
-            return failure.message
-        if _quotes_parameters_only(failure, self._estimator):
-            return failure.message
-        return (
-            "its message is withheld because it may quote rows; PACPrivate(..., debug=True) shows "
-            "it in your terminal, as does fitting the estimator yourself on "
-            f"SecretSpace.rows({index})"
-        )
-
-
 def unwrap(outcome: Outcome, index: int, estimator: Any) -> Any:
     """Value of an outcome of a subset, or its failure as an error."""
     return SubsetRun(estimator).value(outcome, index)
-
-
-def _quotes_parameters_only(failure: Failure, estimator: Any) -> bool:
-    """Whether a message says no more than that a parameter the caller gave is a wrong one."""
-    quoted = _WRONG_PARAMETER.match(failure.message)
-    if failure.error != "InvalidParameterError" or quoted is None:
-        return False
-    parts = [estimator, *estimator.get_params(deep=True).values()]
-    return any(
-        type(part).__name__ == quoted["owner"]
-        and repr(part.get_params(deep=False).get(quoted["name"])) == quoted["given"]
-        for part in parts
-        if hasattr(part, "get_params") and not isinstance(part, type)
-    )
 
 
 def _cut(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:

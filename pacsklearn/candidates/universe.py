@@ -233,8 +233,9 @@ class RowRules:
 
     def check(self, X: Any, *, at_least: int = 1) -> Any:
         """Rows as the estimator takes them; errors quote none of them."""
-        X = as_pandas(X)
-        check_names(X)
+        if not isinstance(X, np.ndarray):
+            X = as_pandas(X)
+            check_names(X)
         if not self._is_numeric(X):
             return X if hasattr(X, "shape") else np.asarray(X)
         checked = _read(
@@ -247,7 +248,7 @@ class RowRules:
                 estimator=self.name,
                 input_name="X",
             ),
-            _about_columns(X),
+            lambda: _about_columns(X),
         )
         return X if hasattr(X, "iloc") else _short_indices(checked)
 
@@ -333,7 +334,7 @@ def _about_columns(X: Any) -> str:
     )
 
 
-def _read(what: str, check: Callable[[], Any], advice: str = "") -> Any:
+def _read(what: str, check: Callable[[], Any], advice: Callable[[], str] = str) -> Any:
     """Result of a check of scikit-learn's, whose words are kept where they quote no value."""
     try:
         return check()
@@ -346,7 +347,7 @@ def _read(what: str, check: Callable[[], Any], advice: str = "") -> Any:
         text += " Reshape your data: one row for each sample, one column for each feature."
     if not text.startswith(_QUOTES_NOTHING):
         why = text if text.startswith("float() argument must be") else "encode everything else."
-        text = f"{what} must hold numbers: {why}{advice}"
+        text = f"{what} must hold numbers: {why}{advice()}"
     # Raised here, not above, so that it does not carry the first error along.
     raise (TypeError if isinstance(problem, TypeError) else ValueError)(text)
 

@@ -27,9 +27,8 @@ from pacsklearn.responses.answers import Stop
 from pacsklearn.responses.cost_preview import CostPreview
 from pacsklearn.responses.ledger_answers import LedgerAnswers
 from pacsklearn.responses.responder_state import ResponderState
-from pacsklearn.responses.row_keys import row_keys
 from pacsklearn.responses.statement import responses_guarantee
-from pacsklearn.responses.stored_answers import StoredAnswers
+from pacsklearn.responses.stored_answers import StoredAnswers, row_keys
 
 __all__ = ["Answers", "Responder"]
 
@@ -336,8 +335,19 @@ class Responder:
                 "agree, can still be given. Ask before you leave the session's with block."
             )
         bound = self._bound(contested)
+        event = Event(
+            kind="responses",
+            charge=bound,
+            unit="nats",
+            backend="diagonal",
+            bound=bound,
+            n_candidates=self._models.n_models,
+            n_outputs=fresh,
+            n_noisy=contested,
+            mechanism=QueryAnswers(self.kind.answers, self.step_budget, contested),
+        )
         try:
-            self._account.check(bound)
+            self._account.charge(event)
         except BudgetExhaustedError as error:
             left = max(int((error.ceiling - error.spent) / self.step_budget), 0)
             raise BudgetExhaustedError(
@@ -348,19 +358,6 @@ class Responder:
                 rows=contested,
                 rows_left=left,
             ) from None
-        self._account.charge(
-            Event(
-                kind="responses",
-                charge=bound,
-                unit="nats",
-                backend="diagonal",
-                bound=bound,
-                n_candidates=self._models.n_models,
-                n_outputs=fresh,
-                n_noisy=contested,
-                mechanism=QueryAnswers(self.kind.answers, self.step_budget, contested),
-            )
-        )
 
     def _engine(
         self, predictions: NDArray[Any], contested: int

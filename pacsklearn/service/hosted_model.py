@@ -18,7 +18,7 @@ from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.core.ledger import Reservation
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.responses.responder import Responder
-from pacsklearn.responses.row_keys import row_keys
+from pacsklearn.responses.stored_answers import row_keys
 from pacsklearn.service.answer_book import Answer, AnswerBook
 from pacsklearn.service.batch import Batch, Outcome, Share
 from pacsklearn.service.caller import Ask

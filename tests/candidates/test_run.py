@@ -8,8 +8,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from pacsklearn.candidates.function_values import FunctionRun
-from pacsklearn.candidates.run import Failure, Outcome, Run, StageFailure, attempt
-from pacsklearn.candidates.subset_fitting import SubsetRun
+from pacsklearn.candidates.run import Failure, Outcome, Run, StageFailure, SubsetRun, attempt
 from pacsklearn.exceptions import FunctionError, GaugeError, SubsetFitError
 from pacsklearn.pufferfish.world_outputs import WorldRun
 
