@@ -4,7 +4,8 @@ Usage: ``python scripts/house.py [--rooms]`` in the project's folder. Prints
 
 * code lines without docstrings, comments and blank lines, by room;
 * files and functions of pacsklearn on the path of the first ``PACPrivate(LinearSVC()).fit`` of a
-  process and of ``PACPrivate(SVC()).predict`` for new rows; bodies of modules are none;
+  process and of ``PACPrivate(SVC()).predict`` for new rows, on which all candidates agree or some
+  differ (only those are charged); bodies of modules are none;
 * processor time of a stored answer, and of the registry's first load in a process of its own.
 """
 
@@ -103,9 +104,13 @@ def main() -> None:
     print(f"PACPrivate(LinearSVC()).fit: {len(on_path)} files, {len(functions)} functions")
 
     black_box = PACPrivate(SVC(), n_subsets=8).fit(X, y)
-    black_box.predict(X[:20])
-    on_path, functions = walked(lambda: black_box.predict(X[20:40]))
-    print(f"PACPrivate(SVC()).predict: {len(on_path)} files, {len(functions)} functions")
+    contested = [row for row in range(len(X)) if black_box.preview(X[row : row + 1]).n_contested]
+    black_box.predict(X[contested[0] : contested[0] + 1])
+    agreed = [row for row in range(len(X)) if row not in contested]
+    for what, rows in (("agreed", agreed[:20]), ("contested", contested[1:3])):
+        on_path, functions = walked(lambda rows=rows: black_box.predict(X[rows]))
+        size = f"{len(on_path)} files, {len(functions)} functions"
+        print(f"PACPrivate(SVC()).predict, {what} rows: {size}")
 
     responder = black_box.responder()
     for name, ask in (("predict", black_box.predict), ("responder.predict", responder.predict)):
