@@ -108,9 +108,11 @@ def safe_indexing(X: Any, indices: Any, axis: int = 0) -> Any:
 def check_features(estimator: Any, X: Any) -> None:
     """Hold names and number of columns against those of the fit, as ``validate_data`` does.
 
-    That one asks for the estimator's tags each time, which costs more than a stored answer.
+    That one asks for the estimator's tags each time, and what frames there are, which costs more
+    than a stored answer.
     """
-    _check_feature_names(estimator, X, reset=False)
+    if type(X) is not np.ndarray or hasattr(estimator, "feature_names_in_"):
+        _check_feature_names(estimator, X, reset=False)
     check_width(estimator, X)
 
 
