@@ -1,10 +1,15 @@
-"""What comes with pacsklearn, through the same door as every plugin."""
+"""What comes with pacsklearn, through the same door as every plugin.
+
+An entry of a table is ``name = module:Object``, the module below pacsklearn; then, indented, one
+line that describes it, and lines ``package: Class Class ...`` of the estimators that it claims.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Any, Final
 
-from pacsklearn.plugin.builtin_canonicalizers import canonicalizer_records
 from pacsklearn.plugin.hookspecs import hookimpl
 from pacsklearn.plugin.records import (
     AttackRecord,
@@ -26,348 +31,333 @@ __all__ = [
     "pacsklearn_subset_fitters",
 ]
 
+_NOISE_BACKENDS: Final = """
+isotropic = noise.isotropic:IsotropicBackend
+    the same noise on every output; the baseline
+diagonal = noise.diagonal:DiagonalBackend
+    noise shaped by the variance of each output (Efficient-PAC)
+eigen = noise.eigen:EigenBackend
+    noise shaped by the eigenvalues of the output covariance (Auto-PAC)
+logdet = noise.logdet:LogdetBackend
+    least noise under the log-determinant bound; the default
+residual = noise.residual:ResidualBackend
+    least noise under the true mutual information, certified (SR-PAC, exact)
+criterion = noise.criterion:CriterionBackend
+    least noise under a cap on the optimal adversary's success; with criterion=
+stackelberg = noise.stackelberg:StackelbergBackend
+    SR-PAC as published, with a learned decoder: an estimate for comparison
+"""
+
+_CRITERIA: Final = """
+membership = core.membership_criterion:MembershipCriterion
+    telling whether any one unit was used
+identification = core.guess_criterion:identification
+    naming the candidate that was used
+k_of_n = core.guess_criterion:k_of_n
+    naming as many units as a subset holds, k of them right; asked for as 35_of_n
+"""
+
+_SCENARIOS: Final = """
+prevalence = scenarios.prevalence_scenario:PrevalenceScenario
+    the secret is how frequent a value is; the default
+differing_rows = scenarios.differing_rows:DifferingRows
+    whatever a few rows decide; for private gradient descent
+group = scenarios.group_scenario:GroupScenario
+    the secret is which group of rows the released model is about
+"""
+
+_ATTACKS: Final = """
+optimal_membership = audit.membership_attack:OptimalMembershipAttack
+    the best possible attack on one unit's membership
+known_rows = audit.known_rows_attack:KnownRowsAttack
+    one unit's membership, knowing that of k others
+identification = audit.identification_attack:IdentificationAttack
+    the best possible attack on the whole secret
+map = audit.map_attack:MapAttack
+    the likeliest secret about the data, by the prior and the mean outputs
+figures = audit.figures_attack:FiguresAttack
+    a secret about the data, by what is printed beside the release
+loss_threshold = audit.loss_threshold_attack:LossThresholdAttack
+    one unit's membership, by the loss of the published model
+lira = audit.lira_attack:LiRAAttack
+    one unit's membership, by the confidence of the released model
+reconstruction = audit.reconstruction_attack:ReconstructionAttack
+    a whole subset with many of its rows right
+canaries = audit.canary_attack:CanaryAttack
+    the membership of outliers that are put in to be found
+low_order_bits = audit.low_order_bits_attack:LowOrderBitsAttack
+    the whole secret, by numbers without noise or with floating-point noise
+rmia = audit.rmia_attack:RMIAAttack
+    one unit's membership, judged against how other rows fare
+robust_lira = audit.robust_lira_attack:RobustLiRAAttack
+    one unit's membership, by few models whose rows are known
+quantile = audit.quantile_attack:QuantileAttack
+    one unit's membership, by the confidence that such rows usually get
+label_only = audit.label_only_attack:LabelOnlyAttack
+    one unit's membership, by predicted labels alone
+property = audit.property_attack:PropertyAttack
+    a property of all rows that were used
+attribute = audit.attribute_attack:AttributeAttack
+    one attribute of a record whose other attributes are known
+record = audit.record_attack:RecordAttack
+    the one unknown record, from a linear model or a PCA
+poisoning = audit.poisoning_attack:PoisoningAttack
+    one unit's membership, by rows put in and queries
+prices = audit.prices_attack:PricesAttack
+    one unit's membership, by what answers cost and when they stop
+existence = audit.existence_attack:ExistenceAttack
+    whether a row was in the universe at all
+"""
+
+_BATCH_PREDICTORS: Final = """
+stacked_svm = candidates.stacked_svm:StackedSVM
+    kernels of all candidates' support vectors by matrix products
+    sklearn.svm: SVC SVR
+    sklearn.pipeline: Pipeline
+stacked_forest = candidates.stacked_forest:StackedForest
+    trees of all candidates in one pass over the rows
+    sklearn.ensemble: RandomForestClassifier RandomForestRegressor ExtraTreesClassifier
+    sklearn.ensemble: ExtraTreesRegressor GradientBoostingClassifier GradientBoostingRegressor
+    pacsklearn.forests.classifier: FixedStructureForestClassifier
+    pacsklearn.forests.regressor: FixedStructureForestRegressor
+"""
+
+_SUBSET_FITTERS: Final = """
+least_squares = fitting.least_squares:LeastSquaresFitter
+    normal equations of all subsets by one matrix product
+    sklearn.linear_model: LinearRegression Ridge
+ridge_classifier = fitting.ridge_classifier:RidgeClassifierFitter
+    normal equations of all subsets by one matrix product
+    sklearn.linear_model: RidgeClassifier
+logistic_regression = fitting.logistic_regression:LogisticRegressionFitter
+    quasi-Newton steps of all subsets by two matrix products each
+    sklearn.linear_model: LogisticRegression
+linear_svm = fitting.linear_svm:LinearSVMFitter
+    quasi-Newton steps of all subsets by two matrix products each
+    sklearn.svm: LinearSVC LinearSVR
+generalised_linear = fitting.generalised_linear:GeneralisedLinearFitter
+    quasi-Newton steps of all subsets by two matrix products each
+    sklearn.linear_model: PoissonRegressor GammaRegressor TweedieRegressor
+kmeans = fitting.kmeans:KMeansFitter
+    Lloyd's iterations from scikit-learn's starts, without distances that cannot matter
+    sklearn.cluster: KMeans
+gaussian_mixture = fitting.gaussian_mixture:GaussianMixtureFitter
+    expectation maximisation of all subsets by two matrix products each
+    sklearn.mixture: GaussianMixture
+elastic_net = fitting.elastic_net:ElasticNetFitter
+    coordinate descent on the sums of products of all subsets
+    sklearn.linear_model: Lasso ElasticNet
+pca = fitting.pca:PCAFitter
+    covariance matrices of all subsets by one matrix product
+    sklearn.decomposition: PCA
+gaussian_nb = fitting.gaussian_nb:GaussianNBFitter
+    means and variances of the classes by one matrix product each
+    sklearn.naive_bayes: GaussianNB
+lda = fitting.lda:LDAFitter
+    scatter within the classes of all subsets by one matrix product
+    sklearn.discriminant_analysis: LinearDiscriminantAnalysis
+nearest_centroid = fitting.nearest_centroid:NearestCentroidFitter
+    means of the classes by one matrix product each
+    sklearn.neighbors: NearestCentroid
+standard_scaler = fitting.standard_scaler:StandardScalerFitter
+    means and variances of all subsets by one matrix product
+    sklearn.preprocessing: StandardScaler
+fixed_forest = fitting.fixed_forest:FixedForestFitter
+    histograms of all subsets from one table, whose rows are not copied
+    pacsklearn.forests.classifier: FixedStructureForestClassifier
+    pacsklearn.forests.regressor: FixedStructureForestRegressor
+random_forest = fitting.random_forest:RandomForestFitter
+    trees on the rows of one table, each feature of which is sorted once
+    sklearn.ensemble: RandomForestClassifier
+additive = fitting.additive:AdditiveFitter
+    Newton's method for all subsets on one design of public bins
+    pacsklearn.additive.classifier: AdditiveClassifier
+    pacsklearn.additive.regressor: AdditiveRegressor
+stepwise_classifier = fitting.stepwise:StepwiseClassifierFitter
+    columns and directions of all subsets from one matrix product
+    pacsklearn.stepwise.classifier: StepwiseClassifier
+stepwise_regressor = fitting.stepwise:StepwiseRegressorFitter
+    columns and weights of all subsets from one matrix product
+    pacsklearn.stepwise.regressor: StepwiseRegressor
+pipeline = fitting.pipeline:PipelineFitter
+    scalers and components that pass moments on; encoders that learn nothing, applied once
+    sklearn.pipeline: Pipeline
+"""
+
+_CANONICALIZERS: Final = """
+linear_classifier = canonical.linear_classifier:LinearClassifierCanonicalizer
+    coefficients and intercepts of a linear decision function
+    sklearn.discriminant_analysis: LinearDiscriminantAnalysis
+    sklearn.linear_model: LogisticRegression LogisticRegressionCV PassiveAggressiveClassifier
+    sklearn.linear_model: Perceptron RidgeClassifier RidgeClassifierCV SGDClassifier
+    sklearn.svm: LinearSVC
+    pacsklearn.stepwise.classifier: StepwiseClassifier
+linear_regressor = canonical.linear_regressor:LinearRegressorCanonicalizer
+    coefficients and intercept of a linear model
+    sklearn.linear_model: ARDRegression BayesianRidge ElasticNet ElasticNetCV GammaRegressor
+    sklearn.linear_model: HuberRegressor Lars LarsCV Lasso LassoCV LassoLars LassoLarsCV
+    sklearn.linear_model: LassoLarsIC LinearRegression MultiTaskElasticNet
+    sklearn.linear_model: MultiTaskElasticNetCV MultiTaskLasso MultiTaskLassoCV
+    sklearn.linear_model: OrthogonalMatchingPursuit OrthogonalMatchingPursuitCV
+    sklearn.linear_model: PassiveAggressiveRegressor PoissonRegressor QuantileRegressor Ridge
+    sklearn.linear_model: RidgeCV SGDRegressor TheilSenRegressor TweedieRegressor
+    sklearn.svm: LinearSVR
+    pacsklearn.stepwise.regressor: StepwiseRegressor
+kmeans = canonical.kmeans:KMeansCanonicalizer
+    cluster centres in an agreed order
+    sklearn.cluster: KMeans MiniBatchKMeans
+bisecting_kmeans = canonical.bisecting_kmeans:BisectingKMeansCanonicalizer
+    a tree of pairs of centres in an agreed order
+    sklearn.cluster: BisectingKMeans
+gaussian_nb = canonical.gaussian_nb:GaussianNBCanonicalizer
+    mean and variance of each class and feature
+    sklearn.naive_bayes: GaussianNB
+discrete_nb = canonical.discrete_nb:DiscreteNBCanonicalizer
+    log-probabilities of counts or bits for each class
+    sklearn.naive_bayes: BernoulliNB ComplementNB MultinomialNB
+categorical_nb = canonical.categorical_nb:CategoricalNBCanonicalizer
+    log-probabilities of public categories for each class
+    sklearn.naive_bayes: CategoricalNB
+nearest_centroid = canonical.nearest_centroid:NearestCentroidCanonicalizer
+    one point a class
+    sklearn.neighbors: NearestCentroid
+qda = canonical.qda:QDACanonicalizer
+    mean and covariance matrix of each class
+    sklearn.discriminant_analysis: QuadraticDiscriminantAnalysis
+pca = canonical.pca:PCACanonicalizer
+    principal axes in an agreed orientation
+    sklearn.decomposition: IncrementalPCA PCA TruncatedSVD
+scaler = canonical.scaler:ScalerCanonicalizer
+    shift and scale of each feature
+    sklearn.preprocessing: MaxAbsScaler MinMaxScaler RobustScaler StandardScaler
+stateless = canonical.stateless:StatelessCanonicalizer
+    transformers that learn nothing from the rows
+    sklearn.kernel_approximation: AdditiveChi2Sampler PolynomialCountSketch RBFSampler
+    sklearn.kernel_approximation: SkewedChi2Sampler
+    sklearn.preprocessing: Binarizer FunctionTransformer Normalizer PolynomialFeatures
+    sklearn.random_projection: GaussianRandomProjection SparseRandomProjection
+linear_outlier = canonical.linear_outlier:LinearOutlierCanonicalizer
+    weights and offset of a linear one-class model
+    sklearn.linear_model: SGDOneClassSVM
+fixed_structure_forest = canonical.fixed_structure_forest:FixedStructureForestCanonicalizer
+    thresholds and leaves of complete trees of public structure
+    pacsklearn.forests.classifier: FixedStructureForestClassifier
+    pacsklearn.forests.regressor: FixedStructureForestRegressor
+mlp = canonical.mlp:MLPCanonicalizer
+    weights of a network with its hidden units in an agreed order
+    sklearn.neural_network: MLPClassifier MLPRegressor
+gaussian_mixture = canonical.gaussian_mixture:GaussianMixtureCanonicalizer
+    weights, means and covariances in an agreed order
+    sklearn.mixture: GaussianMixture
+axes = canonical.axes:AxesCanonicalizer
+    components in an agreed order and direction
+    sklearn.decomposition: FactorAnalysis FastICA MiniBatchSparsePCA SparsePCA
+nmf = canonical.nmf:NMFCanonicalizer
+    non-negative components in an agreed order
+    sklearn.decomposition: MiniBatchNMF NMF
+quantile_transformer = canonical.quantile_transformer:QuantileTransformerCanonicalizer
+    rising quantiles of each feature
+    sklearn.preprocessing: QuantileTransformer
+power_transformer = canonical.power_transformer:PowerTransformerCanonicalizer
+    exponent, origin and scale of each feature
+    sklearn.preprocessing: PowerTransformer
+binned = canonical.binned:BinnedCanonicalizer
+    rising edges of the bins of each feature
+    sklearn.preprocessing: KBinsDiscretizer
+imputer = canonical.imputer:ImputerCanonicalizer
+    the number that stands for a missing one, for each feature
+    sklearn.impute: SimpleImputer
+public_categories = canonical.public_categories:PublicCategoriesCanonicalizer
+    encoders whose categories are given, not learned
+    sklearn.preprocessing: OneHotEncoder OrdinalEncoder
+schema_encoder = canonical.schema_encoder:SchemaEncoderCanonicalizer
+    encoders by a public codebook, which learn nothing from the rows
+    pacsklearn.schema.encoder: SchemaEncoder
+additive = canonical.additive:AdditiveCanonicalizer
+    one number a level of additive models on public bins
+    pacsklearn.additive.classifier: AdditiveClassifier
+    pacsklearn.additive.regressor: AdditiveRegressor
+multiclass = canonical.multiclass:MulticlassCanonicalizer
+    one model a class, a pair of classes or a target
+    sklearn.multiclass: OneVsOneClassifier OneVsRestClassifier OutputCodeClassifier
+    sklearn.multioutput: MultiOutputClassifier MultiOutputRegressor
+voting = canonical.voting:VotingCanonicalizer
+    votes and averages of several models
+    sklearn.ensemble: VotingClassifier VotingRegressor
+stacking = canonical.stacking:StackingCanonicalizer
+    several models and one that learns from their predictions
+    sklearn.ensemble: StackingClassifier StackingRegressor
+transformed_target = canonical.transformed_target:TransformedTargetCanonicalizer
+    a regressor of a target transformed by public functions, or linear and of a scaled one
+    sklearn.compose: TransformedTargetRegressor
+text = canonical.text:TextCanonicalizer
+    texts into hashed words, or counts of a public vocabulary
+    sklearn.feature_extraction.text: CountVectorizer HashingVectorizer TfidfVectorizer
+union = canonical.union:UnionCanonicalizer
+    several transformers side by side
+    sklearn.pipeline: FeatureUnion
+column_transformer = canonical.column_transformer:ColumnTransformerCanonicalizer
+    each transformer on columns of its own
+    sklearn.compose: ColumnTransformer
+pipeline = canonical.pipeline:PipelineCanonicalizer
+    steps folded together where they are affine, side by side otherwise
+    sklearn.pipeline: Pipeline
+search = canonical.search:SearchCanonicalizer
+    the best estimator of a search made inside the subset
+    sklearn.model_selection: GridSearchCV HalvingGridSearchCV HalvingRandomSearchCV
+    sklearn.model_selection: RandomizedSearchCV
+"""
+
+
+def _records(kind: Any, table: str) -> Iterator[Any]:
+    for entry in re.split(r"\n(?=\S)", table.strip()):
+        first, description, *claims = map(str.strip, entry.splitlines())
+        name, _, target = first.partition(" = ")
+        estimators: list[str] = []
+        for claim in claims:
+            package, _, classes = claim.partition(": ")
+            estimators += [f"{package}.{each}" for each in classes.split()]
+        claimed = [tuple(estimators)] if claims else []
+        yield kind(name, f"pacsklearn.{target}", *claimed, description)
+
 
 @hookimpl
 def pacsklearn_noise_backends() -> Iterator[NoiseBackendRecord]:
     """Noise backends of pacsklearn."""
-    yield NoiseBackendRecord(
-        "isotropic",
-        "pacsklearn.noise.isotropic:IsotropicBackend",
-        "the same noise on every output; the baseline",
-    )
-    yield NoiseBackendRecord(
-        "diagonal",
-        "pacsklearn.noise.diagonal:DiagonalBackend",
-        "noise shaped by the variance of each output (Efficient-PAC)",
-    )
-    yield NoiseBackendRecord(
-        "eigen",
-        "pacsklearn.noise.eigen:EigenBackend",
-        "noise shaped by the eigenvalues of the output covariance (Auto-PAC)",
-    )
-    yield NoiseBackendRecord(
-        "logdet",
-        "pacsklearn.noise.logdet:LogdetBackend",
-        "least noise under the log-determinant bound; the default",
-    )
-    yield NoiseBackendRecord(
-        "residual",
-        "pacsklearn.noise.residual:ResidualBackend",
-        "least noise under the true mutual information, certified (SR-PAC, exact)",
-    )
-    yield NoiseBackendRecord(
-        "criterion",
-        "pacsklearn.noise.criterion:CriterionBackend",
-        "least noise under a cap on the optimal adversary's success; with criterion=",
-    )
-    yield NoiseBackendRecord(
-        "stackelberg",
-        "pacsklearn.noise.stackelberg:StackelbergBackend",
-        "SR-PAC as published, with a learned decoder: an estimate for comparison",
-    )
-
-
-@hookimpl
-def pacsklearn_canonicalizers() -> Iterator[CanonicalizerRecord]:
-    """Canonicalizers of pacsklearn."""
-    yield from canonicalizer_records()
+    return _records(NoiseBackendRecord, _NOISE_BACKENDS)
 
 
 @hookimpl
 def pacsklearn_criteria() -> Iterator[CriterionRecord]:
     """Criteria of pacsklearn."""
-    yield CriterionRecord(
-        "membership",
-        "pacsklearn.core.membership_criterion:MembershipCriterion",
-        "telling whether any one unit was used",
-    )
-    yield CriterionRecord(
-        "identification",
-        "pacsklearn.core.guess_criterion:identification",
-        "naming the candidate that was used",
-    )
-    yield CriterionRecord(
-        "k_of_n",
-        "pacsklearn.core.guess_criterion:k_of_n",
-        "naming as many units as a subset holds, k of them right; asked for as 35_of_n",
-    )
-
-
-@hookimpl
-def pacsklearn_attacks() -> Iterator[AttackRecord]:
-    """Attacks of pacsklearn."""
-    yield AttackRecord(
-        "optimal_membership",
-        "pacsklearn.audit.membership_attack:OptimalMembershipAttack",
-        "the best possible attack on one unit's membership",
-    )
-    yield AttackRecord(
-        "known_rows",
-        "pacsklearn.audit.known_rows_attack:KnownRowsAttack",
-        "one unit's membership, knowing that of k others",
-    )
-    yield AttackRecord(
-        "identification",
-        "pacsklearn.audit.identification_attack:IdentificationAttack",
-        "the best possible attack on the whole secret",
-    )
-    yield AttackRecord(
-        "map",
-        "pacsklearn.audit.map_attack:MapAttack",
-        "the likeliest secret about the data, by the prior and the mean outputs",
-    )
-    yield AttackRecord(
-        "figures",
-        "pacsklearn.audit.figures_attack:FiguresAttack",
-        "a secret about the data, by what is printed beside the release",
-    )
-    yield AttackRecord(
-        "loss_threshold",
-        "pacsklearn.audit.loss_threshold_attack:LossThresholdAttack",
-        "one unit's membership, by the loss of the published model",
-    )
-    yield AttackRecord(
-        "lira",
-        "pacsklearn.audit.lira_attack:LiRAAttack",
-        "one unit's membership, by the confidence of the released model",
-    )
-    yield AttackRecord(
-        "reconstruction",
-        "pacsklearn.audit.reconstruction_attack:ReconstructionAttack",
-        "a whole subset with many of its rows right",
-    )
-    yield AttackRecord(
-        "canaries",
-        "pacsklearn.audit.canary_attack:CanaryAttack",
-        "the membership of outliers that are put in to be found",
-    )
-    yield AttackRecord(
-        "low_order_bits",
-        "pacsklearn.audit.low_order_bits_attack:LowOrderBitsAttack",
-        "the whole secret, by numbers without noise or with floating-point noise",
-    )
-    yield AttackRecord(
-        "rmia",
-        "pacsklearn.audit.rmia_attack:RMIAAttack",
-        "one unit's membership, judged against how other rows fare",
-    )
-    yield AttackRecord(
-        "robust_lira",
-        "pacsklearn.audit.robust_lira_attack:RobustLiRAAttack",
-        "one unit's membership, by few models whose rows are known",
-    )
-    yield AttackRecord(
-        "quantile",
-        "pacsklearn.audit.quantile_attack:QuantileAttack",
-        "one unit's membership, by the confidence that such rows usually get",
-    )
-    yield AttackRecord(
-        "label_only",
-        "pacsklearn.audit.label_only_attack:LabelOnlyAttack",
-        "one unit's membership, by predicted labels alone",
-    )
-    yield AttackRecord(
-        "property",
-        "pacsklearn.audit.property_attack:PropertyAttack",
-        "a property of all rows that were used",
-    )
-    yield AttackRecord(
-        "attribute",
-        "pacsklearn.audit.attribute_attack:AttributeAttack",
-        "one attribute of a record whose other attributes are known",
-    )
-    yield AttackRecord(
-        "record",
-        "pacsklearn.audit.record_attack:RecordAttack",
-        "the one unknown record, from a linear model or a PCA",
-    )
-    yield AttackRecord(
-        "poisoning",
-        "pacsklearn.audit.poisoning_attack:PoisoningAttack",
-        "one unit's membership, by rows put in and queries",
-    )
-    yield AttackRecord(
-        "prices",
-        "pacsklearn.audit.prices_attack:PricesAttack",
-        "one unit's membership, by what answers cost and when they stop",
-    )
-    yield AttackRecord(
-        "existence",
-        "pacsklearn.audit.existence_attack:ExistenceAttack",
-        "whether a row was in the universe at all",
-    )
+    return _records(CriterionRecord, _CRITERIA)
 
 
 @hookimpl
 def pacsklearn_scenarios() -> Iterator[ScenarioRecord]:
     """Pufferfish scenarios of pacsklearn."""
-    yield ScenarioRecord(
-        "prevalence",
-        "pacsklearn.scenarios.prevalence_scenario:PrevalenceScenario",
-        "the secret is how frequent a value is; the default",
-    )
-    yield ScenarioRecord(
-        "differing_rows",
-        "pacsklearn.scenarios.differing_rows:DifferingRows",
-        "whatever a few rows decide; for private gradient descent",
-    )
-    yield ScenarioRecord(
-        "group",
-        "pacsklearn.scenarios.group_scenario:GroupScenario",
-        "the secret is which group of rows the released model is about",
-    )
+    return _records(ScenarioRecord, _SCENARIOS)
 
 
 @hookimpl
-def pacsklearn_subset_fitters() -> Iterator[SubsetFitterRecord]:
-    """Subset fitters of pacsklearn."""
-    yield SubsetFitterRecord(
-        "least_squares",
-        "pacsklearn.fitting.least_squares:LeastSquaresFitter",
-        ("sklearn.linear_model.LinearRegression", "sklearn.linear_model.Ridge"),
-        "normal equations of all subsets by one matrix product",
-    )
-    yield SubsetFitterRecord(
-        "ridge_classifier",
-        "pacsklearn.fitting.ridge_classifier:RidgeClassifierFitter",
-        ("sklearn.linear_model.RidgeClassifier",),
-        "normal equations of all subsets by one matrix product",
-    )
-    yield SubsetFitterRecord(
-        "logistic_regression",
-        "pacsklearn.fitting.logistic_regression:LogisticRegressionFitter",
-        ("sklearn.linear_model.LogisticRegression",),
-        "quasi-Newton steps of all subsets by two matrix products each",
-    )
-    yield SubsetFitterRecord(
-        "linear_svm",
-        "pacsklearn.fitting.linear_svm:LinearSVMFitter",
-        ("sklearn.svm.LinearSVC", "sklearn.svm.LinearSVR"),
-        "quasi-Newton steps of all subsets by two matrix products each",
-    )
-    yield SubsetFitterRecord(
-        "generalised_linear",
-        "pacsklearn.fitting.generalised_linear:GeneralisedLinearFitter",
-        (
-            "sklearn.linear_model.PoissonRegressor",
-            "sklearn.linear_model.GammaRegressor",
-            "sklearn.linear_model.TweedieRegressor",
-        ),
-        "quasi-Newton steps of all subsets by two matrix products each",
-    )
-    yield SubsetFitterRecord(
-        "kmeans",
-        "pacsklearn.fitting.kmeans:KMeansFitter",
-        ("sklearn.cluster.KMeans",),
-        "Lloyd's iterations from scikit-learn's starts, without distances that cannot matter",
-    )
-    yield SubsetFitterRecord(
-        "gaussian_mixture",
-        "pacsklearn.fitting.gaussian_mixture:GaussianMixtureFitter",
-        ("sklearn.mixture.GaussianMixture",),
-        "expectation maximisation of all subsets by two matrix products each",
-    )
-    yield SubsetFitterRecord(
-        "elastic_net",
-        "pacsklearn.fitting.elastic_net:ElasticNetFitter",
-        ("sklearn.linear_model.Lasso", "sklearn.linear_model.ElasticNet"),
-        "coordinate descent on the sums of products of all subsets",
-    )
-    yield SubsetFitterRecord(
-        "pca",
-        "pacsklearn.fitting.pca:PCAFitter",
-        ("sklearn.decomposition.PCA",),
-        "covariance matrices of all subsets by one matrix product",
-    )
-    yield SubsetFitterRecord(
-        "gaussian_nb",
-        "pacsklearn.fitting.gaussian_nb:GaussianNBFitter",
-        ("sklearn.naive_bayes.GaussianNB",),
-        "means and variances of the classes by one matrix product each",
-    )
-    yield SubsetFitterRecord(
-        "lda",
-        "pacsklearn.fitting.lda:LDAFitter",
-        ("sklearn.discriminant_analysis.LinearDiscriminantAnalysis",),
-        "scatter within the classes of all subsets by one matrix product",
-    )
-    yield SubsetFitterRecord(
-        "nearest_centroid",
-        "pacsklearn.fitting.nearest_centroid:NearestCentroidFitter",
-        ("sklearn.neighbors.NearestCentroid",),
-        "means of the classes by one matrix product each",
-    )
-    yield SubsetFitterRecord(
-        "standard_scaler",
-        "pacsklearn.fitting.standard_scaler:StandardScalerFitter",
-        ("sklearn.preprocessing.StandardScaler",),
-        "means and variances of all subsets by one matrix product",
-    )
-    yield SubsetFitterRecord(
-        "fixed_forest",
-        "pacsklearn.fitting.fixed_forest:FixedForestFitter",
-        (
-            "pacsklearn.forests.classifier.FixedStructureForestClassifier",
-            "pacsklearn.forests.regressor.FixedStructureForestRegressor",
-        ),
-        "histograms of all subsets from one table, whose rows are not copied",
-    )
-    yield SubsetFitterRecord(
-        "random_forest",
-        "pacsklearn.fitting.random_forest:RandomForestFitter",
-        ("sklearn.ensemble.RandomForestClassifier",),
-        "trees on the rows of one table, each feature of which is sorted once",
-    )
-    yield SubsetFitterRecord(
-        "additive",
-        "pacsklearn.fitting.additive:AdditiveFitter",
-        (
-            "pacsklearn.additive.classifier.AdditiveClassifier",
-            "pacsklearn.additive.regressor.AdditiveRegressor",
-        ),
-        "Newton's method for all subsets on one design of public bins",
-    )
-    yield SubsetFitterRecord(
-        "stepwise_classifier",
-        "pacsklearn.fitting.stepwise:StepwiseClassifierFitter",
-        ("pacsklearn.stepwise.classifier.StepwiseClassifier",),
-        "columns and directions of all subsets from one matrix product",
-    )
-    yield SubsetFitterRecord(
-        "stepwise_regressor",
-        "pacsklearn.fitting.stepwise:StepwiseRegressorFitter",
-        ("pacsklearn.stepwise.regressor.StepwiseRegressor",),
-        "columns and weights of all subsets from one matrix product",
-    )
-    yield SubsetFitterRecord(
-        "pipeline",
-        "pacsklearn.fitting.pipeline:PipelineFitter",
-        ("sklearn.pipeline.Pipeline",),
-        "scalers and components that pass moments on; encoders that learn nothing, applied once",
-    )
+def pacsklearn_attacks() -> Iterator[AttackRecord]:
+    """Attacks of pacsklearn."""
+    return _records(AttackRecord, _ATTACKS)
 
 
 @hookimpl
 def pacsklearn_batch_predictors() -> Iterator[BatchPredictorRecord]:
     """Batch predictors of pacsklearn; linear models need none."""
-    yield BatchPredictorRecord(
-        "stacked_svm",
-        "pacsklearn.candidates.stacked_svm:StackedSVM",
-        ("sklearn.svm.SVC", "sklearn.svm.SVR", "sklearn.pipeline.Pipeline"),
-        "kernels of all candidates' support vectors by matrix products",
-    )
-    yield BatchPredictorRecord(
-        "stacked_forest",
-        "pacsklearn.candidates.stacked_forest:StackedForest",
-        (
-            "sklearn.ensemble.RandomForestClassifier",
-            "sklearn.ensemble.RandomForestRegressor",
-            "sklearn.ensemble.ExtraTreesClassifier",
-            "sklearn.ensemble.ExtraTreesRegressor",
-            "sklearn.ensemble.GradientBoostingClassifier",
-            "sklearn.ensemble.GradientBoostingRegressor",
-            "pacsklearn.forests.classifier.FixedStructureForestClassifier",
-            "pacsklearn.forests.regressor.FixedStructureForestRegressor",
-        ),
-        "trees of all candidates in one pass over the rows",
-    )
+    return _records(BatchPredictorRecord, _BATCH_PREDICTORS)
+
+
+@hookimpl
+def pacsklearn_subset_fitters() -> Iterator[SubsetFitterRecord]:
+    """Subset fitters of pacsklearn."""
+    return _records(SubsetFitterRecord, _SUBSET_FITTERS)
+
+
+@hookimpl
+def pacsklearn_canonicalizers() -> Iterator[CanonicalizerRecord]:
+    """Canonicalizers of pacsklearn."""
+    return _records(CanonicalizerRecord, _CANONICALIZERS)
