@@ -124,6 +124,7 @@ class Account:
                 "and nothing was charged. Ask again."
             )
         self._settle()
+        # Before the shared ledger is charged: a charge there cannot be taken back.
         self.own.check(event.charge)
         return self._next(event)
 

@@ -30,6 +30,7 @@ Law = NoiseLaw | JointLaw | OneSidedLaw
 _DRAWS = 2**10
 # It stands beside the promise and is not it: fits of 20,000 rows need not wait for its last digit.
 _PRODUCTS = 2**32
+# Units whose memberships are unpacked at a time: m bytes each.
 _CHUNK = 16384
 
 
@@ -64,6 +65,7 @@ def certified_membership(law: Law, space: Space, belief: NDArray[np.float64]) ->
     """
     if not isinstance(space, SecretSpace) or law.is_noiseless:
         return None
+    # Every unit is in all subsets or in none.
     if membership_prior(space)[1] == space.n_units:
         return None
     weights = belief / belief.sum()
@@ -78,6 +80,7 @@ def certified_membership(law: Law, space: Space, belief: NDArray[np.float64]) ->
         generator_for(Support(centres.astype(np.float64), weights), "certify"),
         _PRODUCTS,
     )
+    # The draws are of continuous noise, the release has the lattice's.
     return Certified(min(success + lattice_slack(law.dimension, 1.0), 1.0), 1 - GAMMA)
 
 
@@ -91,4 +94,5 @@ def _padded(law: OneSidedLaw, space: SecretSpace, weights: Floats) -> float:
         inside = members[secret] @ joint
         right = np.maximum(inside, joint.sum(axis=0) - inside).sum(axis=1)
         worst = max(worst, float(right.max(initial=0.0)))
+    # Outward: rounding of the sums may make it too high, never too low.
     return min(math.nextafter(worst * OUTWARD, 2.0), 1.0)

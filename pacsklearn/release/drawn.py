@@ -299,6 +299,7 @@ class DrawnProcedure:
 
     def take(self, plans: Sequence[DrawnPlan]) -> tuple[Release, ...]:
         """Certify the laws, charge their sum, and only then draw the secret and fit it."""
+        # A union bound: all laws hold together with the probability that is stated.
         gamma = self.sizes.gamma / len(plans)
         with stage("calibration"):
             laws = [self._law(plan, gamma) for plan in plans]
@@ -306,6 +307,7 @@ class DrawnProcedure:
         provenance = (replace(unregistered_provenance(laws[0]), name=laws[0].backend), *used)
         with self.lock:
             self._check_first()
+            # Before the secret is drawn: its own fit may fail, or kill the process.
             event = self.account.charge(self._event(laws, plans, provenance))
             self._laws.extend(laws)
             observed = self._observed(laws, plans)
@@ -352,8 +354,10 @@ class DrawnProcedure:
         with silence():  # whether anything is warned about or printed here is about the secret
             members = self.drawn.secret(self.sampler)
             for law, plan in zip(laws, plans, strict=True):
+                # Measured on a trial: a limit that follows the secret's own fit depends on it.
                 limit = self.sizes.time_limit or max(_LEAST_SECONDS, _SLOWER * plan.slowest)
                 vector = within(limit, partial(plan.vector, members))
+                # The centre, as any other value: that a fit failed or was late may not show.
                 point = law.point(law.span.centre if vector is None else vector)
                 observed.append(point + self.sampler.noise(law.dimension))
         return observed

@@ -132,6 +132,7 @@ class ParameterPlan:
 
     def calibrate(self, belief: NDArray[np.float64]) -> NoiseLaw:
         """Law under a belief. That of the first is kept: every round of a game begins with it."""
+        # By its bits: a law is that of one belief, and of none that is merely close.
         name = belief.tobytes()
         law = self._first.get(name)
         if law is None:

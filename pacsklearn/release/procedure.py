@@ -161,6 +161,8 @@ class ReleaseProcedure:
         """
         with self.lock:
             self._check_first()  # another thread may have released since the step was begun
+            # Held until the belief has learned: a law of a belief that another release has meanwhile
+            # moved on from would be charged for less than it tells.
             belief = self.secret.belief
             law = calibrate(belief)
             # What is released first alone is fixed before the session begins, and so is its
@@ -168,7 +170,9 @@ class ReleaseProcedure:
             if certify and not self.account.own.events:
                 with stage("certificate"):
                     self.certificate.fix(law, self.space, belief)
+            # Before the draw: a crash in between loses an answer, never a charge.
             event = self.account.charge(describe(law))
+            # Noted before it is drawn, so that no law is used that the curator's figure leaves out.
             self.certificate.note(law)
             observed = draw(law)
             self.secret.learn(law.log_likelihood(observed))
@@ -263,6 +267,7 @@ class ReleaseProcedure:
 
     def _confidence(self) -> float:
         """Probability that all bounds hold, by the sum of those that they do not."""
+        # A union bound: later laws depend on what came out under the earlier ones.
         doubt = sum(1 - event.confidence for event in self.account.own.events)
         return max(1 - doubt, 0.0)
 

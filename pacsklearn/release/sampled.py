@@ -141,6 +141,7 @@ def release_sampled(
         guard=guard,
     )
     provenance = (replace(unregistered_provenance(law), name=law.backend),)
+    # Charged first: the function may fail on the secret, or end the process.
     event = account.charge(
         Event(
             kind="sampled",
@@ -174,6 +175,7 @@ def _secret_point(
     trial: Callable[[Any], Any], law: SampledLaw, values: FunctionValues, sampler: Sampler
 ) -> NDArray[np.int64]:
     """Lattice point of a fresh secret; that of the centre when the function fails on it."""
+    # 256 bits: with fewer an adversary could draw all secrets and compare.
     entropy = secrets.randbits(256) if sampler.is_secure else np.abs(sampler.noise(4))
 
     def point(_: object) -> NDArray[np.int64] | None:

@@ -41,6 +41,7 @@ class Secret:
     def index(self) -> int:
         """The drawn candidate; drawn now if it has not been."""
         self._home.check()
+        # Kept for good: averages over releases of ever new candidates would show who is in.
         if self._index is None:
             self._index = self.sampler.index(self._weights)
         return self._index
@@ -52,6 +53,7 @@ class Secret:
 
     def learn(self, log_likelihood: NDArray[np.float64]) -> None:
         """Bayes' rule for one more release."""
+        # After a fork parent and child would each learn half of what is out, and charge too little.
         self._home.check()
         self.log_belief = update_belief(self.log_belief, log_likelihood)
 
@@ -64,6 +66,7 @@ class Secret:
         m = numbers.shape[0]
         if isinstance(index, bool) or not isinstance(index, Integral) or not 0 <= index < m:
             raise ValueError(
+                # The number is not quoted: messages end up in logs.
                 f"secret must be the number of a candidate, an integer from 0 to {m - 1}; what was "
                 "given is withheld."
             )
@@ -71,6 +74,7 @@ class Secret:
 
     def export(self) -> tuple[int, NDArray[np.float64]]:
         """Drawn candidate and belief, for a session file."""
+        # Drawn now at the latest, or two copies of a file could draw two candidates.
         return self.index, self.log_belief
 
     def restore(self, index: int, log_belief: NDArray[np.float64]) -> None:

@@ -79,6 +79,7 @@ class SessionCertificate:
                 "not kept as laws"
             )
         if len(self._laws) == 1:
+            # The prior's weights whatever the belief is now: the figure is of the whole session.
             return certified_membership(self._laws[0], space, space.weights), _UNHIDDEN
         gaussian: list[NoiseLaw] = []
         for law in self._laws:
@@ -117,6 +118,7 @@ def curator_figure(
     for start in range(0, space.n_units, _CHUNK):
         members = space.membership(slice(start, start + _CHUNK))
         likely = members[members.any(axis=1) & ~members.all(axis=1)] @ weights
+        # Sums of m rounded weights leave [0, 1] by some units in the last place.
         sure = np.clip(np.maximum(likely, 1 - likely), 0.5, 1.0)
         worst, total, n = (
             max(worst, float(sure.max(initial=0.0))),

@@ -70,6 +70,7 @@ def check_cap(
             )
         return
     blind = float(criterion.prior(space.weights).max())
+    # At or below the blind success no noise is enough; the comparison refuses NaN as well.
     if not blind < cap < 1:
         raise BudgetError(
             f"budget={cap!r} caps the adversary's success at criterion {criterion.name!r}, where "

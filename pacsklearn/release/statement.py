@@ -99,6 +99,7 @@ def _secret(space: Space) -> SecretRows | SecretCandidate:
 def membership_prior(space: SecretSpace | HashedSpace) -> tuple[float, int]:
     """Blind success at the membership of the least protected unit, and how many have no secret."""
     inclusion = space.inclusion()
+    # Units in all subsets or in none have no secret: their success of 1 would hide the others'.
     protected = inclusion[(inclusion > 0) & (inclusion < 1)]
     prior = float(np.max(np.maximum(protected, 1 - protected))) if protected.size else 1.0
     return prior, int(inclusion.size - protected.size)
@@ -129,6 +130,7 @@ def _sampled(units: NDArray[np.int64]) -> NDArray[np.int64]:
     """Units of a large universe that the averages are taken over."""
     if units.size <= _MOST_UNITS:
         return units
+    # A fixed seed: a guarantee says the same whenever it is asked for.
     return np.random.default_rng(0).choice(units, _MOST_UNITS, replace=False)
 
 
