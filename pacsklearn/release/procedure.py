@@ -161,7 +161,7 @@ class ReleaseProcedure:
         """
         with self.lock:
             self._check_first()  # another thread may have released since the step was begun
-            # Held until the belief has learned: a law of a belief that another release has meanwhile
+            # Held until the belief has learned: a law of a belief that another release has since
             # moved on from would be charged for less than it tells.
             belief = self.secret.belief
             law = calibrate(belief)

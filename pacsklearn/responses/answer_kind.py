@@ -134,6 +134,7 @@ class ProbabilityKind(_NumberKind):
     def decoded(self, values: list[Any]) -> NDArray[Any]:
         shares = np.maximum(self._table(values), 0.0)
         total = shares.sum(axis=1, keepdims=True)
+        # Noise may leave no positive share: nothing is known then, and all are equal.
         return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / self.width)
 
     def predicted(self, answers: NDArray[Any]) -> NDArray[Any]:
@@ -214,6 +215,7 @@ def answer_kind(
             f"answers='probabilities' needs predict_proba, which {name} as configured has not; "
             "use answers='labels'."
         )
+    # Of the whole table: classes are public, and the same whichever candidate is true.
     classes = np.unique(np.asarray(y))
     return ProbabilityKind(classes) if answers == "probabilities" else LabelKind(classes)
 

@@ -124,6 +124,7 @@ class Step:
         scale: int = LATTICE_SCALE,
     ) -> Step:
         """Copy of the belief and the other arguments, or an error that tells nothing of them."""
+        # Engines write into it; the session's own belief moves only once the answers are stored.
         belief = check_belief(log_belief, candidates).copy()
         if not 0 <= secret < candidates or belief[secret] == -np.inf:
             raise ValueError("secret must be the index of a candidate of positive weight.")

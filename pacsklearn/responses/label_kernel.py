@@ -45,6 +45,7 @@ def answer_rows(codes, secret, belief, budget, noise, scale, table, answers, cha
         count = _collect(codes[row], belief, table, labels, slots)
         best, log_total = masses_of(belief, slots, count, logs, work)
         width, charge = _calibrate(logs[:count], best, budget, scale, centres, units, work)
+        # Before the belief moves: the caller asks for this row again, as a whole.
         if used + width > noise.shape[0]:
             return row, used, 1
         answer, margin = slots[secret], math.inf
@@ -126,6 +127,7 @@ def masses_of(belief, slots, count, logs, work):
     for k in range(count):
         if k != best:
             rest += math.exp(logs[k] - top)
+    # The largest mass is 1 - rest: its log, near zero, keeps all digits only in this way.
     shift = math.log1p(rest)
     for k in range(count):
         logs[k] = (logs[k] - top) - shift
@@ -138,6 +140,7 @@ def _calibrate(logs, best, budget, scale, centres, units, roots):
     entropy = 0.0
     for k in range(logs.shape[0]):
         entropy -= math.exp(logs[k]) * logs[k]
+    # Rounding down could call an answer exact that reveals more than the budget.
     entropy *= OUTWARD
     if entropy <= budget:
         return 0, entropy
@@ -151,6 +154,7 @@ def _calibrate_two(logs, budget, scale, centres):
     log_variance = logs[0] + logs[1]
     variance, minor = math.exp(log_variance), math.exp(min(logs[0], logs[1]))
     root = math.exp(0.5 * (math.log(2.0 * budget) - log_variance))
+    # From one above the estimate down: the bound decides, not the rounding of the root.
     centre = math.floor(scale * root) + 1
     charge = _bound(variance, minor, centre) / (2.0 * scale * scale) * OUTWARD
     while charge > budget:
@@ -172,11 +176,13 @@ def _calibrate_many(logs, best, budget, scale, centres, units, roots):
     while True:
         bound = 0.0
         for k in range(count):
+            # The smaller of p and 1 - p, from a sum of its own: subtracting would cancel.
             minor = math.exp(logs[k]) if logs[k] < _LOG_HALF else rest
             bound += _bound(math.exp(2.0 * roots[k]), minor, centres[k])
         charge = bound / (2.0 * scale * scale) * OUTWARD
         if charge <= budget:
             break
+        # Strictly below 1, or a charge one bit above the budget would never fall.
         shrink = math.sqrt(budget / charge) * (1.0 - 1e-12)
         for k in range(count):
             centres[k] = math.floor(centres[k] * shrink)
@@ -204,6 +210,7 @@ def _deviations(logs, best, budget, roots, deviations):
 
 @compiled()
 def _bound(variance, minor, centre):
+    # Shifts by integers alone have the exact divergence; the mean's distance from one is paid.
     offset = minor * centre - np.rint(minor * centre)
     return variance * centre * centre + offset * offset
 
@@ -258,6 +265,7 @@ def _gains(observed, centres, width, logs, log_total, scale, terms, gains):
     """What to add to the log-weight of a candidate with each label."""
     count = logs.shape[0]
     skip = count - width  # with two labels the first one is at zero and has no coordinate
+    # In integers, exactly (LARGEST_CENTRE): differences of doubles would lose close candidates.
     terms[0] = 0
     for k in range(width):
         terms[k + skip] = centres[k] * (2 * observed[k] - centres[k])

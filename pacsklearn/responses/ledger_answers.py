@@ -46,6 +46,7 @@ class LedgerAnswers:
         """Store answers to queries that have none yet; they are on disk when this returns."""
         names = [self._table.name(self._responder, key) for key in keys]
         answers = dict(zip(names, zip(values, margins, strict=True), strict=True))
+        # Held afterwards: memory must not know an answer that a failed write has taken back.
         self._table.put(self._responder, answers, n_charged, log_belief)
         self._hold(answers)
 

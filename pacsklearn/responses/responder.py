@@ -186,6 +186,7 @@ class Responder:
         margins: list[float] = []
         for part in _batches(X):
             with self._procedure.lock:
+                # One batch at a time: rows are counted under the belief that answering starts from.
                 answers, sure = self._answer_batch(part)
             values += answers
             margins += sure
@@ -286,7 +287,9 @@ class Responder:
         if fresh:
             predictions = self.kind.predictions(self._models, safe_indexing(X, fresh))
             contested = self._contested(predictions)
+            # Answering makes rows unanimous, never contested: this count is the worst case.
             self._charge(contested, len(fresh))
+            # Stored before they are given, or the same query would be answered, and charged, twice.
             self._store([keys[i] for i in fresh], predictions, contested)
             self.n_contested += contested
         self.n_answered += len(keys)
@@ -313,6 +316,7 @@ class Responder:
             if self._account.doubt is None:
                 return
             event, log_belief = self._table.last_belief()
+            # Otherwise nothing was written: no answer left, and the belief stays as it was.
             if event == n_charged:
                 self._secret.log_belief = log_belief
             self._account.doubt = None
@@ -329,6 +333,7 @@ class Responder:
         """Charge a batch's worst case, before anything of it is computed from the secret."""
         if contested == 0:
             return
+        # Before the charge: there would be no noise to answer with.
         if self._pool.is_closed:
             raise RuntimeError(
                 "This session is closed: only stored answers, and those on which all candidates "
@@ -378,6 +383,7 @@ class Responder:
             margins += step_answers.margins.tolist()
             answers += list(step_answers.answers)
             log_belief = step_answers.log_belief
+            # Used once: two answers with the same noise show the difference of what they hide.
             noise = noise[step_answers.noise_used :]
             if step_answers.stop is Stop.NOISE:
                 wanted = max(_LEAST_NOISE, 2 * contested - step_answers.noise_used)

@@ -54,6 +54,7 @@ class Responders:
         with self._procedure.lock:
             fitted = joblib.hash((candidates.estimator, dict(candidates.options.fit_params)))
             settings = (kind.answers, kind.value_range, kind.prior)
+            # What is asked in the same way shares the stored answers, and is not charged again.
             name = joblib.hash((fitted, query_budget, max_answers, *settings))
             if name not in self._responders:
                 step = self._step_budget(query_budget, max_answers)

@@ -41,6 +41,7 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, variances
         if groups > 1:
             masses_of(belief, slots, groups, logs, work)
             charge = _entropy(logs[:groups])
+        # Written so that NaN takes the noise.
         if not charge <= budget:
             count = _differing(rows, belief, first_alive(belief), noisy)
             _weigh(belief, weights)
@@ -50,6 +51,7 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, variances
         if used + count > noise.shape[0]:
             return row, used, 1
         charges[row] = charge
+        # 0.0 and -0.0 count as equal; without the sum the sign would tell candidates apart.
         answers[row] = rows[heads[slots[secret]]] + 0.0
         if count > 0:
             observed = centres[secret, :count] + noise[used : used + count]
@@ -148,6 +150,7 @@ def _moments(rows, j, weights, belief):
     for i in range(m):
         if weights[i] > weights[heaviest]:
             heaviest = i
+    # Differences from one of the values: sums of large ones would swallow their spread.
     anchor, shift = rows[heaviest, j], 0.0
     for i in range(m):
         shift += weights[i] * (rows[i, j] - anchor)
@@ -182,6 +185,7 @@ def _calibrate(rows, belief, weights, budget, scale, noisy, means, steps, centre
         charge = bound / (2.0 * scale * scale) * OUTWARD
         if charge <= budget:
             return charge
+        # Rounded centres can keep the charge where it is: the growth grows until it falls.
         enlarged *= charge / budget * (1.0 + least_growth)
         least_growth *= 10.0
 
