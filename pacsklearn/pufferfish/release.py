@@ -215,6 +215,7 @@ def published_figures(calibrated: CalibratedWorlds) -> str:
     law = calibrated.law
     digest = hashlib.sha256()
     for array in (law.step, law.axes, law.origin):
+        # With the shape: arrays of the same bytes may still be other laws.
         digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
     return f"{digest.hexdigest()} {law.scale} {law.costs!r} {calibrated.profile.digest}"
 
@@ -269,6 +270,7 @@ def sliced_release(
     if not scenario.redrawn:
         _check_columns(calibrated, X)
     if realized is not None:
+        # A secret that is none of the scenario's fails here, before anything is charged.
         calibrated.worlds.index(realized)
     law = calibrated.law
     unit = renyi_unit(
@@ -304,10 +306,12 @@ def sliced_release(
             full=law.costs.full,
         ),
     )
+    # Before secret, data set and noise are drawn: a crash loses an answer, never a charge.
     account.charge(event)
     if scenario.redrawn:
         centre = law.centres[calibrated.world(calibrated.secret(realized, sampler), sampler)]
     else:
+        # The first look at the table: what fails on it, or takes long, is paid for already.
         centre = law.point(own_output(query, calibrated.outputs, X, y))
     vector = law.decode(calibrated.observed(centre, sampler))
     guarantee = pufferfish_guarantee(

@@ -210,6 +210,7 @@ class PrivateRun:
                     "call fit for a new run."
                 )
             self._prices, self.n_steps = list(record.prices), record.n_steps
+            # One step with noise that can be drawn again, and the run may not be published.
             self._secure = self._secure and record.secure
             session, n_charged = record.session, record.n_charged
             _Heads.check(session, record.n_charged_steps, shared=shared is not None)
@@ -248,9 +249,11 @@ class PrivateRun:
         self.account.home.check()
         if self._n_paid <= self.n_steps:
             count = self._at_once
+            # Close to the ceiling fewer at once: steps that still fit alone are not lost.
             while count > 1 and not self.account.own.allows(count * self.price):
                 count -= 1
             self.account.charge(self._event("sgd-step", count * self.price, count))
+            # After the charge: a refused one must leave the run where it can still go on.
             _Heads.advance(self.account, self._n_paid, count)
             self._count(count)
         self.n_steps += 1
@@ -263,6 +266,7 @@ class PrivateRun:
         ----------
         total : ndarray of shape (d,)
         """
+        # Whole numbers before the noise: the low digits of a noised sum of doubles would show it.
         centres = np.rint(np.asarray(total, dtype=np.float64) / self._grid).astype(np.int64)
         released = centres + self._pool.take(centres.size)
         return np.asarray(released * (self._grid / self._batch_size))

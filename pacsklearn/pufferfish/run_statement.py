@@ -142,6 +142,7 @@ def _secret(
         # The price is never below the order times the divergence of order 1.
         information = run.spent / accountant.order * OUTWARD
         if not mixed:
+            # Both hold; with steps at several prices only the first is known.
             information = min(information, accountant.information(run.noise_multiplier, n_steps))
     return SecretBatches(
         protects=run.scenario.protects,
@@ -186,6 +187,7 @@ def _assumptions(run: PrivateRun, n_steps: int) -> tuple[str, ...]:
 
 def _summed(prices: tuple[tuple[float, int, float], ...], costs: RenyiCosts) -> RenyiCosts:
     """Costs of steps at several prices: converted at the order itself."""
+    # Outward, as every sum that is stated.
     total = math.fsum(price * count for price, count, _ in prices) * OUTWARD
     release = math.fsum(cost * count for _, count, cost in prices) * OUTWARD
     epsilon = epsilon_at_order(release, costs.order, costs.delta) if release > 0 else 0.0

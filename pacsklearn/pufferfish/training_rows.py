@@ -28,6 +28,7 @@ __all__ = ["TrainingRows", "training_rows"]
 
 Integers = NDArray[np.int64]
 
+# Two computations of one cap may differ so much.
 _ROUNDING = 1e-9
 
 
@@ -115,6 +116,7 @@ def training_rows(
     elif scenario.redrawn:
         worlds = scenario.worlds(X, y, secret)
         differences = world_differences(worlds, X, y)
+        # Without noise nothing is promised, and no training set is drawn to be hidden.
         if model.noise_multiplier != 0:
             chosen = _drawn(scenario, worlds, realized, sampler, goes_on=goes_on)
             n_rows = chosen.size
@@ -124,6 +126,7 @@ def training_rows(
                 f"{type(scenario).__name__} takes no realized here: training is on the table, and "
                 "nothing depends on which secret is true."
             )
+        # Of the reference: a cap that looked at the table would be about it, and is published.
         worlds = scenario.worlds(*(scenario.reference or (None, None, None)))
         counts = coupled_counts(worlds, n_rows) if cap is None else np.empty((0, 0))
         differences = WorldDifferences.of(worlds, 0 if cap is None else cap.largest)

@@ -136,6 +136,7 @@ def _differing(left: World, right: World, X: Any, y: Any) -> int:
         tables = [world.data(X, y) for world in (left, right)]
         _check_sizes(*(table.shape[0] for table, _ in tables))
         (one, target), (two, other) = tables
+        # NaN differs from itself and counts: a bound may be too large, never too small.
         differ = np.any(np.asarray(one) != np.asarray(two), axis=1)
         if target is not None:
             differ |= np.asarray(target) != np.asarray(other)

@@ -249,10 +249,14 @@ def world_outputs(
             "deterministic."
         )
     if some_may_fail:
+        # Each with the first alone, as the table later: aligned with all draws together
+        # a vector would depend on the other draws, and the bound is about independent ones.
         anchored = [_anchored(query, each, first, rows) for each in outcomes]
         failed = np.array([vector is None for vector in anchored])
+        # A stand-in: the law counts the draws in ``failed`` by themselves.
         vectors = np.stack([first.vector if vector is None else vector for vector in anchored])
         if failed[0]:
+            # The first must come through; this raises what went wrong with it.
             same = np.stack([first.vector] * (_ANCHORS + 1))
             run.value(attempt(partial(_together, query, same, first.layout, rows)))
     else:

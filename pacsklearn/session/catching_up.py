@@ -62,6 +62,7 @@ def caught_up(
         event = here.get(key) or account.find(key)
         if event is None:
             break
+        # A resumption is numbered like a charge, and is none.
         if event.kind != "resumed":
             numbers.append(n_charged)
             if key not in known:

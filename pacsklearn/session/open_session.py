@@ -100,6 +100,7 @@ class OpenSession:
 
         Answers that are stored, or on which all candidates agree, are still given.
         """
+        # A child's close must not wait for a lock that its parent's thread held at the fork.
         if self._account.home.is_here:
             with self._one_at_a_time:  # whatever is on its way is finished first
                 self._account.is_closed = True

@@ -117,6 +117,7 @@ def shared_position(shared: Ledger | None, own: Ledger, session: str) -> Any:
             "notices a file that is loaded twice: make it with "
             "PrivacySession(..., ledger='sqlite:///path') (a reservation will not do)."
         )
+    # A reservation is charged under its own keys, which a loaded session would not find.
     if any(not event.key.startswith(f"{session}/") for event in own.events):
         raise LedgerError(
             "A session whose own account holds reservations cannot be saved; reserve from the "
@@ -223,6 +224,7 @@ def write_session(path: str | os.PathLike[str], state: SessionState, key: Any = 
     with replacement_file(path) as file:
         file.write(_MAGIC + (_KEYED if key is not None else _UNKEYED) + salt)
         place = file.tell()
+        # Room for the digest, which is known only when all has gone by.
         file.write(bytes(_DIGEST))
         content = _Digesting(file, digest)
         pickle.dump(facts, content, protocol=5)
@@ -257,6 +259,7 @@ def read_session(
                 f"{name} was saved without a key, so nothing tells who has written it. If you know "
                 "that it is yours: load(path, trusted=True)."
             )
+        # All of it is verified before any of it is unpickled: unpickling runs what was written.
         digest = digest_with(key if is_keyed else None, salt)
         expected, start = file.read(_DIGEST), file.tell()
         while block := file.read(2**20):
@@ -268,6 +271,7 @@ def read_session(
             )
         file.seek(start)
         try:
+            # Also with a key: what needs no code is read without any.
             facts = _Facts(file).load()
             objects = pickle.load(file) if is_keyed else {}  # noqa: S301 - by whoever has the key
             if _MODEL_FILES in facts:
@@ -277,6 +281,7 @@ def read_session(
             state = SessionState(**{**facts, **objects})
         except SessionFileError:
             raise
+        # The message of what failed is not quoted: it may show rows.
         except Exception as error:  # noqa: BLE001 - whatever is in there is no session
             kind = type(error).__name__
         else:

@@ -34,6 +34,7 @@ def digest_with(key: Any, salt: bytes) -> Any:
         When the key is too short, or others can write the key's file.
     """
     if key is None:
+        # Against damage only; whoever alters the file computes it anew.
         return hashlib.sha256(salt)
     if isinstance(key, os.PathLike):
         with Path(key).expanduser().open("rb") as file:
@@ -63,6 +64,7 @@ def check_owner(file: IO[bytes], path: str | os.PathLike[str]) -> None:
     """
     if os.name != "posix":
         return
+    # Of the open file: a path could lead to another one between check and reading.
     status = os.fstat(file.fileno())
     if status.st_uid not in (os.geteuid(), 0):
         raise SessionFileError(
