@@ -62,6 +62,7 @@ class CanonicalForm:
 
         Of many, sixteen are tried, the last one among them, where the form is no search's result.
         """
+        # A copy: alignment in place would be compared with itself, and nothing checked.
         aligned = np.asarray(self.canonicalizer.align(vectors.copy(), layout), dtype=np.float64)
         if aligned.shape != vectors.shape or not np.all(np.isfinite(aligned)):
             raise StageFailure("gauge")

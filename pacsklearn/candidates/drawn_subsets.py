@@ -134,6 +134,7 @@ class DrawnSubsets:
             keys = generator.integers(2**64, size=n, dtype=np.uint64)
             coins = generator.random(n_strata)
         else:
+            # 64 bits a unit: equal keys, which would favour some subset, are as good as impossible.
             keys = np.frombuffer(secrets.token_bytes(8 * n), dtype=np.uint64)
             coins = np.array([secrets.randbits(53) for _ in range(n_strata)]) * 2.0**-53
         return draw_balanced(keys, coins, self.strata, self.rate)
@@ -145,6 +146,7 @@ class DrawnSubsets:
 
     def trial(self, number: int) -> Members:
         """A subset by the public stream; the same number gives the same."""
+        # 256 bits, as a secret seed has: the default pool would keep 128 of them.
         sequence = np.random.SeedSequence(self.seed, spawn_key=(number,), pool_size=8)
         generator = np.random.Generator(np.random.PCG64(sequence))
         keys = generator.integers(2**64, size=self.n_units, dtype=np.uint64)

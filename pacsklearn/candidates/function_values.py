@@ -83,6 +83,7 @@ def function_values(
     run = FunctionRun(name)
     outcomes = [
         attempt(partial(_evaluate, function, inputs(index)), fits=True)
+        # The first again at the end: what a function keeps between calls shows by then.
         for index in [*range(n_candidates), 0]
     ]
     values = [run.value(outcome, index) for index, outcome in enumerate(outcomes)]

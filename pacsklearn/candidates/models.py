@@ -104,6 +104,7 @@ class CandidateModels(AnsweringModels):
         return checked
 
     def labels(self, X: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
+        # By the public classes, not a candidate's own, which differ where a subset lacks one.
         codes = np.empty((X.shape[0], len(self.models)), dtype=np.int32)
         # A class that no candidate has seen has no place in the stack.
         seen = np.searchsorted(classes, self.models[0].classes_) if self.stacked else None

@@ -166,6 +166,8 @@ def warn_of_one_model(
     rows = candidates.space.rows(0)
     if y is not None and np.ndim(y) == 1:
         rows = rows[np.argsort(np.asarray(y)[rows], kind="stable")]
+    # As unlike subset 0 as its own rows allow: fewer, of one end of y, and scaled. A fit that
+    # looks at its rows comes out otherwise.
     rows = np.sort(rows[: -(-3 * rows.size // 5)])
 
     def work(_: Stage) -> bool:

@@ -56,6 +56,7 @@ class _Coded:
     def __call__(self, target: Any) -> Any:
         if self.classes is not None:
             codes = np.searchsorted(self.classes, target).clip(max=len(self.classes) - 1)
+            # searchsorted gives unknown classes a neighbour's code: compared, none passes for it.
             if not np.array_equal(self.classes[codes], target):
                 raise TableError(
                     "target holds a class that is not in classes=; list every class of the table."

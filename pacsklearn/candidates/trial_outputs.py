@@ -106,6 +106,7 @@ class SubsetMap:
 
     def _alone(self, members: Members) -> Outcome:
         """Encoding of one subset, fitted with the first trial as all others are."""
+        # Of a subset twice in one space the joint fit would see two candidates that are one.
         if np.array_equal(self.first, members):
             return Outcome(Encoding(self.outputs.vectors[0], self.outputs.layout))
         pair = np.packbits(np.stack([self.first, members], axis=1), axis=1)

@@ -346,6 +346,7 @@ def _read(what: str, check: Callable[[], Any], advice: Callable[[], str] = str) 
     except (TypeError, ValueError) as error:
         problem = error
     text = str(problem)
+    # First lines alone: what follows them in scikit-learn's messages may be rows.
     if not text.startswith("Input "):
         text = text.partition("\n")[0].rstrip(":.") + "."
     if text.startswith("Expected 2D array"):
