@@ -60,6 +60,7 @@ def largest_refund(amount: float, total: int) -> float:
     unspent = exact(amount) - total
     if unspent <= 0:
         return 0.0
+    # The nearest double may be above what is left, and would give back more than was set aside.
     refund = nearest(unspent)
     return refund if exact(refund) <= unspent else math.nextafter(refund, 0.0)
 
@@ -232,6 +233,7 @@ class Accounts:
         """Every ceiling that a charge to the account has to fit under."""
         entry = self._of(account)
         limits = [Limit("", entry.total, entry.ceiling)]
+        # A reservation's whole amount was charged to its user and project when it was made.
         if account:
             return limits
         for kind, name, most in (
@@ -329,6 +331,7 @@ class Accounts:
 
     def expired(self, time: str) -> list[str]:
         """Open reservations whose time is over, the earliest first."""
+        # A copy: a ledger in memory is read without a lock, and another thread may charge.
         due = [(each, key) for key, each in list(self._expiries.items()) if each <= time]
         return [key for _, key in sorted(due)]
 

@@ -151,6 +151,7 @@ class AttackResult:
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionary with the derived figures added, for JSON."""
         data = asdict(self)
+        # Read back they are ignored: a file cannot claim more than its counts.
         data["success"] = self.success
         data["confidence_level"] = _LEVEL
         data["confidence_interval"] = list(self.confidence_interval())
@@ -242,6 +243,7 @@ def share_interval(
         return Interval(0.0, 1.0)
     tail = (1 - level) / 2
     if sequential:
+        # Half of the error: its lower end alone then fails as rarely as Clopper and Pearson's.
         return Interval(*confidence_sequence(n_successes, n_trials, 1 - tail))
     right, wrong = n_successes, n_trials - n_successes
     low = 0.0 if right == 0 else float(stats.beta.ppf(tail, right, wrong + 1))

@@ -176,6 +176,7 @@ class BookedLedger(Ledger):
                 "A reservation is charged on behalf of whoever made it; call on_behalf_of on the "
                 "ledger, then reserve."
             )
+        # Not by __init__, which would open the ledger, and read its terms, a second time.
         handle: Self = type(self).__new__(type(self))
         vars(handle).update(vars(self))
         handle._user = self._user if user is None else ledger_text("user", user)
@@ -199,6 +200,7 @@ class BookedLedger(Ledger):
             settle(book)
             return (question(book),)
 
+        # Writing needs the store's lock: only where some reservation's time is over.
         answer: tuple[T] | None = self._store.read(
             lambda book: None if book.accounts.expired(book.time) else (question(book),)
         )
@@ -251,6 +253,7 @@ def charge_posting(book: OpenBook, posting: Posting) -> bool:
     LedgerMismatchError
         When the key was charged for something else.
     """
+    # Before any ceiling: a charge repeated because its reply was lost must not be refused.
     known = book.find(posting.event.key)
     if known is not None:
         if known != posting:
@@ -259,6 +262,7 @@ def charge_posting(book: OpenBook, posting: Posting) -> bool:
             )
         return False
     settle(book)
+    # After expired reservations gave back what they held.
     book.accounts.check(posting)
     book.append(posting)
     return True
@@ -277,6 +281,7 @@ def time_text(seconds: float = 0.0) -> str:
 
 def _close(book: OpenBook, account: str) -> float:
     closed, returned = book.accounts.closing(account)
+    # In this order: a return is right only for a reservation that is closed.
     book.append(closed)
     book.append(returned)
     return 0.0 - returned.event.charge

@@ -73,6 +73,7 @@ class DiscrepancyCap:
     ) -> DiscrepancyCap:
         """Data sets that differ in up to ``n_differing`` rows (localized influence, D.4)."""
         law = counts.discrepancy_log_law(n_rows, n_differing, batch_size, sampling)
+        # Shared by every copy of the cap, and priced from again.
         law.flags.writeable = False
         names = ("hypergeometric", "binomial over the draws", "binomial over the differing rows")
         name = dict(zip(counts.SAMPLINGS, names, strict=True))[sampling]
@@ -220,6 +221,7 @@ class DiscrepancyCap:
         rounding : float
             Relative error allowed for.
         """
+        # On its own account: means are priced from it, whatever the tails are.
         if self.second_moment < other.second_moment * (1 - rounding):
             return False
         theirs = other.law
@@ -231,6 +233,7 @@ class DiscrepancyCap:
             return beyond <= self.tail * (1 + rounding)
         size = max(ours.size, theirs.size)
         tails = [np.cumsum(np.pad(law, (0, size - law.size))[::-1])[::-1] for law in (ours, theirs)]
+        # By tails: prices grow with the count, so a count that is larger in law is a safe one.
         return bool(np.all(tails[0] >= tails[1] * (1 - rounding) - 1e-15))
 
     def __post_init__(self) -> None:

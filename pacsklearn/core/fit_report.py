@@ -81,6 +81,7 @@ class _Clock:
             seconds[name] = seconds.get(name, 0.0) + spent
 
 
+# A context's own: sessions in other threads keep their own time.
 _CLOCK: ContextVar[_Clock | None] = ContextVar("pacsklearn_fit_report", default=None)
 
 

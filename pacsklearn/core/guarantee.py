@@ -161,6 +161,7 @@ class Guarantee(Statement):
 
     def _posterior(self, blind: float, aim: str) -> float:
         bound = posterior_success(self.information, blind)
+        # Both hold; the cap is a success itself only for what it caps.
         return min(bound, self.spent) if self.capped == aim else bound
 
     @property

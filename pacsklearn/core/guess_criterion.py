@@ -110,6 +110,7 @@ def k_of_n(space: SecretSpace | CandidateSpace, k: int) -> GuessCriterion:
     if not 1 <= k <= size:
         raise ValueError(f"k must lie between 1 and the {size} units of a subset, got {k!r}.")
     reachable = (members @ members.T >= 2 * k - size).astype(np.float64)
+    # A small candidate may not share so much even with itself; a guess succeeds against one anyway.
     np.fill_diagonal(reachable, 1.0)
     return GuessCriterion(
         reachable, f"{k}-of-{space.n_units}", f"name {size} units, {k} of them right"

@@ -41,6 +41,7 @@ class JointLaw:
     @property
     def scale(self) -> int:
         """Parameter of the noise; 0 where one release has none."""
+        # A law without coordinates has scale 0 too, and releases nothing of the secret.
         return min((law.scale for law in self.laws if law.dimension), default=0)
 
     @property

@@ -60,6 +60,7 @@ class MembershipCriterion(Criterion):
     def success(self, posterior: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
         members = self._members if targets is None else self._members[targets]
         inside = posterior @ members.T.astype(np.float64)
+        # max(p, 1 - p), in place: such tables have millions of entries.
         inside -= 0.5
         np.abs(inside, out=inside)
         inside += 0.5

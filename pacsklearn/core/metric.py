@@ -92,6 +92,7 @@ class MatrixMetric(Metric):
         if not np.all(np.isfinite(matrix)) or not np.allclose(matrix, matrix.T):
             raise ValueError("A metric must be a symmetric matrix of finite numbers.")
         values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+        # Below it an eigenvalue may be rounding: kept, its direction would get endless noise.
         floor = values[-1] * matrix.shape[0] * np.finfo(float).eps
         if values[-1] < 0 or values[0] < -max(floor * 1e3, 0.0):
             raise ValueError(

@@ -61,6 +61,7 @@ def model_digest(model: Any) -> str:
 
 
 def _parts(value: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
+    # Before integers: to Python True is one of them.
     if value is None or isinstance(value, (bool, np.bool_)):
         yield f"constant {value}".encode()
     elif isinstance(value, (int, np.integer)):
@@ -74,6 +75,7 @@ def _parts(value: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
     elif isinstance(value, (type, FunctionType, BuiltinFunctionType, ModuleType)):
         yield f"name {_name(value)}".encode()
     elif id(value) in inside:
+        # As a distance: an id is another one in every process.
         yield f"cycle {len(inside) - inside.index(id(value))}".encode()
     else:
         yield from _container(value, (*inside, id(value)))
@@ -93,6 +95,7 @@ def _container(value: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
             yield from _parts(item, inside)
     elif isinstance(value, (set, frozenset)):
         yield f"set {len(value)}".encode()
+        # Sorted: sets of texts have another order in every process.
         yield from sorted(b"".join(_parts(item, inside)) for item in value)
     else:
         yield from _object(value, inside)

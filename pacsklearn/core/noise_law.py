@@ -68,6 +68,7 @@ class LatticeLaw:
 
     def log_likelihood(self, observed: Integers) -> Floats:
         """Log-density of the released integers for each centre, up to a constant; (m,)."""
+        # Subtracted as integers: as doubles, centres beyond 2**53 would be rounded before.
         difference = (self.centres - observed).astype(np.float64)
         if self.is_noiseless:
             return np.where((difference == 0).all(axis=1), 0.0, -np.inf)

@@ -102,6 +102,7 @@ class PublicPrior:
             Expected squared change of the predictions.
         constant : Constant
         """
+        # Nothing was lost to noise: there is nothing for a prior to fill in.
         if law.is_noiseless or law.dimension == 0:
             return vector
         axes = metric.root(law.axes)
@@ -111,6 +112,7 @@ class PublicPrior:
         along = metric.root(np.atleast_2d(deviation)) @ axes.T / np.where(sizes > 0, sizes, 1.0)
         noise = (law.step * law.scale) ** 2 * sizes
         prior = (self.spread / constant.slope) ** 2 / law.dimension
+        # A direction that changes no prediction says nothing about them, and stays as released.
         lost = np.where(sizes > 0, noise / (prior + noise), 0.0)
         moved = ((lost * along) @ law.axes).reshape(vector.shape)
         return np.asarray(vector - np.where(held, 0.0, moved))

@@ -46,6 +46,7 @@ def renyi_unit(
     -------
     str
     """
+    # A digest: the description may be long, and a unit is written with every event.
     about = hashlib.sha256(scenario.description.encode()).hexdigest()[:12]
     slices = "none" if profile is None or aggregation == "full" else profile.digest
     secret = "unnamed" if secret_name is None else "'" + quote(secret_name, safe="") + "'"

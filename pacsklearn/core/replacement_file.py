@@ -39,6 +39,7 @@ def replacement_file(path: str | os.PathLike[str], *, room: int = 0) -> Iterator
         raise IsADirectoryError(errno.EISDIR, "Is a folder; name a file in it", str(target))
     _remove_abandoned(target)
     made = target.with_name(f".{target.name}.{os.getpid()}.{uuid.uuid4().hex}")
+    # Its mode from the first moment, and O_EXCL: no link that somebody has put there is followed.
     descriptor = os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
     try:
         with os.fdopen(descriptor, "w+b") as file:
@@ -48,11 +49,13 @@ def replacement_file(path: str | os.PathLike[str], *, room: int = 0) -> Iterator
             if room:
                 file.truncate()  # gives back what was not used, from where writing ended
             file.flush()
+            # Before the name changes: after a crash it is the old file or the whole new one.
             os.fsync(file.fileno())
         made.replace(target)
     except BaseException:
         made.unlink(missing_ok=True)
         raise
+    # Or a crash could bring the old name's file back.
     _sync_folder(target.parent)
 
 

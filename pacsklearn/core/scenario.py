@@ -143,6 +143,7 @@ class Worlds:
                 alike = isinstance(each, _TRUTHS) == isinstance(realized, _TRUTHS)
                 if alike and bool(each == realized):
                     return number
+        # Last, so that a value of its own type is never taken for another one's text.
         if str(realized) in self.secrets:
             return self.secrets.index(str(realized))
         raise ScenarioError(

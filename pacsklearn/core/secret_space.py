@@ -57,6 +57,7 @@ class SecretSpace:
     is_listed: bool = True
 
     def __post_init__(self) -> None:
+        # Equal subsets are one candidate: counted as two they would make the secret look larger.
         numbers = distinct_subsets(self.packed, self.n_subsets)
         m = int(numbers.max()) + 1
         if m == self.n_subsets:
@@ -263,6 +264,7 @@ class SecretSpace:
 
 def included_subsets(rate: float, n_subsets: int) -> int:
     """How many of the subsets every unit is in."""
+    # Rates are decimals: 0.07 * 100 is not 7 in doubles.
     included = round(rate * n_subsets)
     if abs(included - rate * n_subsets) > 1e-9 or not 0 < included < n_subsets:
         raise DesignError(

@@ -77,6 +77,7 @@ class SliceProfile:
             raise ValueError(
                 f"weights must sum to 1, got a sum of {weights.sum():.12g}; divide by the sum."
             )
+        # Ledgers add releases by the digest, which is computed once.
         directions.flags.writeable = weights.flags.writeable = False
         object.__setattr__(self, "directions", directions)
         object.__setattr__(self, "weights", weights)
@@ -95,6 +96,7 @@ class SliceProfile:
         frames = []
         for _ in range(-(-n_slices // dimension)):
             basis, triangle = np.linalg.qr(generator.standard_normal((dimension, dimension)))
+            # QR chooses signs by a rule of its own: only with those of R are frames uniform.
             frames.append((basis * np.sign(np.diag(triangle))).T)
         directions = _unit_rows(np.concatenate(frames)[:n_slices])
         return cls(directions, name=f"{n_slices} directions in orthogonal frames, seed {seed}")

@@ -210,6 +210,7 @@ class SRPPSGDAccountant:
             raise ValueError(f"epsilon must be positive and finite, got {epsilon!r}.")
         if self.cap.largest == 0:
             raise ValueError("No rows differ: there is nothing to hide, and no noise is needed.")
+        # Room for the rounding of the sum over the steps.
         allowed = epsilon / n_steps * (1 - 1e-13)
         least = self.clipping.least_multiplier(self._rows)
         high = max(1.0, least)
@@ -235,6 +236,7 @@ class SRPPSGDAccountant:
                 rtol=1e-14,
             )
         )
+        # The root is off to either side: up until the price itself fits.
         hair = 1e-13
         while self.cost(multiplier) > allowed:
             multiplier *= 1 + hair
@@ -327,6 +329,7 @@ class SRPPSGDAccountant:
         if cap.largest == 0:
             return 0.0
         known = divergence.secret_batch_divergence(order, cap.log_law, reach, slack)
+        # Both are bounds; which one is lower depends on order and counts.
         return min(known, self._profile(reach).renyi(order))
 
     def _profile(self, reach: float) -> StepProfile:

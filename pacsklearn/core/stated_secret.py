@@ -96,6 +96,7 @@ class PACSecret(StatedSecret):
         """Minus the divergence of the prior from the uniform one, in nats; None without a list."""
         if self.entropy is None or self.n_candidates is None:
             return None
+        # Rounding may put the entropy above its maximum; the sum turns -0.0 into 0.0.
         return min(self.entropy - math.log(self.n_candidates), 0.0) + 0.0
 
     @abstractmethod

@@ -113,6 +113,7 @@ class Statement(ABC):
             When the text is not about a secret of a kind that such a guarantee has.
         """
         data = json.loads(text)
+        # A text of an earlier version lacks newer fields, which keep their defaults.
         facts = {one.name: _tuples(data[one.name]) for one in fields(cls) if one.name in data}
         secret = dict(facts.get("secret") or {})
         kinds = {kind.kind: kind for kind in cls._secrets}

@@ -71,6 +71,7 @@ class Support:
         """Weighted mean output, exact where all candidates agree; shape (d,)."""
         mean = self.weights @ self.outputs
         agreed = self._agreed
+        # Weights sum to one but for rounding: equal outputs would get a mean beside them.
         mean[agreed] = self.outputs[0, agreed]
         return mean
 

@@ -172,6 +172,7 @@ class _Blocks:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        # Reentrant: a finalizer may warn while its thread holds it.
         self._open: list[tuple[threading.Thread, Kinds]] = []
         self._there_before: frozenset[threading.Thread] = frozenset()
 
