@@ -220,6 +220,7 @@ def _quotes_parameters_only(failure: Failure, estimator: Any) -> bool:
     parts = [estimator, *estimator.get_params(deep=True).values()]
     return any(
         type(part).__name__ == quoted["owner"]
+        # The very value that the caller gave: a message in the same words could quote a row.
         and repr(part.get_params(deep=False).get(quoted["name"])) == quoted["given"]
         for part in parts
         if hasattr(part, "get_params") and not isinstance(part, type)

@@ -177,6 +177,7 @@ def row_keys(X: Any) -> list[bytes]:
     if all(column.dtype.kind in "biuf" for column in columns):
         return _numeric_keys(header, columns)
     rows = zip(*(column.tolist() for column in columns), strict=True)
+    # repr keeps 1, 1.0, True and "1" apart, which a model may read differently.
     return [_digest(header, repr(row).encode()) for row in rows]
 
 
@@ -198,6 +199,7 @@ def _with_one_zero(column: NDArray[Any]) -> NDArray[Any]:
 
 def _sparse_keys(X: Any) -> list[bytes]:
     rows = X.tocsr(copy=True)
+    # Stored zeros and entries in several parts are read as the same row by every model.
     rows.sum_duplicates()
     rows.eliminate_zeros()
     header = f"sparse {rows.dtype.str} {rows.shape[1]}".encode()
@@ -209,6 +211,7 @@ def _sparse_keys(X: Any) -> list[bytes]:
 
 
 def _digest(header: bytes, content: bytes) -> bytes:
+    # The length first: no end of a header can be taken for the beginning of a row.
     return hashlib.blake2b(
         len(header).to_bytes(8, "little") + header + content, digest_size=16
     ).digest()
