@@ -30,6 +30,7 @@ def assign_to_mean(parts: Floats) -> NDArray[np.intp]:
     """
     m, k, _ = parts.shape
     order = np.tile(np.arange(k), (m, 1))
+    # One candidate's own: a mean of parts in no common order is close to none of them.
     reference = parts[0]
     for _ in range(_MOST_ROUNDS):
         new = np.stack(

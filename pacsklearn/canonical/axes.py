@@ -51,6 +51,7 @@ class AxesCanonicalizer(Canonicalizer):
             noise = positive(arrays["log_noise"])
             template.noise_variance_ = np.maximum(noise, _LEAST_NOISE * signal)
         if isinstance(template, FastICA):
+            # From what was noised: the fitted one would leave without noise.
             template.mixing_ = np.linalg.pinv(template.components_)
         return template
 

@@ -88,6 +88,7 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
         return weights - weights.mean(axis=0)
 
     def _encoding(self, estimator: Any, weights: Floats, mean_square: float) -> Encoding:
+        # Decisions that are all zero have no scale to take out.
         scale = float(np.sqrt(mean_square)) or 1.0
         arrays: dict[str, Any] = {"weights": weights / scale}
         if self.gauge and self._keeps_probabilities(estimator):
@@ -100,6 +101,7 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
         arrays = layout.unpack(vector)
         weights = arrays["weights"]
         if "log_scale" in arrays:
+            # The logarithm is noisy: its exponential has to stay a finite weight.
             log_scale = np.clip(arrays["log_scale"], -_LARGEST_LOG_SCALE, _LARGEST_LOG_SCALE)
             weights = weights * np.exp(log_scale)
         set_classes(

@@ -11,6 +11,7 @@ from pacsklearn.information.arrays import Floats
 
 __all__ = ["log_simplex", "positive", "simplex"]
 
+# Its exponential, squares and sums of it are finite doubles.
 _LARGEST_LOG = 200.0
 
 

@@ -56,14 +56,17 @@ class PCACanonicalizer(Canonicalizer):
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays = layout.unpack(vector)
+        # Noise takes orthonormality away: the nearest basis that has it.
         left, _, right = np.linalg.svd(arrays["components"], full_matrices=False)
         components = left @ right
         if "spectrum" in arrays:
             spectrum = _symmetric(arrays["spectrum"], components.shape[0])
             values, axes = np.linalg.eigh(spectrum)
             values, axes = values[::-1], axes[:, ::-1]
+            # By the largest entry: the signs that eigh gives differ between libraries.
             signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(values.size)])
             components = (axes * signs).T @ components
+            # A noisy variance may be negative, and whitening divides by its root.
             largest = max(float(values[0]), np.finfo(np.float64).tiny)
             template.explained_variance_ = np.maximum(values, _SMALLEST_SHARE * largest)
         set_features(template, layout)
@@ -82,6 +85,7 @@ class PCACanonicalizer(Canonicalizer):
         reference = components[0]
         turns = np.zeros((len(components), shape[0], shape[0]))
         for _ in range(_MOST_ROUNDS):
+            # Turns inside the span alone: each candidate keeps the subspace that is its own.
             left, _, right = np.linalg.svd(reference @ components.transpose(0, 2, 1))
             new = left @ right
             if np.allclose(new, turns, atol=1e-12):

@@ -34,6 +34,7 @@ class QDACanonicalizer(Canonicalizer):
             "means": estimator.means_,
             "log_covariances": np.stack([to_log(axes, variances) for axes, variances in parts]),
         }
+        # A class with fewer directions has another structure, which cannot be noised.
         if any(axes.shape[0] != axes.shape[1] for axes in estimator.rotations_):
             raise ValueError(
                 "a class has fewer rows than features; use reg_param or fewer features"

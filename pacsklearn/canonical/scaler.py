@@ -15,6 +15,7 @@ from pacsklearn.information.arrays import Floats
 
 __all__ = ["ScalerCanonicalizer"]
 
+# The square of its exponential, ``var_``, is still a finite double.
 _LARGEST_LOG_SCALE = 300.0
 
 

@@ -166,6 +166,7 @@ def _with_output(regressor: Any, scaler: Any) -> Any:
         changed.steps = [*steps, (name, _with_output(last, scaler))]
         return changed
     width = int(scaler.n_features_in_)
+    # Two points give an affine map, whichever scaler it is.
     origin = scaler.inverse_transform(np.zeros((1, width)))[0]
     scale = scaler.inverse_transform(np.ones((1, width)))[0] - origin
     coef, intercept = np.asarray(regressor.coef_), np.asarray(regressor.intercept_)

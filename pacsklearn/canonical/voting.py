@@ -80,6 +80,7 @@ class VotingCanonicalizer(FoldingCanonicalizer):
         if "feature_names_in_" in facts:
             template.feature_names_in_ = facts["feature_names_in_"]
         if "classes_" in facts:
+            # From the public classes: nothing is learned here.
             template.le_ = LabelEncoder().fit(facts["classes_"])
             template.classes_ = template.le_.classes_
         return template
