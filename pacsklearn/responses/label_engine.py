@@ -74,8 +74,8 @@ def answer_labels(
     >>> from pacsklearn.information import uniform_belief
     >>> from pacsklearn.responses.label_engine import answer_labels
     >>> codes = np.array([[2, 2, 2, 2], [0, 0, 1, 1]], dtype=np.uint8)
-    >>> told = answer_labels(codes, 3, uniform_belief(4), 1 / 16, np.array([0]))
-    >>> told.answers, told.charges.round(4)
+    >>> step = answer_labels(codes, 3, uniform_belief(4), 1 / 16, np.array([0]))
+    >>> step.answers, step.charges.round(4)
     (array([2, 1], dtype=uint8), array([0.    , 0.0625]))
     """
     table = _as_codes(codes)

@@ -66,8 +66,8 @@ def answer_values(
     >>> from pacsklearn.information import uniform_belief
     >>> from pacsklearn.responses.value_engine import answer_values
     >>> values = np.array([[[1.0, 0.25], [1.0, 0.75]]])
-    >>> told = answer_values(values, 1, uniform_belief(2), 1 / 8, np.array([0]))
-    >>> told.answers.round(4), told.charges.round(4)
+    >>> step = answer_values(values, 1, uniform_belief(2), 1 / 8, np.array([0]))
+    >>> step.answers.round(4), step.charges.round(4)
     (array([[1.  , 0.75]]), array([0.125]))
     """
     table = _as_values(values)

@@ -1,0 +1,50 @@
+"""ARCHITECTURE.md names what is there, where it is."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+WORDS = ("law", "step", "world", "gauge", "belief", "candidate", "support", "encoding")
+
+
+def nouns() -> list[tuple[list[str], list[str]]]:
+    """Names and files of each row of the table of nouns."""
+    table = TEXT.partition("\n## Nouns\n")[2].partition("\n## ")[0]
+    rows = [line.split(" | ")[:2] for line in table.splitlines() if line.startswith("| `")]
+    return [(re.findall(r"`(\w+)`", names), re.findall(r"`(\S+)`", files)) for names, files in rows]
+
+
+def defined(file: str) -> set[str]:
+    source = ROOT / "pacsklearn" / file
+    assert source.is_file(), f"ARCHITECTURE.md names a file that is not there: {file}"
+    names: set[str] = set()
+    for node in ast.parse(source.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names.update(one.id for one in targets if isinstance(one, ast.Name))
+    return names
+
+
+def test_every_noun_is_where_the_table_says() -> None:
+    rows = nouns()
+    assert len(rows) > 60
+    for names, files in rows:
+        missing = set(names) - set().union(*map(defined, files))
+        assert not missing, f"{missing} is in none of {files}"
+
+
+def test_every_file_that_is_named_exists() -> None:
+    for file in re.findall(r"`(\w+/[\w/]+\.py)`", TEXT):
+        assert any((folder / file).is_file() for folder in (ROOT, ROOT / "pacsklearn")), file
+
+
+def test_the_glossary_has_the_words_that_the_code_uses() -> None:
+    glossary = TEXT.partition("\n## Glossary\n")[2].partition("\n## ")[0]
+    for word in WORDS:
+        assert f"\n| {word} | " in glossary, word
