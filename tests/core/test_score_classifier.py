@@ -18,8 +18,8 @@ class Scored(ScoreClassifier):
 
 def test_two_classes_have_one_score() -> None:
     model, odds = Scored("no", "yes"), np.array([[-2.0], [0.0], [800.0]])
-    second = model.predict_proba(odds)[:, 1]
-    assert second == pytest.approx([1 / (1 + np.exp(2)), 0.5, 1.0])
+    second = np.array([1 / (1 + np.exp(2)), 0.5, 1.0])
+    assert model.predict_proba(odds) == pytest.approx(np.column_stack([1 - second, second]))
     assert model.decision_function(odds).shape == (3,)
     assert model.predict(odds).tolist() == ["no", "no", "yes"]
     logs = model.predict_log_proba(odds)

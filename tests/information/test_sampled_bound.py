@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -22,6 +24,18 @@ def test_no_cancellation_for_little_signal():
     for ratio in (1e-3, 1e-6, 1e-9):
         fixed = mean_distance_bound([1.0], [1.0 + ratio], 0.0)
         assert fixed == pytest.approx(ratio**2 / 4, rel=3 * ratio + 1e-6)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("size", [1e-9, 1e-5, 4e-4, 9.99e-4, 1.001e-3, 0.03, 0.9])
+def test_to_the_last_digits_on_both_sides_of_every_branch(size, sign):
+    """Never below what 50 digits give."""
+    noise = 1.0 + sign * size
+    with localcontext(prec=50):
+        ratio = Decimal(noise)
+        exact = float((ratio - 1 - ratio.ln()) / 2)
+    found = mean_distance_bound([noise], [1.0], 0.0)
+    assert exact <= found <= exact * (1 + 3e-12)
 
 
 @pytest.mark.parametrize("reference", [0.8, 1.5, 4.0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import Guarantee, PrivacySession, SecretSpace
+from pacsklearn.core.accounts import bookkeeping_event
 from pacsklearn.core.joint_law import JointLaw
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.metric import IdentityMetric
@@ -24,7 +26,9 @@ from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.logdet import LogdetBackend
 from pacsklearn.noise.one_sided import OneSidedBackend
+from pacsklearn.release.account import Account
 from pacsklearn.release.certified import certified_membership
+from pacsklearn.release.planned import planned_targets
 
 X, Y = load_iris(return_X_y=True)
 SPACE = SecretSpace.balanced(60, n_subsets=16)
@@ -89,6 +93,20 @@ def test_equal_shares_when_no_budgets_are_given() -> None:
         session.release_planned([first_of, spread_of, GaussianNB()])
         assert session.ledger.spent == pytest.approx(0.3, rel=1e-6)
         assert session.ledger.spent <= 0.3
+
+
+@pytest.mark.parametrize("spent", [0.0, 0.1, 1 / 3])
+def test_shares_never_add_up_to_more_than_remains_and_hardly_to_less(spent: float) -> None:
+    """In exact arithmetic: r / n in doubles, n times, is above r about every second time."""
+    account = Account(MemoryLedger(0.7), None)
+    account.charge(bookkeeping_event("release", spent, "nats", ""))
+    for n in range(2, 60):
+        shares = [target.budget for target in planned_targets(account.check, account, n, None)]
+        total = sum(map(Fraction, shares))
+        assert len(shares) == n
+        assert account.remaining * (1 - 1e-11) < total < Fraction(account.remaining)
+    (whole,) = planned_targets(account.check, account, 1, None)
+    assert whole.budget == account.remaining
 
 
 def test_the_laws_are_the_same_whatever_came_out() -> None:
