@@ -17,9 +17,10 @@ moved. With ``--tests`` only these files are run, which takes seconds where a ro
 it says whether a new test kills what it was written for. cosmic-ray makes the mutants.
 
 Left out, because no run of the program can differ by more than its speed or its wording:
-annotations, which are never evaluated; the bare star of a signature; what stands under
-``TYPE_CHECKING``; the text of a message that is raised or warned; decorators that compile,
-remember or mark (``NEUTRAL``) with their arguments; and changes after which it is not Python.
+annotations, which are never evaluated; the bare star of a signature; methods without a body, as
+protocols have them; what stands under ``TYPE_CHECKING``; the text of a message that is raised or
+warned; decorators that compile, remember or mark (``NEUTRAL``) with their arguments; and changes
+after which it is not Python.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice, zip_longest
 from pathlib import Path
+from types import EllipsisType
 from typing import Any
 
 import pytest
@@ -52,7 +54,7 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec
-from reached_tests import TESTS, Chosen, ReachedTests, files
+from reached_tests import TESTS, Chosen, ReachedTests, files, first_line
 from scipy.stats import binomtest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -222,6 +224,10 @@ def unnoticed(tree: ast.AST) -> Iterator[Any]:
         match node:
             case ast.arg(annotation=ast.expr() as part) | ast.AnnAssign(annotation=part):
                 yield part
+            case ast.FunctionDef(body=[ast.Expr(ast.Constant(value=EllipsisType()))]):
+                node.lineno = first_line(node)
+                node.col_offset = 0
+                yield node
             case ast.FunctionDef(decorator_list=decorators, returns=returns):
                 if returns is not None:
                     yield returns

@@ -27,7 +27,12 @@ TESTS = {
         "tests/estimators/test_srpp_private.py",
         "tests/estimators/srpp_sgd",
     ],
-    "core": ["tests/core"],
+    "core": [
+        "tests/core",
+        "tests/accounting/test_reservation.py",
+        "tests/audit/test_parameter_game.py",
+        "tests/testing/test_ledger_check.py",
+    ],
     "information": ["tests/information"],
 }
 
