@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.noise.sliced_gaussian import sliced_law
 from pacsklearn.noise.sliced_target import SlicedTarget
-from pacsklearn.pufferfish.release import SlicedOptions, calibrated_worlds
+from pacsklearn.pufferfish.release import SlicedOptions, calibrated_worlds, published_figures
 from pacsklearn.pufferfish.world_outputs import FunctionQuery
 from pacsklearn.scenarios.data_world import DataWorld
 
@@ -65,6 +65,28 @@ def test_each_release_draws_a_data_set_of_its_own():
     )
     drawn = [found.world(0, SecureSampler()) for _ in range(60)]
     assert set(drawn) == {0, 1}
+
+
+def test_published_figures_are_all_that_a_release_shows_of_its_law():
+    """Whatever an adversary sees beside the numbers changes them; the secret's numbers do not."""
+    query = FunctionQuery(lambda X: np.array([X[0, 0], X[0, 0] + 3 * X[0, 1]]))
+    found = calibrated_worlds(query, TwoCoins(), np.zeros((2, 2)), None, None, OPTIONS)
+    law = found.law
+    other = {
+        "step": np.nextafter(law.step, 1),
+        "axes": law.axes[::-1],
+        "origin": np.nextafter(law.origin, 9),
+        "scale": 2 * law.scale,
+        "costs": replace(law.costs, full=np.nextafter(law.costs.full, 9)),
+    }
+    shown = {published_figures(found)}
+    for name, value in other.items():
+        assert np.any(value != getattr(law, name))
+        shown.add(published_figures(replace(found, law=replace(law, **{name: value}))))
+    shown.add(published_figures(replace(found, profile=SliceProfile.uniform(3))))
+    assert len(shown) == 1 + len(other) + 1
+    hidden = replace(law, centres=law.centres + 1)
+    assert published_figures(replace(found, law=hidden)) in shown
 
 
 def divergence(left: Any, right: Any, order: float) -> float:
