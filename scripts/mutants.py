@@ -228,10 +228,10 @@ def unnoticed(tree: ast.AST) -> Iterator[Any]:
                 node.lineno = first_line(node)
                 node.col_offset = 0
                 yield node
-            case ast.FunctionDef(decorator_list=decorators, returns=returns):
-                if returns is not None:
-                    yield returns
-                for part in decorators:
+            case ast.FunctionDef() | ast.ClassDef():
+                if isinstance(node, ast.FunctionDef) and node.returns is not None:
+                    yield node.returns
+                for part in node.decorator_list:
                     if NEUTRAL & {each.id for each in ast.walk(part) if isinstance(each, ast.Name)}:
                         part.col_offset -= 1  # the sign before it belongs to it
                         yield part

@@ -44,7 +44,9 @@ def test_the_event_of_a_step_carries_its_confidence(accounting: str, per_step: f
         for _ in range(6):
             run.next_batch()
         assert isinstance(run.account.own, MemoryLedger)
-        told = [event.confidence for event in run.account.own.events]
+        events = run.account.own.events
+        told = [event.confidence for event in events]
     # Five steps are charged together, then the three that still fit.
     expected = [1 - FAILURE - 5 * per_step, 1 - FAILURE - 3 * per_step]
     assert told == pytest.approx(expected, abs=1e-12)
+    assert [event.key for event in events] == [f"{run.account.session}/{n}" for n in range(2)]
