@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pacsklearn import Guarantee
+from pacsklearn.core.criterion import MEMBERSHIP_AIM
 from pacsklearn.core.event import Provenance
 from pacsklearn.information import posterior_success
 
@@ -113,6 +114,67 @@ def test_percentages_never_promise_too_much(
     assert told >= guarantee.posterior_membership - 1e-14
     assert told <= min(guarantee.posterior_membership + 1.01e-4, 1.0)
     assert blind == pytest.approx(prior, abs=1e-4)
+
+
+@pytest.mark.parametrize("spent", [1e-9, 1 / 64, 0.1, 1 / 4, 0.5])
+def test_figures_of_the_text_are_the_guarantee_s(make_guarantee: Make, spent: float) -> None:
+    """Epsilon by its own definition: even odds go up to r when odds grow by exp(epsilon)."""
+    guarantee = make_guarantee(budget=0.5, spent=spent, metered=spent / 2)
+    success = guarantee.posterior_membership
+    found = re.search(r"same membership bound\s+([\d.]+)-DP \(a comparison", str(guarantee))
+    assert found is not None
+    assert 0 <= float(found[1]) - math.log(success / (1 - success)) < 1.01e-3
+    text = spoken(guarantee)
+    assert f"spent {spent:.6g} of 0.5 nats of mutual information" in text
+    assert f"at least {math.log(128) - spent:.6g} nats of the secret" in text
+    assert f"charged so far {spent / 2:.6g} nats" in text
+    assert "mutual information at most" not in text
+
+
+def test_figures_of_a_cap_on_success(make_guarantee: Make) -> None:
+    """The cap bounds what it is about; everything else follows from the information."""
+    guarantee = make_guarantee(
+        budget=0.6,
+        spent=0.55,
+        criterion="membership",
+        capped=MEMBERSHIP_AIM,
+        mutual_information=0.25,
+    )
+    text = spoken(guarantee)
+    assert "at most 55.00 %, the cap being 60.00 %; criterion membership" in text
+    assert "mutual information at most 0.25 nats" in text
+    assert guarantee.posterior_membership == 0.55 < posterior_success(0.25, 0.5)
+    assert guarantee.posterior_identification == posterior_success(0.25, 1 / 128)
+    assert f"at least {math.log(128) - 0.25:.6g} nats" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({}, "proved"),
+        ({"confidence": 1 - 1e-6}, "holds with confidence 0.999999"),
+        ({"confidence": 0.0}, "ESTIMATED, NOT PROVED"),
+        ({"confidence": 0.0, "noiseless": True}, "ESTIMATED, NOT PROVED"),
+        ({"confidence": 0.9, "noiseless": True}, "NO NOISE"),
+        ({"confidence": 0.9, "noiseless": True, "spent": 0.0}, "holds with confidence 0.9"),
+    ],
+)
+def test_the_weakest_reason_to_rely_on_it_comes_first(
+    make_guarantee: Make, changes: dict[str, Any], status: str
+) -> None:
+    assert make_guarantee(**changes).status.startswith(status)
+
+
+@pytest.mark.parametrize(
+    ("n_releases", "seen"),
+    [
+        (0, "all that this session may release"),
+        (1, "this release"),
+        (2, "all 2 releases of this session so far"),
+    ],
+)
+def test_the_promise_says_what_was_seen(make_guarantee: Make, n_releases: int, seen: str) -> None:
+    assert seen in make_guarantee(n_releases=n_releases).promise
 
 
 def test_a_certain_leak_has_no_finite_epsilon(make_guarantee: Make) -> None:
