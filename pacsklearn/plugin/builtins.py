@@ -169,6 +169,9 @@ fixed_forest = fitting.fixed_forest:FixedForestFitter
 random_forest = fitting.random_forest:RandomForestFitter
     trees on the rows of one table, each feature of which is sorted once
     sklearn.ensemble: RandomForestClassifier
+hist_gradient_boosting = fitting.hist_gradient_boosting:HistGradientBoostingFitter
+    bins and trees on the rows of one table, each feature of which is sorted once
+    sklearn.ensemble: HistGradientBoostingClassifier HistGradientBoostingRegressor
 additive = fitting.additive:AdditiveFitter
     Newton's method for all subsets on one design of public bins
     pacsklearn.additive.classifier: AdditiveClassifier

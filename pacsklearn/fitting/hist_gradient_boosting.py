@@ -1,0 +1,314 @@
+"""Histogram gradient boosting of every subset, on views of one sorted table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from numbers import Integral
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.model_selection import train_test_split
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.subset_fitter import SubsetFitter
+from pacsklearn.fitting.convex_fitter import double_rows
+from pacsklearn.fitting.sorted_table import SortedTable
+
+__all__ = ["HistGradientBoostingFitter"]
+
+# Below so many rows times subsets compiled code is not worth its start.
+_LEAST_WORK = 200_000
+# Rows on which it is seen that trees are those of this scikit-learn.
+_TRIED = 1000
+# Rows of each class that can be split into those to fit and those to judge by.
+_OF_EACH = 2
+# With more rows `early_stopping="auto"` stops early.
+_NO_EARLY_STOPPING = 10_000
+# A tree's histograms have no more bins than this, about a gigabyte.
+_MOST_ROOM = 2**26
+# Thresholds are cut off there.
+_LARGEST = 1e300
+# Parameters that are kept at these values.
+_PLAIN = {
+    "max_features": 1.0,
+    "monotonic_cst": None,
+    "interaction_cst": None,
+    "class_weight": None,
+    "warm_start": False,
+    "scoring": "loss",
+}
+# What the compiled trees' nodes hold, by scikit-learn's names: whole numbers, and others.
+_WHOLE = (
+    "left",
+    "right",
+    "depth",
+    None,
+    "count",
+    "feature_idx",
+    "bin_threshold",
+    "missing_go_to_left",
+)
+_OTHER = ("gain", "value")
+
+
+@final
+class HistGradientBoostingFitter(SubsetFitter):
+    """The trees that scikit-learn grows on the candidate's rows, node by node.
+
+    Each feature is sorted once, of all rows; a candidate's own rows are in the same order, which
+    gives its own bins.
+    """
+
+    wants_classes = True
+
+    @classmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
+    ) -> HistGradientBoostingFitter | None:
+        if type(estimator) not in (HistGradientBoostingClassifier, HistGradientBoostingRegressor):
+            return None
+        params = estimator.get_params(deep=False)
+        plain = all(params[name] == value for name, value in _PLAIN.items() if name in params)
+        usual = params["loss"] in ("log_loss", "squared_error")
+        seeded = isinstance(params["random_state"], Integral)
+        seeded &= isinstance(params["validation_fraction"], float)
+        return cls() if plain and usual and seeded else None
+
+    def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
+        m, table, targets = space.n_subsets, double_rows(X), np.asarray(y)
+        if table is None or targets.ndim != 1 or len(table) * m < _LEAST_WORK:
+            return [None] * m
+        if not (np.isnan(table) | (np.abs(table) < _LARGEST)).all():
+            return [None] * m
+        rows, codes, n_classes = space.rows(0), targets, 0
+        tried = rows[:_TRIED]
+        if isinstance(estimator, HistGradientBoostingClassifier):
+            classes, codes = np.unique(targets, return_inverse=True)
+            n_classes = classes.size
+            some = [rows[codes[rows] == code][:_OF_EACH] for code in range(n_classes)]
+            tried = np.union1d(tried, np.concatenate(some))
+            share = min(estimator.validation_fraction, 1 - estimator.validation_fraction)
+            enough = _OF_EACH * n_classes <= share * len(tried)
+            if not enough or any(one.size < _OF_EACH for one in some):
+                return [None] * m
+        elif targets.dtype.kind not in "iuf" or not np.isfinite(targets).all():
+            return [None] * m
+        checked = clone(estimator).set_params(early_stopping=_stops(estimator, len(rows)))
+        checked.fit(safe_indexing(X, tried), targets[tried])
+        boosting = _Boosting(checked, table, codes.astype(np.float64))
+        if checked.is_categorical_ is not None or not _same(checked, boosting.model(tried)):
+            return [None] * m  # another scikit-learn
+        boosting.known.early_stopping = estimator.early_stopping
+        every = [space.rows(i) for i in range(m)]
+        return [
+            None
+            if n_classes and np.bincount(codes[own], minlength=n_classes).min() < _OF_EACH
+            else boosting.model(own)
+            for own in every
+        ]
+
+
+def _stops(estimator: Any, n: int) -> bool:
+    automatic = estimator.early_stopping == "auto"
+    return n > _NO_EARLY_STOPPING if automatic else bool(estimator.early_stopping)
+
+
+class _Boosting:
+    """Boosts like a model that is fitted already, on other rows.
+
+    Parameters
+    ----------
+    known : HistGradientBoostingClassifier or HistGradientBoostingRegressor
+    table : ndarray of float64, shape (n, p)
+    targets : ndarray of float64, shape (n,)
+        Codes of classes, or numbers.
+    """
+
+    def __init__(
+        self, known: Any, table: NDArray[np.float64], targets: NDArray[np.float64]
+    ) -> None:
+        self.known, self.table, self.targets = known, table, targets
+        self.sorted = SortedTable(table, known.max_bins)
+
+    def model(self, rows: NDArray[np.int64]) -> Any:
+        """The model of these rows, increasing; None where it is to be fitted the ordinary way."""
+        model, loss, held = copy(self.known), self.known._loss, rows[:0]
+        model.do_early_stopping_ = _stops(model, len(rows))
+        if model.do_early_stopping_:
+            rows, held = train_test_split(
+                rows,
+                test_size=model.validation_fraction,
+                stratify=self.targets[rows] if hasattr(loss, "predict_proba") else None,
+                random_state=model._random_seed,
+            )
+        n, mapper = len(rows), copy(model._bin_mapper)
+        binned = None if n > mapper.subsample else self.sorted.binned(rows)
+        if binned is None:
+            return None
+        bins, mapper.bin_thresholds_ = binned
+        mapper.n_bins_non_missing_ = np.array([len(c) + 1 for c in binned[1]], np.uint32)
+        trees = _Trees.of(model, mapper, bins)
+        if trees is None:
+            return None
+        own, baseline = self.targets[rows], loss.fit_intercept_only(y_true=self.targets[rows])
+        model._bin_mapper, model._predictors = mapper, []
+        model._baseline_prediction = np.reshape(baseline, (1, -1))
+        raw = np.repeat(model._baseline_prediction.T, n, axis=1).T
+        steps = loss.init_gradient_and_hessian(n_samples=n, dtype=np.float32, order="F")
+        gradients, hessians = (np.reshape(one, (len(one), -1), order="F") for one in steps)
+        validation = self._validation(model, held, own, raw)
+        for _ in range(model.max_iter):
+            if loss.constant_hessian:
+                loss.gradient(y_true=own, raw_prediction=raw, gradient_out=steps[0])
+            else:
+                loss.gradient_hessian(
+                    y_true=own, raw_prediction=raw, gradient_out=steps[0], hessian_out=steps[1]
+                )
+            model._predictors.append(
+                [
+                    trees.grow(gradients[:, k], hessians[:, k], raw[:, k])
+                    for k in range(model.n_trees_per_iteration_)
+                ]
+            )
+            if model.do_early_stopping_ and validation():
+                break
+        model.train_score_ = np.asarray(model.train_score_)
+        model.validation_score_ = np.asarray(model.validation_score_)
+        return model
+
+    def _validation(
+        self,
+        model: Any,
+        held: NDArray[np.int64],
+        own: NDArray[np.float64],
+        raw: NDArray[np.float64],
+    ) -> Callable[[], bool]:
+        """Scores the model before its first tree, and whenever called; whether it may stop."""
+        model.train_score_, model.validation_score_ = [], []
+        if not model.do_early_stopping_:
+            return lambda: False
+        missing = model._bin_mapper.missing_values_bin_idx_
+        bins = model._bin_mapper.transform(self.table[held])
+        predictions = np.repeat(model._baseline_prediction.T, len(held), axis=1).T
+
+        def judged() -> bool:
+            for k, tree in enumerate(model._predictors[-1] if model._predictors else ()):
+                predictions[:, k] += tree.predict_binned(bins, missing, 1)
+            of_training, of_others = (raw, own, None), (predictions, self.targets[held], None)
+            return bool(model._check_early_stopping_loss(*of_training, *of_others))
+
+        judged()
+        return judged
+
+
+class _Trees:
+    """Grows trees of one model on bins of its rows.
+
+    Parameters
+    ----------
+    model : estimator
+        Its parameters.
+    mapper : object
+        scikit-learn's, with thresholds of these rows.
+    bins : ndarray of uint8, shape (p, n)
+    room : tuple of ndarray
+        See :func:`pacsklearn.fitting.boosting_kernel.grow_tree`.
+    leaves : int
+        No tree has more.
+    """
+
+    def __init__(
+        self, model: Any, mapper: Any, bins: NDArray[np.uint8], room: tuple[Any, Any], leaves: int
+    ) -> None:
+        n, deepest = bins.shape[1], model.max_depth
+        missing, self.known = mapper.missing_values_bin_idx_, model._predictors[0][0]
+        thresholds, n_known = mapper.bin_thresholds_, mapper.n_bins_non_missing_.astype(np.int64)
+        self.table = bins, n_known, (bins == missing).any(axis=1), int(missing)
+        self.limits = (
+            model.max_leaf_nodes or n + 1,
+            n if deepest is None else deepest,
+            model.min_samples_leaf,
+        )
+        self.rates = float(model.l2_regularization), float(model.learning_rate)
+        self.room = room
+        # A split that parts rows with a number from those without has an infinite threshold.
+        self.thresholds = np.full((len(bins), int(missing)), np.inf)
+        for row, own in zip(self.thresholds, thresholds, strict=True):
+            row[: len(own)] = own
+        self.rows, self.spare = np.empty((2, n), np.uint32)
+        self.nodes, self.written = (
+            (np.zeros((len(_WHOLE), 2 * leaves), np.int64), np.zeros((len(_OTHER), 2 * leaves)))
+            for _ in range(2)
+        )
+
+    @classmethod
+    def of(cls, model: Any, mapper: Any, bins: NDArray[np.uint8]) -> _Trees | None:
+        """None where the histograms would take too much room."""
+        (p, n), least = bins.shape, model.min_samples_leaf
+        leaves = min(model.max_leaf_nodes or n, max(n // least, 1))
+        shape = min(leaves, n // (2 * least)) + 2, p, int(mapper.n_bins)
+        if np.prod(shape) > _MOST_ROOM:
+            return None
+        return cls(model, mapper, bins, (np.empty((*shape, 2)), np.empty(shape, np.uint32)), leaves)
+
+    def grow(
+        self,
+        gradients: NDArray[np.float32],
+        hessians: NDArray[np.float32],
+        raw: NDArray[np.float64],
+    ) -> Any:
+        """The next tree; what it says is added to ``raw``. One Hessian may stand for all."""
+        from pacsklearn.fitting.boosting_kernel import add_tree, grow_tree, sum_bins
+
+        n, (sums, counts) = len(self.rows), self.room
+        steps = gradients, hessians if len(hessians) == n else np.full(n, hessians[0])
+        self.rows[:] = np.arange(n)
+        sum_bins(self.table[0], self.rows, *steps, sums[0], counts[0])
+        # In the order in which NumPy adds, as scikit-learn does.
+        totals = float(sums[0, 0, :, 0].sum()), float(sums[0, 0, :, 1].sum())
+        size = grow_tree(
+            self.table,
+            steps,
+            totals,
+            self.rows,
+            self.spare,
+            self.room,
+            self.limits,
+            self.rates,
+            self.nodes,
+        )
+        add_tree(self.nodes, size, raw, self.rows, self.written)
+        nodes = np.zeros(size, self.known.nodes.dtype)
+        for name, numbers in zip(
+            _WHOLE + _OTHER, [*self.written[0], *self.written[1]], strict=True
+        ):
+            if name:
+                nodes[name] = numbers[:size]
+        inner = np.flatnonzero(nodes["left"])
+        nodes["is_leaf"] = 1
+        nodes["is_leaf"][inner] = 0
+        at = nodes["feature_idx"][inner], nodes["bin_threshold"][inner]
+        nodes["num_threshold"][inner] = self.thresholds[at]
+        tree = copy(self.known)
+        tree.nodes = nodes
+        return tree
+
+
+def _same(left: Any, right: Any) -> bool:
+    """Whether two models have the same bins, start and trees."""
+    if right is None or left.n_iter_ != right.n_iter_:
+        return False
+    cuts = (model._bin_mapper.bin_thresholds_ for model in (left, right))
+    mine, theirs = (
+        [tree.nodes for trees in model._predictors for tree in trees] for model in (left, right)
+    )
+    return (
+        np.array_equal(left._baseline_prediction, right._baseline_prediction)
+        and all(np.array_equal(*both) for both in zip(*cuts, strict=True))
+        and all(np.array_equal(*both) for both in zip(mine, theirs, strict=True))
+    )
