@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from pacsklearn.information.arrays import Floats
 
@@ -24,7 +23,7 @@ def log_simplex(logarithms: Floats) -> Floats:
     """Logarithms of positive probabilities that sum to one along the last axis."""
     below = logarithms - logarithms.max(axis=-1, keepdims=True)
     below = np.maximum(below, -_LARGEST_LOG)
-    return np.asarray(below - logsumexp(below, axis=-1, keepdims=True))
+    return np.asarray(below - np.log(np.exp(below).sum(axis=-1, keepdims=True)))
 
 
 def simplex(logarithms: Any) -> Floats:

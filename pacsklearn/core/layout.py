@@ -97,6 +97,8 @@ class Layout:
 
 
 def _same(left: Any, right: Any) -> bool:
+    if left is right:
+        return True
     if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
         return bool(np.array_equal(np.asarray(left), np.asarray(right)))
     # By type as well: True equals 1, and a model need not treat them alike.

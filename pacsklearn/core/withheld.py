@@ -349,10 +349,11 @@ def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and not stream.closed:
             stream.flush()
-    if os.name == "posix":
-        ctypes.CDLL(None).fflush(None)
+    if _C_LIBRARY is not None:
+        _C_LIBRARY.fflush(None)
 
 
+_C_LIBRARY: Final = ctypes.CDLL(None) if os.name == "posix" else None
 _BLOCKS: Final = _Blocks()
 _BACKGROUND: Final = ("joblib.", "concurrent.")
 _STREAMS: Final = threading.RLock()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, final
@@ -62,7 +63,7 @@ class Moments:
 
 def is_doubtful(*factors: float) -> bool:
     """Whether rounding errors, grown by all factors, could show in a fitted number."""
-    return not float(np.prod(factors)) * _EPSILON <= _DOUBT
+    return not math.prod(factors) * _EPSILON <= _DOUBT
 
 
 @final

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
@@ -18,6 +20,10 @@ _CHOICES = 1024
 _OTHERS = 1024
 # Pairs of so many units are all looked at.
 _PAIRED = 2048
+# Of them, so many at once: what is between the products stays in the cache.
+_BLOCK = 128
+# Candidates of equal weight, times pairs of a row, below 2^24.
+_EXACT = 2**13
 
 
 def known_rows_success(
@@ -72,7 +78,7 @@ def known_rows_success(
     inside = np.concatenate([table[i : i + _PAIRED] @ prior for i in range(0, n, _PAIRED)])
     uniform[0], errors[0] = np.maximum(inside, 1 - inside).mean(), 0.0
     if most and 2 <= n <= _PAIRED:
-        uniform[1], errors[1] = _of_pairs(np.where(table, prior, -prior)), 0.0
+        uniform[1], errors[1] = _of_pairs(table, prior), 0.0
     among = generator.choice(n, min(n, _CHOICES + most + _OTHERS), replace=False)
     chosen = _greedy(table[among[:_CHOICES]], prior, most)
     order = np.concatenate([among[chosen], np.delete(among, chosen)])
@@ -116,14 +122,27 @@ def _along(table: NDArray[np.bool_], prior: Floats, most: int) -> Floats:
     return success
 
 
-def _of_pairs(signed: Floats) -> float:
-    """Average success at one unit, knowing another, over all ordered pairs of units."""
-    n = len(signed)
-    inside = (signed > 0).astype(np.float64) @ signed.T
-    outside = signed.sum(axis=1) - inside
+def _of_pairs(table: NDArray[np.bool_], prior: Floats) -> float:
+    """Average success at one unit, knowing another, over all ordered pairs of units.
+
+    With signs for memberships, success is half of one and the larger of two numbers: how far the
+    signs of both agree or disagree, and how far the target's own are from even.
+    """
+    unit, n = float(prior.max()), len(table)
+    weights = prior / unit
+    # Sums of whole numbers below 2^24 are exact in single precision.
+    kind: Any = np.float32 if np.all(weights == 1) and weights.size < _EXACT else np.float64
+    signs = np.where(table, 1, -1).astype(kind)
+    weighed = signs * weights.astype(kind)
+    uneven, far = np.abs(weighed.sum(axis=1)), 0.0
+    for start in range(0, n, _BLOCK):
+        end = start + _BLOCK
+        alike = np.abs(weighed[start:end] @ signs[start:].T)
+        known_first = np.maximum(alike, uneven[start:]).sum(axis=1)
+        known_last = np.maximum(alike[:, _BLOCK:], uneven[start:end, None]).sum(axis=1)
+        far += float(known_first.sum(dtype=np.float64) + known_last.sum(dtype=np.float64))
     # A unit is no other one: all of its mass is on the side that is known.
-    apart = np.abs(inside, out=inside).sum() + np.abs(outside, out=outside).sum() - n
-    return float((1 + apart / (n * (n - 1))) / 2)
+    return float((1 + (far * unit - n) / (n * (n - 1))) / 2)
 
 
 def _greedy(table: NDArray[np.bool_], prior: Floats, most: int) -> list[int]:
