@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from pacsklearn.fitting.joint_problem import Problem, TableProblem
 from pacsklearn.fitting.joint_start import common_minimiser
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["Solution", "minimise"]
+__all__ = ["Differentiable", "Solution", "minimise", "minimise_from"]
 
 _TOLERANCE = 1e-10
 # Below this a gradient in single precision says nothing more.
@@ -21,6 +21,15 @@ _SINGLE = 3e-5
 _MEMORY = 8
 _MOST_SWEEPS = 100
 _MOST_HALVINGS = 12
+
+
+class Differentiable(Protocol):
+    """A loss of each candidate, known by its gradient."""
+
+    def gradient(
+        self, parameters: Floats, chosen: NDArray[np.int64], *, single: bool = False
+    ) -> Floats:
+        """Gradients at the parameters (candidates, q, outputs) of the chosen candidates."""
 
 
 @final
@@ -67,26 +76,45 @@ def minimise(problem: Problem | TableProblem, start: Floats | None = None) -> So
     common = common_minimiser(problem.sample, start, problem.n_rows / problem.sample.n_rows)
     if common is None:
         return None
-    parameters, factor = common
-    m = problem.sample.space.n_subsets
-    q, outputs = parameters.shape
-    state = _Steps(
-        problem, factor, np.broadcast_to(parameters, (m, q, outputs)).reshape(m, -1) @ factor
-    )
-    return state.run((m, q, outputs))
+    single = isinstance(problem, Problem)
+    return minimise_from(problem, *common, m=problem.sample.space.n_subsets, single=single)
+
+
+def minimise_from(
+    problem: Differentiable, start: Floats, factor: Floats, *, m: int, single: bool
+) -> Solution:
+    """As :func:`minimise`, from one start (q, outputs) and a root of a curvature common to all.
+
+    Parameters
+    ----------
+    problem : Differentiable
+        Strictly convex.
+    start : ndarray of shape (q, outputs)
+        Intercepts first.
+    factor : ndarray of shape (q * outputs, q * outputs)
+        Lower triangular.
+    m : int
+        Candidates.
+    single : bool
+        Whether the first gradients may be taken in single precision.
+    """
+    (q, outputs), points = start.shape, np.broadcast_to(start, (m, *start.shape)).reshape(m, -1)
+    return _Steps(problem, factor, points @ factor, outputs).run((m, q, outputs), single=single)
 
 
 class _Steps:
     """Points of all candidates in the coordinates ``parameters @ factor``."""
 
-    def __init__(self, problem: Problem | TableProblem, factor: Floats, points: Floats) -> None:
-        self.problem, self.factor, self.points = problem, factor, points
+    def __init__(
+        self, problem: Differentiable, factor: Floats, points: Floats, outputs: int
+    ) -> None:
+        self.problem, self.factor, self.points, self.outputs = problem, factor, points, outputs
         self.m = len(points)
         self.active = np.arange(self.m)
         self.converged = np.zeros(self.m, dtype=bool)
 
-    def run(self, shape: tuple[int, int, int]) -> Solution:
-        sweeps, single = 0.0, isinstance(self.problem, Problem)
+    def run(self, shape: tuple[int, int, int], *, single: bool) -> Solution:
+        sweeps = 0.0
         gradient = self._gradient(self.points, single=single)
         pairs: list[tuple[Floats, Floats]] = []
         length, halvings = np.ones(self.m), np.zeros(self.m, dtype=int)
@@ -131,9 +159,8 @@ class _Steps:
         return Solution(back.reshape(shape), self.converged, int(np.ceil(sweeps)))
 
     def _gradient(self, points: Floats, *, single: bool) -> Floats:
-        outputs = self.problem.sample.loss.n_outputs
         back = solve_triangular(self.factor, points.T, lower=True, trans="T").T
-        parameters = back.reshape(len(points), -1, outputs)
+        parameters = back.reshape(len(points), -1, self.outputs)
         with np.errstate(over="ignore", invalid="ignore"):
             gradient = self.problem.gradient(parameters, self.active, single=single)
         return solve_triangular(
@@ -142,7 +169,7 @@ class _Steps:
 
     def _size(self, points: Floats) -> Floats:
         """Size of the decisions around their mean: intercepts come first in the coordinates."""
-        inner = points[:, self.problem.sample.loss.n_outputs :]
+        inner = points[:, self.outputs :]
         return np.maximum(np.linalg.norm(inner, axis=1), np.finfo(np.float64).tiny)
 
 

@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from pacsklearn._sklearn_compat import lda_degrees_of_freedom
@@ -20,6 +21,8 @@ __all__ = ["LDAFitter"]
 # How far a singular value has to be from the tolerance at which it is dropped.
 _CLEARLY = 100.0
 _LARGEST_CONDITION = 1e7
+# So many numbers of single precision add up exactly in double precision.
+_EXACT_ROWS = 2**28
 
 
 @final
@@ -54,12 +57,16 @@ class LDAFitter(MomentFitter):
             level = float(np.trace(within)) / len(within)
             within = (1 - model.shrinkage) * within + model.shrinkage * level * np.eye(len(within))
         spread = np.sqrt(np.maximum(np.diag(within), 0.0) / n)
-        # What is left of the total is what the classes do not explain.
-        if not np.all(spread > 0):
+        kept = spread > 0
+        if not np.all(kept | _dropped(model, moments)):
             return False
-        left = float(np.max(np.diag(moments.scatter) / np.diag(within)))
+        within, spread = within[np.ix_(kept, kept)], spread[kept]
+        # What is left of the total is what the classes do not explain.
+        left = float(np.max(np.diag(moments.scatter)[kept] / np.diag(within), initial=1.0))
         values, axes = np.linalg.eigh(within / np.outer(spread, spread))
-        if values[0] <= 0 or is_doubtful(moments.loss, left, values[-1] / values[0]):
+        if not values.size or values[0] <= 0:
+            return False
+        if is_doubtful(moments.loss, left, values[-1] / values[0]):
             return False
         model.priors_, model.means_ = counts / n, means.copy()
         model._max_components = model._n_features_out = min(counts.size - 1, means.shape[1])
@@ -67,13 +74,24 @@ class LDAFitter(MomentFitter):
             solved = _by_least_squares(model, within / n)
         else:
             degrees = lda_degrees_of_freedom(n, counts.size)
-            solved = _by_svd(model, axes / spread[:, None], np.sqrt(values / degrees), n)
+            whole = np.zeros((kept.size, spread.size))
+            whole[kept] = axes / spread[:, None]
+            solved = _by_svd(model, whole, np.sqrt(values / degrees), n)
         if not solved:
             return False
         if counts.size == 2:
             model.coef_ = np.diff(model.coef_, axis=0)
             model.intercept_ = np.diff(model.intercept_)
         return True
+
+
+def _dropped(model: Any, moments: Moments) -> NDArray[np.bool_]:
+    """Columns of one number, of which the ordinary fit makes no axis.
+
+    It subtracts means that it sums up, which leaves nothing where no sum is rounded.
+    """
+    flat = (moments.variance == 0) & (moments.mean.astype(np.float32) == moments.mean)
+    return flat & (model.solver == "svd" and moments.n_rows < _EXACT_ROWS)
 
 
 def _by_svd(model: Any, axes: Floats, singular: Floats, n: int) -> bool:

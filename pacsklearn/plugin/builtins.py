@@ -138,6 +138,9 @@ linear_svm = fitting.linear_svm:LinearSVMFitter
 generalised_linear = fitting.generalised_linear:GeneralisedLinearFitter
     quasi-Newton steps of all subsets by two matrix products each
     sklearn.linear_model: PoissonRegressor GammaRegressor TweedieRegressor
+huber = fitting.huber:HuberFitter
+    quasi-Newton steps of all subsets by two matrix products each, scales among them
+    sklearn.linear_model: HuberRegressor
 kmeans = fitting.kmeans:KMeansFitter
     Lloyd's iterations from scikit-learn's starts, without distances that cannot matter
     sklearn.cluster: KMeans

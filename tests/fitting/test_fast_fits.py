@@ -28,6 +28,7 @@ from sklearn.svm import LinearSVC
 
 from pacsklearn import SecretSpace
 from pacsklearn.plugin import registry
+from tests.fitting.together import together
 
 Floats = NDArray[np.float64]
 M = 12
@@ -163,6 +164,19 @@ def test_a_column_that_is_constant_in_some_subsets(estimator: Any, target: str) 
         for name in ("coef_", "intercept_"):
             mine, theirs = getattr(one[-1], name), getattr(other[-1], name)
             assert np.allclose(mine, theirs, rtol=1e-5, atol=1e-5 * np.max(np.abs(theirs)))
+
+
+def test_discriminant_axes_leave_constant_columns_out() -> None:
+    """Where their sums are exact: else the ordinary fit makes an axis of rounding errors."""
+    X, numbers = load_diabetes(return_X_y=True)
+    X, y = X[:, [0, 1, 2, 3, 6, 8]] * 10 + 1, np.digitize(numbers, [100, 200])
+    space = SecretSpace.balanced(len(X), n_subsets=M, strata=y)
+    X[:, 1] = np.where(space.membership()[:, [0, 3]].any(axis=1), 1.0, X[:, 1])
+    X[:, 4] = -2.5
+    assert_fast(LinearDiscriminantAnalysis(), X, y, space)
+    assert together(LinearDiscriminantAnalysis(solver="lsqr"), X, y, space) == [None] * M
+    X[:, 4] = 0.1
+    assert together(LinearDiscriminantAnalysis(), X, y, space) == [None] * M
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS[:6], ids=repr)

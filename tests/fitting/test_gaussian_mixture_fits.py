@@ -32,6 +32,10 @@ def _small_tables_too(monkeypatch: pytest.MonkeyPatch) -> None:
         GaussianMixture(4, covariance_type="spherical", random_state=1, max_iter=1000),
         GaussianMixture(2, covariance_type="diag", random_state=2, reg_covar=0.1, tol=1e-5),
         GaussianMixture(1, covariance_type="diag", random_state=0),
+        GaussianMixture(3, random_state=0, max_iter=1000),
+        GaussianMixture(1, random_state=0),
+        GaussianMixture(3, covariance_type="tied", random_state=0, max_iter=1000),
+        GaussianMixture(2, covariance_type="tied", random_state=2, reg_covar=0.1, tol=1e-5),
     ],
     ids=repr,
 )
@@ -59,10 +63,11 @@ def test_the_same_fit(estimator: Any, clustered: bool) -> None:
         assert np.array_equal(model.predict(X), ordinary.predict(X))
 
 
-def test_groups_and_rows_of_others_leave_no_trace() -> None:
+@pytest.mark.parametrize("kind", ["diag", "full", "tied"])
+def test_groups_and_rows_of_others_leave_no_trace(kind: str) -> None:
     X, _ = make_blobs(900, 3, centers=2, cluster_std=2.0, random_state=0)
     space = SecretSpace.balanced(900, n_subsets=M, groups=np.arange(900) // 3)
-    estimator = GaussianMixture(2, covariance_type="diag", random_state=0)
+    estimator = GaussianMixture(2, covariance_type=kind, random_state=0)
     before = together(estimator, X, None, space)[4]
     others = np.setdiff1d(np.arange(900), space.rows(4))
     X[others] = 1e6 * np.random.default_rng(1).normal(size=(others.size, 3))
@@ -97,16 +102,23 @@ def test_what_did_not_converge_is_left_to_the_ordinary_fit() -> None:
         assert fitter.is_unfinished(estimator.fit(X))
 
 
-def test_variances_that_cancel_are_left_to_the_ordinary_fit() -> None:
-    X = np.random.default_rng(0).normal(size=(600, 3)) + 1e5
-    estimator = GaussianMixture(2, covariance_type="diag", random_state=0)
+@pytest.mark.parametrize("kind", ["diag", "full", "tied"])
+@pytest.mark.parametrize("case", ["far", "collinear"])
+def test_variances_that_cancel_are_left_to_the_ordinary_fit(kind: str, case: str) -> None:
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    if case == "far":
+        X += 1e5
+    elif kind != "diag":
+        X[:, 2] = X[:, 1] + 1e-3 * X[:, 2]
+    else:
+        return
+    estimator = GaussianMixture(2, covariance_type=kind, random_state=0)
     assert together(estimator, X, None, SecretSpace.balanced(600, n_subsets=M)) == [None] * M
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        {"covariance_type": "full"},
         {"n_init": 2},
         {"init_params": "random"},
         {"means_init": np.zeros((2, 3))},
@@ -118,3 +130,10 @@ def test_variances_that_cancel_are_left_to_the_ordinary_fit() -> None:
 def test_what_is_fitted_one_by_one(options: dict[str, Any]) -> None:
     plain = {"covariance_type": "diag", "random_state": 0}
     assert registry().subset_fitter_for(GaussianMixture(2, **(plain | options))) is None
+
+
+def test_full_covariances_of_many_features_are_fitted_one_by_one() -> None:
+    X = np.random.default_rng(0).normal(size=(400, 17))
+    space = SecretSpace.balanced(400, n_subsets=M)
+    assert together(GaussianMixture(1, random_state=0), X, None, space) == [None] * M
+    assert None not in together(GaussianMixture(1, random_state=0), X[:, :16], None, space)

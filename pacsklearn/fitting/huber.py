@@ -1,0 +1,198 @@
+"""Huber regression of every subset: coefficients and scale, minimised together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import HuberRegressor
+from sklearn.utils.validation import validate_data
+
+from pacsklearn.core.memberships import Memberships
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.subset_fitter import SubsetFitter
+from pacsklearn.fitting.convex_fitter import double_rows
+from pacsklearn.fitting.joint_minimiser import minimise_from
+from pacsklearn.fitting.member_sums import block_members, member_sums
+from pacsklearn.information.arrays import Floats
+
+__all__ = ["HuberFitter", "HuberProblem"]
+
+_LARGEST = 1e100
+_ROWS = 512
+_START_STEPS = 30
+# The ordinary solver stops where a step gains this share of the loss, or little more is to gain.
+_EXCESS = 1e-5
+_ROUNDING = 1e-9
+
+
+@final
+class HuberFitter(SubsetFitter):
+    """Minimises ``sum(s + s H((y - z) / s)) + alpha |w|^2`` over decisions ``z`` and the scale."""
+
+    @classmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
+    ) -> HuberFitter | None:
+        plain = type(estimator) is HuberRegressor and not estimator.warm_start
+        return cls() if plain and estimator.alpha > 0 else None
+
+    def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
+        rows, m = double_rows(X), space.n_subsets
+        targets = np.asarray(y)
+        if rows is None or targets.ndim != 1 or targets.dtype.kind not in "iuf":
+            return [None] * m
+        targets = targets.astype(np.float64)
+        usable = np.all(np.abs(rows) <= _LARGEST, axis=1) & (np.abs(targets) <= _LARGEST)
+        spoilt = member_sums((~usable).astype(np.float64)[:, None], space)[:, 0] > 0
+        if spoilt.any():
+            rows, targets = np.where(usable[:, None], rows, 0.0), np.where(usable, targets, 0.0)
+        problem = HuberProblem.of(estimator, rows, targets, space)
+        start = problem.common_start()
+        if start is None:
+            return [None] * m
+        solved = minimise_from(problem, *start, m=m, single=True)
+        features = BaseEstimator()
+        validate_data(features, X, skip_check_array=True)
+        blank, models = clone(estimator), []
+        for i in range(m):
+            if spoilt[i] or not solved.converged[i]:
+                models.append(None)
+                continue
+            model = copy(blank)  # parameters are plain values
+            own = solved.parameters[i, :, 0]
+            model.coef_, model.scale_ = own[1:-1].copy(), own[-1]
+            model.intercept_ = own[0] if model.fit_intercept else 0.0
+            residual = np.abs(targets - rows @ model.coef_ - model.intercept_)[space.rows(i)]
+            model.outliers_ = residual > model.scale_ * model.epsilon
+            model.n_iter_ = solved.sweeps
+            vars(model).update(vars(features))
+            models.append(model)
+        return models
+
+    def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool:
+        """Whether both have the least loss on these rows, each to its own tolerance."""
+        mine, theirs = (_loss(model, X, y) for model in (joint, ordinary))
+        return -_ROUNDING * abs(mine) <= theirs - mine <= _EXCESS * abs(mine)
+
+    def is_unfinished(self, ordinary: Any) -> bool:
+        return bool(ordinary.n_iter_ >= ordinary.max_iter)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HuberProblem:
+    """Penalised Huber losses of all candidates; parameters are intercept, coefficients and scale.
+
+    With residuals ``t`` in units of the scale, cut off at ``epsilon``, the loss falls by ``2 t``
+    with the decision and rises by ``1 - t^2`` with the scale.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows, p)
+    targets : ndarray of shape (n_rows,)
+    space : Memberships
+    epsilon, alpha : float
+    fit_intercept : bool
+    """
+
+    rows: Floats
+    targets: Floats
+    space: Memberships
+    epsilon: float
+    alpha: float
+    fit_intercept: bool
+
+    @classmethod
+    def of(cls, estimator: Any, rows: Floats, targets: Floats, space: Memberships) -> HuberProblem:
+        how = float(estimator.epsilon), float(estimator.alpha), bool(estimator.fit_intercept)
+        return cls(rows, targets, space, *how)
+
+    def gradient(
+        self, parameters: Floats, chosen: NDArray[np.int64], *, single: bool = False
+    ) -> Floats:
+        """Gradients at the parameters (candidates, p + 2, 1) of the chosen candidates.
+
+        All infinite where the scale is not positive: no loss is defined there.
+        """
+        kind = np.float32 if single else np.float64
+        scale = parameters[:, -1, 0]
+        is_valid = scale > 0
+        inverse = 1 / np.where(is_valid, scale, 1.0)
+        # Residuals in units of the scale are decisions on the rows beside their targets.
+        columns = -parameters[:, :-1, 0].T * inverse
+        columns = np.vstack([columns, inverse]).astype(kind)
+        total = np.zeros((len(columns), len(scale)))
+        counts, squares = np.zeros(len(scale)), np.zeros(len(scale))
+        block = np.ones((_ROWS, len(columns)), kind)
+        for start in range(0, len(self.rows), _ROWS):
+            part = slice(start, min(start + _ROWS, len(self.rows)))
+            size = part.stop - start
+            block[:size, 1:-1], block[:size, -1] = self.rows[part], self.targets[part]
+            members = block_members(self.space, part)[:, chosen]
+            cut = block[:size] @ columns
+            np.clip(cut, -self.epsilon, self.epsilon, out=cut)
+            cut *= members
+            total += block[:size].T @ cut
+            squares += np.einsum("ni,ni->i", cut, cut)
+            counts += members.sum(axis=0)
+        gradient = np.empty_like(parameters)
+        gradient[:, :-1, 0] = -2 * total[:-1].T
+        gradient[:, 1:-1] += 2 * self.alpha * parameters[:, 1:-1]
+        gradient[:, -1, 0] = counts - squares
+        if not self.fit_intercept:
+            gradient[:, 0] = 0.0
+        gradient[~is_valid] = np.inf
+        return gradient
+
+    def common_start(self) -> tuple[Floats, Floats] | None:
+        """Parameters (p + 2, 1) near the minimiser on all rows, and a root of the curvature there.
+
+        Weighted least squares in turn with the scale that the cut residuals give.
+        """
+        inclusion = np.asarray(self.space.membership(slice(0, 4096))).mean()
+        block = np.column_stack([np.ones(len(self.rows)), self.rows])
+        if not self.fit_intercept:
+            block[:, 0] = 0.0
+        n, q = block.shape
+        ridge = np.full(q, self.alpha / inclusion)
+        ridge[0] = 0.0 if self.fit_intercept else 1.0
+        one, scale = np.zeros(q), float(np.sqrt(np.mean(self.targets**2)))
+        for _ in range(_START_STEPS):
+            if not scale > 0:
+                return None
+            far = np.abs(self.targets - block @ one) / scale
+            weights = np.minimum(1.0, self.epsilon / np.maximum(far, self.epsilon)) / scale
+            weighed = block * weights[:, None]
+            try:
+                new = np.linalg.solve(weighed.T @ block + np.diag(ridge), weighed.T @ self.targets)
+            except np.linalg.LinAlgError:
+                return None
+            moved, one = float(np.max(np.abs(block[::97] @ (new - one)))), new
+            cut = np.clip(self.targets - block @ one, -self.epsilon * scale, self.epsilon * scale)
+            before, scale = scale, float(np.sqrt(cut @ cut / n))
+            if moved + abs(scale - before) <= 1e-2 * scale:
+                break
+        away = (self.targets - block @ one) / scale
+        inner = np.abs(away) < self.epsilon
+        beside = np.column_stack([block, away])[inner]
+        curvature = 2 * inclusion / scale * (beside.T @ beside)
+        curvature[np.arange(q), np.arange(q)] += 2 * inclusion * ridge
+        try:
+            return np.append(one, scale)[:, None], np.linalg.cholesky(curvature)
+        except np.linalg.LinAlgError:
+            return None
+
+
+def _loss(model: Any, X: Any, y: Any) -> float:
+    """Penalised loss of a fitted model on rows and targets."""
+    rows, targets = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    far = np.abs(targets - rows @ model.coef_ - model.intercept_) / model.scale_
+    inner = np.minimum(far, model.epsilon)
+    losses = 1 + inner**2 + 2 * model.epsilon * (far - inner)
+    return float(model.scale_ * losses.sum() + model.alpha * model.coef_ @ model.coef_)
