@@ -59,7 +59,8 @@ class HuberFitter(SubsetFitter):
         solved = minimise_from(problem, *start, m=m, single=True)
         features = BaseEstimator()
         validate_data(features, X, skip_check_array=True)
-        blank, models = clone(estimator), []
+        blank = clone(estimator)
+        models: list[Any] = []
         for i in range(m):
             if spoilt[i] or not solved.converged[i]:
                 models.append(None)
