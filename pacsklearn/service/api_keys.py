@@ -64,6 +64,7 @@ class ApiKeys:
         record = self.record(name)
         if record is None:
             raise Problem("not-found", "There is no valid key of this name.")
+        # Never later than before: rotating does not lengthen an old key's life.
         self._update(name, expires=min(record["expires"], time.time() + grace))
         return self.issue(record["user"], record["project"], record["scopes"], days)
 

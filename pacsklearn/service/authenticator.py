@@ -86,6 +86,7 @@ class Authenticator:
             self._known[digest] = known
             return known.caller
         record: dict[str, Any] | None = await self._link.ask("key", name=name)
+        # A hash that no secret fits: an unknown name must cost the same time.
         stored = self._nobody if record is None else record["hash"]
         # What was right for this very hash is right.
         is_right = known is not None and known.hash == stored
@@ -94,6 +95,7 @@ class Authenticator:
         if record is None or not is_right:
             raise self._refused(request)
         caller = Caller(record["user"], record["project"], frozenset(record["scopes"]), name)
+        # Never beyond the key's own end, and by a clock that nobody sets back.
         until = time.monotonic() + min(_TRUSTED_SECONDS, record["expires"] - time.time())
         self._known[digest] = _Known(caller, until, stored)
         if len(self._known) > _MOST_KNOWN:

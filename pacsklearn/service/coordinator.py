@@ -122,6 +122,7 @@ class Coordinator:
     def infer(self, caller: Caller, name: str, ask: Ask) -> Future[dict[str, Any]]:
         """Reply to a request for answers, when it is there."""
         caller.need("ask")
+        # Previews have a ration of their own: they are free, and would be asked for without end.
         (self._previews if ask.dry_run else self._requests).take(caller.user)
         future = self._desk(name).ask(ask)
         future.add_done_callback(lambda done: self._count(name, ask, done))
@@ -179,6 +180,7 @@ class Coordinator:
             "step_budget": model.step_budget,
             "guarantee": model.facts["guarantee"],
         }
+        # One text for one statement: whoever verifies writes it the same way.
         content = json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
         return {
             "statement": statement,
@@ -242,11 +244,13 @@ class Coordinator:
             )
 
     def _keep_on(self) -> None:
+        # Often enough that one or two attempts may fail before the lease ends.
         while not self._ended.wait(self.settings.lease / 5):
             try:
                 self._keep()
                 self._forget_old()
             except Exception as error:  # noqa: BLE001 - tried again until the service ends
+                # Its kind alone, here and below: a message may quote rows.
                 _LOG.error("the lease could not be kept: %s", type(error).__name__)
 
     def _forget_old(self) -> None:
@@ -269,6 +273,7 @@ class Coordinator:
             return
         if self._ready.is_set():
             return
+        # Beside the keeper: loading many models may last longer than the lease, which must be kept.
         threading.Thread(target=self._take_over, name="take over", daemon=True).start()
 
     def _take_over(self) -> None:
@@ -292,6 +297,7 @@ class Coordinator:
         with self._lock:
             self._ready.clear()
             self.metrics.leads.set(0)
+            # Closed outside the lock: closing waits for a desk, whose last replies need it.
             desks, self._desks = self._desks, {}
         for desk in desks.values():
             desk.close()

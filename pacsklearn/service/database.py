@@ -77,6 +77,7 @@ class ServiceDatabase:
         with self._lock, self._to_write() as connection:
             held = sa.select(LEASES.c.token).where(LEASES.c.name == _LEASE)
             token = connection.execute(held.with_for_update()).scalar_one_or_none()
+            # With the lease's row locked: nobody can take it before this is committed.
             if self._token is None or token != self._token:
                 raise FencedError(_TAKEN)
             yield connection
@@ -152,6 +153,7 @@ class ServiceDatabase:
     def _now(self, connection: sa.Connection) -> float:
         if self._is_file:
             return time.time()
+        # The server's clock: those of several machines differ.
         return float(
             connection.execute(sa.text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
         )
@@ -163,6 +165,7 @@ class ServiceDatabase:
             Path(path).chmod(0o600)
         engine = sa.create_engine(
             f"sqlite:///{path}",
+            # Else errors quote a statement's values, and are logged.
             hide_parameters=True,
             connect_args={"check_same_thread": False, "timeout": _PATIENCE},
             poolclass=sa.pool.StaticPool,
@@ -203,6 +206,7 @@ class ServiceDatabase:
                 time.sleep(0.2)
         with self._lock, self._to_write() as connection:
             if not self._is_file:
+                # Two processes that start at once must not both make the tables.
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(470841)")
                 connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
             config = Config(attributes={"connection": connection})
@@ -216,11 +220,13 @@ class ServiceDatabase:
 def _prepare_file(raw: Any, _: Any) -> None:
     raw.isolation_level = None
     raw.execute("PRAGMA journal_mode = WAL")
+    # In WAL mode the default would lose the last commits with the power, and charges with them.
     raw.execute("PRAGMA synchronous = FULL")
 
 
 def _begin_in_file(connection: sa.Connection) -> None:
     write = connection.get_execution_options().get("pacsklearn_write", False)
+    # Locked from the beginning: what is read before writing must still hold when it is written.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
@@ -229,5 +235,6 @@ def _prepare_server(raw: Any, _: Any) -> None:
         cursor.execute(f"SET search_path = {_SCHEMA}")
         cursor.execute("SELECT current_setting('synchronous_commit')")
         if cursor.fetchone()[0] == "off":
+            # A server that answers before it has written could lose charges of answers that left.
             cursor.execute("SET synchronous_commit = on")
     raw.commit()

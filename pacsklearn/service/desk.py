@@ -32,6 +32,7 @@ class Desk:
         self._waiting: queue.Queue[tuple[Ask, Future[dict[str, Any]]] | None] = queue.Queue(
             _MOST_WAITING
         )
+        # One thread a model: its session answers one batch after the other anyway.
         self._thread = threading.Thread(target=self._run, name=f"desk {model.name}", daemon=True)
         self._thread.start()
 
@@ -44,6 +45,7 @@ class Desk:
             When the same key is being answered, or too many wait.
         """
         replies, future = self.model.replies, Future[dict[str, Any]]()
+        # Before it waits: a key sent twice at once must not be answered twice.
         replies.enter(ask)
         try:
             self._waiting.put_nowait((ask, future))

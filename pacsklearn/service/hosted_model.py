@@ -129,6 +129,7 @@ class HostedModel:
                 if self._is_stale:
                     self.load()
                 return self._answer(asks)
+            # A new holder of the lease has the session now; what this process remembers is old.
             except FencedError:
                 self._is_stale = True
                 return [Problem("unavailable", _NOT_IN_CHARGE, retry_after=2) for _ in asks]
@@ -179,6 +180,7 @@ class HostedModel:
             new = [own[k] for k in self.book.new_to(caller.user, own)]
             mine = paying.setdefault(caller.user, set())
             alone = asks[i].reservation is not None and bool(shares)
+            # A row that the first of two requests pays for is not charged to the second.
             if alone or is_closed or not mine.isdisjoint(new):
                 later.append(i)
                 continue
@@ -213,6 +215,7 @@ class HostedModel:
             for i, each in shares.items()
         }
         replies: dict[int, dict[str, Any] | Exception] = {}
+        # A batch that a reservation pays for holds one request only.
         through = asks[next(iter(shares))].reservation
         admitted = self._borne(shares, evaluated, through)
         for i in shares.keys() - admitted.keys():
@@ -230,10 +233,12 @@ class HostedModel:
             quotas.flush()
             batch, rows = self._batch(paid, evaluated)
             if paid:
+                # With the debits, in one transaction: whoever takes over finds both, or neither.
                 self._batches.write(connection, batch)
         if not paid:
             return replies
         try:
+            # Charged while no transaction is open: the ledger has its own, in the same database.
             outcome = self._drawn(batch, rows, self._charge(rows, through))
         except BudgetExhaustedError:
             self._give_back(batch)
@@ -288,6 +293,7 @@ class HostedModel:
     def _batch(self, shares: dict[int, Share], evaluated: Evaluated) -> tuple[Batch, NDArray[Any]]:
         """What is written down, and what candidates say of the rows that nobody has asked."""
         new = dict.fromkeys(name for share in shares.values() for name in share.new)
+        # What was answered to anybody has its answer: asked again it costs the data set nothing.
         fresh = [name for name in new if self.book.get(name) is None]
         places = np.asarray([evaluated.place[name] for name in fresh], dtype=np.intp)
         rows = {name: column[places] for name, column in evaluated.columns.items()}
@@ -315,6 +321,7 @@ class HostedModel:
 
     def _drawn(self, batch: Batch, predictions: NDArray[Any], contested: int) -> Outcome:
         """Draw a batch that was written down and charged; nothing of it may be told yet."""
+        # Drawn after the lease has ended, the batch could be drawn a second time by its new holder.
         if not self._database.is_held:
             raise FencedError(_NOT_IN_CHARGE)
         drawn: list[tuple[Any, float]] = []

@@ -195,6 +195,7 @@ def _send(writer: asyncio.StreamWriter, header: dict[str, Any], content: bytes) 
 async def _receive(reader: asyncio.StreamReader) -> tuple[dict[str, Any], bytes]:
     sizes = await reader.readexactly(16)
     head, body = int.from_bytes(sizes[:8], "little"), int.from_bytes(sizes[8:], "little")
+    # Before anything is read: lengths are the other side's word.
     if head > _MOST or body > _MOST:
         raise ValueError("a message of this length is none of ours")
     header: dict[str, Any] = json.loads(await reader.readexactly(head))

@@ -50,6 +50,7 @@ class Quota(NamedTuple):
         """The account with one more receipt."""
         text = f"{self.head}|{self.receipts + 1}|{price!r}|{what}"
         return self._replace(
+            # Exact: sums of a million doubles drift from what was charged.
             spent=self.spent + Fraction(price),
             receipts=self.receipts + 1,
             head=hashlib.sha256(text.encode()).hexdigest(),

@@ -46,6 +46,7 @@ class RateLimit:
             allowed = left >= 1
             self._left[caller] = left - allowed, now
             if len(self._left) > _MOST_KNOWN:
+                # Who asked longest ago has the fullest bucket: forgetting it changes least.
                 del self._left[next(iter(self._left))]
         if not allowed:
             wait = (1 - left) * 60 / most if most > 0 else 60.0

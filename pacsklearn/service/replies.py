@@ -82,6 +82,7 @@ class Replies:
             ).one_or_none()
         if row is None:
             return None
+        # The body's name under the key, not the body: what was asked is on no disk.
         if not self._vault.same(row.body, self._vault.name(ask.body, self._model)):
             raise Problem(
                 "key-reused",

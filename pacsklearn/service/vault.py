@@ -67,6 +67,7 @@ class Vault:
                     f"{os.fspath(path)!r} can be read by others; chmod 600 it, and make a new key "
                     "if somebody may have."
                 )
+            # One byte more: a longer file is refused, not cut off.
             return cls(file.read(_KEY + 1))
 
     def seal(self, content: bytes, place: str) -> bytes:
@@ -93,6 +94,7 @@ class Vault:
 
     def name(self, digest: bytes, model: str) -> bytes:
         """Name of a query (16 bytes), which tells nobody without the key what was asked."""
+        # By model: the same row asked of two models has names that nobody can link.
         person = hashlib.blake2b(model.encode(), digest_size=16).digest()
         return hashlib.blake2b(digest, key=self._mac, person=person, digest_size=_DIGEST).digest()
 
@@ -128,5 +130,6 @@ def make_key_file(path: str | os.PathLike[str]) -> None:
 
 
 def _derived(key: bytes, use: str) -> bytes:
+    # A key for each use: what leaks of one says nothing about the others.
     info = f"pacsklearn service 1: {use}".encode()
     return HKDF(algorithm=hashes.SHA256(), length=_KEY, salt=None, info=info).derive(key)

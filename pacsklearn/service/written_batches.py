@@ -60,6 +60,7 @@ class WrittenBatches:
         """Put what was drawn in the last batch's place."""
         sealed = self._vault.seal(outcome.to_bytes(), self._place("outcome"))
         last = sa.update(BATCHES).where(self._is_last())
+        # The rows that were asked are not kept longer than a restart could need them.
         connection.execute(last.values(outcome=sealed, intent=None))
 
     def remove(self, connection: sa.Connection) -> None:
