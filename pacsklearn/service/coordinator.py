@@ -107,16 +107,12 @@ class Coordinator:
         self._ended.set()
         if self._keeper is not None:
             self._keeper.join(timeout=10)
-        with self._lock:
-            for desk in self._desks.values():
-                desk.close()
-            self._desks.clear()
-            self._ready.clear()
-            if self.database.is_held:
-                try:
-                    self.database.release()
-                except (SQLAlchemyError, LedgerError) as error:  # it ends by itself, a little later
-                    _LOG.warning("the lease could not be given back: %s", type(error).__name__)
+        self._stand_by()
+        if self.database.is_held:
+            try:
+                self.database.release()
+            except (SQLAlchemyError, LedgerError) as error:  # it ends by itself, a little later
+                _LOG.warning("the lease could not be given back: %s", type(error).__name__)
         self.database.close()
 
     def infer(self, caller: Caller, name: str, ask: Ask) -> Future[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -39,3 +40,30 @@ def test_who_goes_away_is_not_charged_and_the_others_are_answered(
         "pacsklearn_requests_total", {"model": "risk", "outcome": "gone"}
     )
     assert told == 1.0
+
+
+def test_stopping_answers_what_waits_and_ends_at_once(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house: House = new_house(lease=60.0)
+    caller, rows = house.user("ann"), contested_rows(2)
+    model = house.coordinator.hosted("risk")
+    begun, go_on, answer = threading.Event(), threading.Event(), model.answer
+
+    def slowly(asks: Any) -> Any:
+        begun.set()
+        assert go_on.wait(30)
+        return answer(asks)
+
+    monkeypatch.setattr(model, "answer", slowly)
+    futures = [house.begin(caller, rows[:1], key="k0", body=b"0")]
+    assert begun.wait(30)
+    futures.append(house.begin(caller, rows[1:], key="k1", body=b"1"))
+    stopping = threading.Thread(target=house.close)
+    stopping.start()
+    assert house.coordinator._ended.wait(30)
+    time.sleep(0.5)  # until stop waits for the desk
+    go_on.set()
+    stopping.join(20)
+    assert not stopping.is_alive(), "the replies of what waits need the lock that stop holds"
+    assert [future.result(0)["charged"] for future in futures] == [STEP, STEP]
