@@ -16,13 +16,30 @@ from sklearn.utils.parallel import Parallel
 from pacsklearn.core.withheld import unprinted, withheld
 from pacsklearn.exceptions import GaugeError, SubsetFitError
 
-__all__ = ["Failure", "Outcome", "Run", "Stage", "StageFailure", "SubsetRun", "attempt"]
+__all__ = [
+    "ABOUT_GAPS",
+    "Failure",
+    "Outcome",
+    "Run",
+    "Stage",
+    "StageFailure",
+    "SubsetRun",
+    "attempt",
+]
+
+ABOUT_GAPS = (
+    "describe the columns in a public Schema, whose SchemaEncoder reads gaps, or put a "
+    "SimpleImputer(strategy='mean') before it inside the pipeline"
+)
+"""What to do about missing values."""
 
 _WRONG_PARAMETER = re.compile(
     r"The '(?P<name>\w+)' parameter of (?P<owner>\w+) must be .* Got (?P<given>.*) instead\.$",
     re.DOTALL,
 )
 _WRONG_WIDTH = re.compile(r"X has \d+ features, but \w+ is expecting \d+ features as input\.?")
+
+_NO_NUMBERS = ("could not convert string to float", "float() argument must be", "The DType <class")
 
 
 class StageFailure(Exception):  # noqa: N818 - it never leaves this module's callers
@@ -195,6 +212,13 @@ class SubsetRun(Run):
             return failure.message
         if _quotes_parameters_only(failure, self._estimator):
             return failure.message
+        if any(words in failure.message for words in _NO_NUMBERS):
+            return (
+                "words or dates reached a step that reads numbers; describe the columns in a "
+                "public Schema (Schema.template drafts one) and begin with SchemaEncoder(schema)"
+            )
+        if failure.message.startswith("Input X contains NaN"):
+            return f"missing values reached a step that takes none; {ABOUT_GAPS}"
         return (
             "its message is withheld because it may quote rows; PACPrivate(..., debug=True) shows "
             "it in your terminal, as does fitting the estimator yourself on "

@@ -18,6 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from pacsklearn._sklearn_compat import routing_enabled
 from pacsklearn.additive.additive_model import AdditiveModel
+from pacsklearn.candidates.run import ABOUT_GAPS
 from pacsklearn.schema.encoder import SchemaEncoder
 from pacsklearn.schema.tables import as_pandas
 
@@ -334,8 +335,8 @@ def _about_columns(X: Any) -> str:
     others = f" and {len(named) - 10} more" if len(named) > 10 else ""
     return (
         f" These columns hold something else: {', '.join(named[:10])}{others}. Describe them in a "
-        "public Schema (Schema.template drafts one from the table) and begin with it: "
-        "make_pipeline(SchemaEncoder(schema), estimator)."
+        "public Schema (Schema.template drafts one from the table), which AutoPrivateClassifier "
+        "and -Regressor take, and begin with it: make_pipeline(SchemaEncoder(schema), estimator)."
     )
 
 
@@ -347,7 +348,12 @@ def _read(what: str, check: Callable[[], Any], advice: Callable[[], str] = str) 
         problem = error
     text = str(problem)
     # First lines alone: what follows them in scikit-learn's messages may be rows.
-    if not text.startswith("Input "):
+    if text.startswith("Input X contains NaN"):
+        takes_none = text.partition("\n")[2].partition(" does not accept")[0]
+        text = (
+            f"Input X contains NaN, and {takes_none or 'the estimator'} takes none; {ABOUT_GAPS}."
+        )
+    elif not text.startswith("Input "):
         text = text.partition("\n")[0].rstrip(":.") + "."
     if text.startswith("Expected 2D array"):
         text += " Reshape your data: one row for each sample, one column for each feature."

@@ -6,6 +6,7 @@ import codecs
 import csv
 import gzip
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -56,8 +57,8 @@ def read_table(
     Parameters
     ----------
     path : Path
-        CSV, whose separator and encoding are found by its first lines and which may be packed
-        (``.gz``), or Parquet. An empty cell and ``?`` are missing values.
+        CSV, whose separator, decimal sign and encoding are found by its first lines and which may
+        be packed (``.gz``), or Parquet. An empty cell and ``?`` are missing values.
     target, groups : str, optional
         Columns with the targets and the units of privacy.
     drop : sequence of str, default=()
@@ -129,8 +130,12 @@ def _frame(path: Path) -> Any:
         data = gzip.decompress(path.read_bytes()) if is_packed else path.read_bytes()
         encoding = _encoding(data)
         with io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="") as file:
-            separator = _separator(file.read(_HEAD))
-        return pd.read_csv(io.BytesIO(data), encoding=encoding, sep=separator, na_values=_MISSING)
+            separator, decimal = _separator(head := file.read(_HEAD)), "."
+            if separator != "," and _has_decimal_commas(head, separator):
+                decimal = ","
+        return pd.read_csv(
+            io.BytesIO(data), encoding=encoding, sep=separator, decimal=decimal, na_values=_MISSING
+        )
     except ImportError:
         raise ValueError("Parquet files need pyarrow: pip install pyarrow.") from None
     except Exception as error:  # noqa: BLE001 - whatever a parser says may quote cells
@@ -162,6 +167,17 @@ def _separator(head: str) -> str:
         if len(widths) == 1 and (width := widths.pop()) > most:
             best, most = separator, width
     return best
+
+
+def _has_decimal_commas(head: str, separator: str) -> bool:
+    """Whether numbers are written 1,5: some that group no thousands, and none written 1.5."""
+    cells = [
+        cell.strip() for row in csv.reader(head.splitlines(), delimiter=separator) for cell in row
+    ]
+    if any(map(re.compile(r"[-+]?\d*\.\d+").fullmatch, cells)):
+        return False
+    found = filter(re.compile(r"[-+]?\d+,\d+").fullmatch, cells)
+    return not all(map(re.compile(r"[-+]?\d{1,3},\d{3}").fullmatch, found))
 
 
 def _plain(column: Any) -> Any:

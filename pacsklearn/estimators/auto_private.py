@@ -14,6 +14,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from pacsklearn.candidates.universe import check_queries
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.subset_seed import SubsetSeed
@@ -184,6 +185,8 @@ class _AutoPrivate(BaseEstimator):
         listed = self._listed(n_features) if self.families is None else list(self.families)
         if not listed:
             raise ValueError("families must list at least one estimator, got none.")
+        if self.schema is None and self.families is None:
+            check_queries(listed[0][-1], X)
         return _Chooser(listed[0], tune={"estimator": listed}, scoring=self.scoring, **shared)
 
     def _constant(self, stop: _NothingBeatsAConstant, y: Any) -> tuple[Any, Guarantee]:

@@ -123,6 +123,7 @@ def _student(model: Any, session: PrivacySession, rows: PreparedRows) -> dict[st
 
 
 def _answers(model: Any, session: PrivacySession, rows: PreparedRows) -> dict[str, Any]:
+    warn_of_answers(model.estimator, model._why_answers())
     unstated = model.max_answers is None and model.query_budget is None
     responder = session.responder(
         stabilized(model.estimator, model.stabilize),
@@ -134,7 +135,6 @@ def _answers(model: Any, session: PrivacySession, rows: PreparedRows) -> dict[st
         fit_params=rows.routed,
     )
     answering = ResponseModel(responder, model)
-    warn_of_answers(model.estimator, model._why_answers())
     classes = answering.kind.classes
     return {
         "_answering": answering,

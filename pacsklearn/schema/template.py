@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ __all__ = ["drafted_columns"]
 _MOST_CATEGORIES = 50
 # Share of distinct texts from which a column looks like an identifier.
 _NEARLY_ALL = 0.95
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _EPOCH = np.datetime64(0, "D")
 
 
@@ -60,6 +63,11 @@ def _drafted(name: str, column: Any, values: Any) -> Column:
         facts = _range(numbers)
         return Column(name, **{**facts, "looked_up": ("kind", *facts["looked_up"])})
     texts = [key_of(value) for value in np.asarray(values, dtype=object) if _is_text(value)]
+    if texts and all(map(_ISO_DATE.match, texts)):
+        days, strange = as_days(values, ())
+        if not strange.any():
+            drafted = _drafted_date(name, days)
+            return replace(drafted, looked_up=("kind", *drafted.looked_up))
     distinct = sorted(set(texts))
     if len(distinct) <= _MOST_CATEGORIES:
         looked_up = ("kind", "categories")

@@ -22,6 +22,25 @@ def test_a_quoted_comma_separates_nothing(tmp_path):
     assert read_table(tmp_path / "rows.csv").X["b"].tolist() == [4, 7]
 
 
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["1,5", "-2,25", "3", ""], "f"),
+        (["1,500", "2,250", "12,5", ""], "f"),
+        (["1,500", "2,250", "3", ""], "O"),  # thousands, perhaps: nobody knows
+        (["1,5", "2.5", "3", ""], "O"),
+    ],
+)
+def test_decimal_commas_are_read_where_nothing_else_can_be_meant(tmp_path, cells, kind):
+    text = "a;b\n" + "".join(f"{cell};{i}\n" for i, cell in enumerate(cells))
+    (tmp_path / "rows.csv").write_text(text, encoding="utf-8")
+    X = read_table(tmp_path / "rows.csv").X
+    assert (X["a"].dtype.kind == "f") == (kind == "f")
+    if kind == "f":
+        assert X["a"].tolist()[:3] == [float(cell.replace(",", ".")) for cell in cells[:3]]
+    assert X["b"].tolist() == [0, 1, 2, 3]
+
+
 def test_one_column(tmp_path):
     (tmp_path / "rows.csv").write_text("a\n1\n2\n", encoding="utf-8")
     assert read_table(tmp_path / "rows.csv").X["a"].tolist() == [1, 2]

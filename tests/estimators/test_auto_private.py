@@ -167,3 +167,13 @@ def test_what_is_refused(cancer: Any) -> None:
     many = [LogisticRegression(C=C) for C in range(1, 66)]
     with pytest.raises(ValueError, match="between 1 and 64"):
         AutoPrivateClassifier(families=many).fit(*cancer)
+
+
+def test_a_table_that_the_list_cannot_read_is_refused_with_its_columns() -> None:
+    table = pd.DataFrame({"age": np.arange(40.0), "ward": ["north", "south"] * 20})
+    y = np.arange(40) % 2
+    with pytest.raises(ValueError, match=r"something else: ward\..*AutoPrivateClassifier"):
+        AutoPrivateClassifier(n_subsets=8).fit(table, y)
+    table["ward"] = np.nan
+    with pytest.raises(ValueError, match=r"contains NaN.*public Schema"):
+        AutoPrivateClassifier(n_subsets=8).plan(table, y)

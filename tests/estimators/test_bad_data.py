@@ -11,14 +11,16 @@ import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import get_tags
 
 from pacsklearn import PACPrivate
-from pacsklearn.exceptions import DesignError
+from pacsklearn.exceptions import AnswersWarning, DesignError, SubsetFitError
 
 N = 60
 GENERATOR = np.random.default_rng(11)
@@ -61,7 +63,7 @@ def refused(error: type[Exception], words: list[str], model: Any, *data: Any, **
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (holding(np.nan), ["Input X contains NaN", "LinearSVC"]),
+        (holding(np.nan), ["Input X contains NaN", "LinearSVC", "SchemaEncoder", "Imputer"]),
         (holding(np.inf), ["Input X contains infinity"]),
         (holding("geheim"), ["X must hold numbers", "encode"]),
         (X + 1j, ["Complex data not supported"]),
@@ -75,6 +77,29 @@ def refused(error: type[Exception], words: list[str], model: Any, *data: Any, **
 )
 def test_rows_that_are_no_numbers(data: Any, words: list[str]) -> None:
     refused(ValueError, words, None, data, Y)
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [
+        ("geheim", ["words or dates", "SchemaEncoder(schema)"]),
+        (pd.Timestamp("2020-01-01"), ["words or dates", "SchemaEncoder(schema)"]),
+        (np.nan, ["missing values", "Imputer"]),
+    ],
+)
+def test_a_step_that_cannot_read_the_table_says_what_would(held: Any, words: list[str]) -> None:
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1].astype(object)})
+    table.loc[::3, "b"] = held
+    step = SimpleImputer() if held == "geheim" else StandardScaler()
+    refused(SubsetFitError, words, make_pipeline(step, LinearSVC()), table, Y)
+
+
+def test_answers_of_numbers_say_why_there_is_no_model_before_they_ask_for_a_range() -> None:
+    with (
+        pytest.warns(AnswersWarning, match="shape of its trees"),
+        pytest.raises(ValueError, match="value_range is missing"),
+    ):
+        PACPrivate(DecisionTreeRegressor(), n_subsets=8).fit(X, SIZES)
 
 
 @pytest.mark.parametrize("model", [LinearSVC(), Ridge(), KMeans(2, n_init=1), StandardScaler()])

@@ -255,3 +255,14 @@ def test_bounds_between_dates_are_dates():
         assert encoder.get_feature_names_out().tolist() == names
         reached = encoder.transform(np.array([["2020-01-04"], ["2020-01-05"]], dtype=object))
         assert reached[:, -1].tolist() == [0.0, 1.0]
+
+
+def test_a_draft_knows_dates_that_a_file_wrote_as_texts() -> None:
+    seen = [f"2021-{1 + i % 12:02}-15" for i in range(80)]
+    table = pd.DataFrame({"seen": seen, "code": [f"{day}-x" for day in seen]})
+    table.loc[3, "seen"] = None
+    draft = Schema.template(table)
+    assert draft["seen"].kind == "date"
+    assert draft["seen"].bounds == Column("b", "date", low="2021-01-01", high="2022-01-01").bounds
+    assert draft["seen"].looked_up == ("kind", "low", "high")
+    assert draft["code"].kind == "category"
