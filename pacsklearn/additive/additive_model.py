@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
@@ -16,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 from pacsklearn._sklearn_compat import Interval, check_parameters
 from pacsklearn.additive.losses import Loss
 from pacsklearn.additive.monotone import minimise_monotone, monotone_ranges
-from pacsklearn.additive.penalty import penalty_matrix
 from pacsklearn.additive.solver import Problem, minimise
 from pacsklearn.additive.terms import Term, design_of, terms_of
 from pacsklearn.exceptions import SubsetFitError
@@ -26,7 +26,7 @@ from pacsklearn.schema.schema import Schema
 from pacsklearn.schema.tables import check_schema, checked_table, set_table_features
 from pacsklearn.schema.values import column_names, column_values
 
-__all__ = ["AdditiveModel"]
+__all__ = ["AdditiveModel", "penalty_matrix"]
 
 
 @dataclass(eq=False, repr=False)
@@ -164,3 +164,36 @@ class AdditiveModel(BaseEstimator):
             Column(name, low=float(a), high=float(b))
             for name, a, b in zip(names, low, high, strict=True)
         )
+
+
+# Of the ridge: what a level of an ordered column costs beside its distance to its neighbours.
+_LEVELS = 0.02
+
+
+def penalty_matrix(
+    terms: Sequence[Term], ridge: float, smoothness: float, pair_ridge: float
+) -> NDArray[np.float64]:
+    """Matrix ``P`` of the penalty ``w' P w / 2``; the intercept comes first and is free.
+
+    Notes
+    -----
+    Levels without an order: ``ridge`` times their squares. Ordered levels: ``ridge`` times the
+    squared steps between neighbours, ``smoothness`` times the squared differences between
+    neighbouring steps, and a little of the ridge on the levels themselves, so that the problem
+    stays strictly convex. The levels of pairs count as without order.
+    """
+    size = 1 + sum(term.n_levels for term in terms)
+    penalty, start = np.zeros((size, size)), 1
+    for term in terms:
+        stop = start + term.n_levels
+        strength = ridge if len(term.columns) == 1 else pair_ridge
+        block = np.eye(term.n_levels) * strength
+        if term.n_ordered:
+            ordered = slice(0, term.n_ordered)
+            block[ordered, ordered] = np.eye(term.n_ordered) * _LEVELS * strength
+            for order, weight in ((1, strength), (2, smoothness)):
+                steps = np.diff(np.eye(term.n_ordered), order, axis=0)
+                block[ordered, ordered] += weight * steps.T @ steps
+        penalty[start:stop, start:stop] = block
+        start = stop
+    return penalty

@@ -16,7 +16,7 @@ from sklearn.utils import all_estimators
 
 from pacsklearn.cli.mixed_columns import column_encoder
 from pacsklearn.plugin import registry
-from pacsklearn.plugin.qualified_name import is_dotted_name
+from pacsklearn.plugin.records import is_dotted_name
 from pacsklearn.schema.encoder import SchemaEncoder
 from pacsklearn.schema.schema import Schema
 

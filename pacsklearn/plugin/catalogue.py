@@ -12,8 +12,7 @@ from typing import Any, final
 
 from pacsklearn.core.event import Provenance
 from pacsklearn.exceptions import PluginClashError, PluginError
-from pacsklearn.plugin.qualified_name import public_name, public_names
-from pacsklearn.plugin.records import ClaimingRecord, Kind, Record
+from pacsklearn.plugin.records import ClaimingRecord, Kind, Record, public_name, public_names
 
 __all__ = ["Catalogue", "Registration", "target_name", "unregistered_provenance"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pacsklearn.plugin.qualified_name import public_names
+from pacsklearn.plugin.records import public_names
 
 __all__ = ["advice_for", "reason_for"]
 

@@ -9,12 +9,45 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn._validation import check_integer
-from pacsklearn.core.scenario import Law, Scenario, SecretColumn, Worlds
+from pacsklearn.core.scenario import Law, Scenario, SecretColumn, World, Worlds
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.scenarios.checks import pair_indices
-from pacsklearn.scenarios.simulated_world import SimulatedWorld
 
-__all__ = ["SimulatorScenario"]
+__all__ = ["SimulatedWorld", "SimulatorScenario"]
+
+
+@final
+class SimulatedWorld(World):
+    """One simulated table, drawn anew from its seed each time: tables are never all in memory.
+
+    Parameters
+    ----------
+    sample : callable
+        ``sample(secret, prior, rng)`` returning ``(X, y)``.
+    secret, prior : object
+    seed : tuple of int
+    """
+
+    def __init__(
+        self, sample: Callable[..., Any], secret: Any, prior: Any, seed: tuple[int, ...]
+    ) -> None:
+        self._sample, self._secret, self._prior, self._seed = sample, secret, prior, seed
+
+    @property
+    def rows(self) -> None:
+        return None
+
+    def drawn(self) -> Any:
+        """What the simulator returns."""
+        return self._sample(self._secret, self._prior, np.random.default_rng(list(self._seed)))
+
+    def data(self, X: Any, y: Any) -> tuple[Any, Any]:
+        rows, target = self.drawn()
+        return rows, target
+
+    def __repr__(self) -> str:
+        return "SimulatedWorld(...)"
+
 
 _LIMIT = (
     "Tables that are not drawn from the simulator's laws: how well it stands for the table is not "

@@ -12,17 +12,21 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Final, final
 
+import numpy as np
+import prometheus_client as prometheus
 from sqlalchemy.exc import SQLAlchemyError
 
 from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.exceptions import LedgerError
+from pacsklearn.information import uniform_belief
+from pacsklearn.noise.sampler import SecureSampler
+from pacsklearn.responses import label_engine, value_engine
 from pacsklearn.service.api_keys import ApiKeys
 from pacsklearn.service.caller import Ask, Caller
 from pacsklearn.service.catalog import Catalog
 from pacsklearn.service.database import ServiceDatabase
 from pacsklearn.service.desk import Desk
 from pacsklearn.service.hosted_model import HostedModel
-from pacsklearn.service.metrics import Metrics
 from pacsklearn.service.problem import Problem, problem_of
 from pacsklearn.service.quotas import Quotas
 from pacsklearn.service.rate_limit import RateLimit
@@ -30,9 +34,8 @@ from pacsklearn.service.reservations import Reservations
 from pacsklearn.service.settings import Settings
 from pacsklearn.service.signature import Signature
 from pacsklearn.service.vault import Vault
-from pacsklearn.service.warm_up import warm_up
 
-__all__ = ["Coordinator"]
+__all__ = ["Coordinator", "Metrics"]
 
 _LOG: Final = logging.getLogger("pacsklearn.service")
 _FORGET_SECONDS: Final = 3600.0
@@ -299,6 +302,41 @@ class Coordinator:
             desk.close()
 
 
+@final
+class Metrics:
+    """What one coordinator counts; read on the curator's plane only."""
+
+    def __init__(self) -> None:
+        self.registry = prometheus.CollectorRegistry()
+        self.requests = prometheus.Counter(
+            "pacsklearn_requests",
+            "Requests for answers, by model and how they ended.",
+            ["model", "outcome"],
+            registry=self.registry,
+        )
+        self.rows = prometheus.Counter(
+            "pacsklearn_rows", "Rows answered.", ["model"], registry=self.registry
+        )
+        self.charged = prometheus.Gauge(
+            "pacsklearn_charged_nats",
+            "Nats that callers were charged since the model was loaded.",
+            ["model"],
+            registry=self.registry,
+        )
+        self.leads = prometheus.Gauge(
+            "pacsklearn_holds_lease",
+            "1 while this process holds the lease.",
+            registry=self.registry,
+        )
+
+
 def _warm_up() -> None:
-    warm_up()
+    """Answer a row that means nothing, of each kind: that loads libraries and compiled code."""
+    belief, budget = uniform_belief(2), 1 / 16
+    noise = SecureSampler().noise(8)
+    codes, values = np.array([[0, 1]], dtype=np.uint8), np.array([[[0.0], [1.0]]])
+    label_engine.contested_rows(codes, belief)
+    label_engine.answer_labels(codes, 0, belief, budget, noise)
+    value_engine.contested_rows(values, belief)
+    value_engine.answer_values(values, 0, belief, budget, noise)
     _LOG.warning("ready to take over")

@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.utils.class_weight import compute_sample_weight
 
 from pacsklearn import AdditiveClassifier, AdditiveRegressor, PACPrivate, SecretSpace
-from pacsklearn.additive.penalty import penalty_matrix
+from pacsklearn.additive.additive_model import penalty_matrix
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.plugin import registry
 from pacsklearn.testing import check_canonicalizer

@@ -10,8 +10,8 @@ from typing import Any
 
 import uvicorn
 
-from pacsklearn.service.apps import caller_app
 from pacsklearn.service.link import LocalLink
+from pacsklearn.service.worker import caller_app
 from tests.service.house import House
 from tests.service.live import free_port
 

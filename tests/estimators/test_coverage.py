@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 
 from pacsklearn.plugin import reasons, registry
 from pacsklearn.plugin.builtins import pacsklearn_canonicalizers
-from pacsklearn.plugin.qualified_name import public_names
+from pacsklearn.plugin.records import public_names
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "estimator_table.py"

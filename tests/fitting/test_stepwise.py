@@ -23,7 +23,7 @@ from pacsklearn import (
     StepwiseRegressor,
 )
 from pacsklearn.exceptions import PrivacyLeakWarning
-from pacsklearn.fitting.encoded import EncodedFitter
+from pacsklearn.fitting.pipeline import EncodedFitter
 from pacsklearn.plugin import registry
 
 M = 8

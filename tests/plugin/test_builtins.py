@@ -18,7 +18,7 @@ from pacsklearn.core.attack import Attack
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.plugin import Registry
-from pacsklearn.plugin.qualified_name import public_names
+from pacsklearn.plugin.records import public_names
 
 MADE_HERE = (
     AdditiveClassifier,

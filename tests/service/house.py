@@ -11,7 +11,6 @@ import numpy as np
 
 from pacsklearn.cli.named_estimator import named_estimator
 from pacsklearn.service.api_keys import ApiKeys
-from pacsklearn.service.apps import caller_app, curator_app
 from pacsklearn.service.caller import Ask, Caller
 from pacsklearn.service.coordinator import Coordinator
 from pacsklearn.service.link import LocalLink
@@ -20,6 +19,7 @@ from pacsklearn.service.operations import Operations
 from pacsklearn.service.quotas import Quotas
 from pacsklearn.service.settings import Settings
 from pacsklearn.service.vault import Vault
+from pacsklearn.service.worker import caller_app, curator_app
 
 STEP = 2.0**-10
 N_COLUMNS = 4

@@ -17,8 +17,8 @@ with warnings.catch_warnings():  # it asks hypothesis and jsonschema for names t
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from pacsklearn.service.apps import caller_app, curator_app
 from pacsklearn.service.link import LocalLink
+from pacsklearn.service.worker import caller_app, curator_app
 from tests.service.house import House
 
 

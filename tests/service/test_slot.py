@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pacsklearn.service.apps import caller_app
 from pacsklearn.service.link import LocalLink
+from pacsklearn.service.worker import caller_app
 from tests.service.house import House, contested_rows, v2
 
 SLOT = 0.5

@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.gradient_clipping import GradientClipping
+from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.scenario import SecretColumn
 from pacsklearn.estimators.enclosing_pipeline import warn_of_steps_before
 from pacsklearn.estimators.srpp_sgd.checked import check_run
@@ -27,14 +28,13 @@ from pacsklearn.estimators.srpp_sgd.column_scales import ColumnScales
 from pacsklearn.estimators.srpp_sgd.descent import Descent
 from pacsklearn.estimators.srpp_sgd.losses import LinearLoss, loss_named
 from pacsklearn.estimators.srpp_sgd.penalty import Penalty
-from pacsklearn.estimators.srpp_sgd.released import released_linear_model
 from pacsklearn.estimators.srpp_sgd.step_size import StepSize
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.information.arrays import Floats
 from pacsklearn.pufferfish.open_run import PlainRun, PrivateSGD, opened_run, planned_unit
 from pacsklearn.pufferfish.training_rows import training_rows
 
-__all__ = ["LinearSGD", "secret_column"]
+__all__ = ["LinearSGD", "released_linear_model", "secret_column"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,3 +349,39 @@ def secret_column(
         column = X[:, [place]].toarray()[:, 0] if sparse.issparse(X) else X[:, place]
         return SecretColumn(column, place)
     return SecretColumn(np.asarray(secret))
+
+
+def released_linear_model(model: Any, guarantee: Any) -> Any:
+    """scikit-learn's own counterpart with the noised coefficients, marked as released.
+
+    Parameters
+    ----------
+    model : SRPPSGDClassifier or SRPPSGDRegressor
+        Fitted.
+    guarantee : PufferfishGuarantee
+
+    Returns
+    -------
+    SGDClassifier or SGDRegressor
+        With the same predictions, decisions and probabilities; it holds nothing of the run but
+        coefficients, intercepts and what is public.
+    """
+    from sklearn.linear_model import SGDClassifier, SGDRegressor
+
+    classes = getattr(model, "classes_", None)
+    made = (SGDRegressor if classes is None else SGDClassifier)(
+        loss=model.loss,
+        penalty=model.penalty,
+        alpha=float(model.alpha),
+        l1_ratio=float(model.l1_ratio),
+        fit_intercept=bool(model.fit_intercept),
+        epsilon=float(model.huber_width),
+    )
+    made.coef_ = np.array(model.coef_, dtype=np.float64)
+    made.intercept_ = np.array(model.intercept_, dtype=np.float64)
+    made.n_features_in_ = model.n_features_in_
+    if hasattr(model, "feature_names_in_"):
+        made.feature_names_in_ = model.feature_names_in_.copy()
+    if classes is not None:
+        made.classes_ = classes.copy()
+    return mark_released(made, guarantee)

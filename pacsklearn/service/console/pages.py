@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Coroutine
+from email.parser import BytesParser
+from email.policy import HTTP
 from pathlib import Path
 from typing import Annotated, Any, Final
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -15,13 +18,44 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pacsklearn.service.caller import Caller
 from pacsklearn.service.console import sign_in
 from pacsklearn.service.console.burn_down import BurnDown
-from pacsklearn.service.console.upload import form_fields
-from pacsklearn.service.console.words import moment, nats, share_in_words
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.signature import Signature
 from pacsklearn.service.table_body import CSV, any_table
 
-__all__ = ["router"]
+__all__ = ["form_fields", "moment", "nats", "router", "share_in_words"]
+
+_SHARES = (
+    (0.05, "Very little"),
+    (0.18, "About a tenth"),
+    (0.29, "About a quarter"),
+    (0.41, "About a third"),
+    (0.59, "About half"),
+    (0.70, "About two thirds"),
+    (0.84, "About three quarters"),
+    (0.95, "Most"),
+    (1.0, "Nearly all"),
+)
+
+
+def share_in_words(remaining: float, ceiling: float) -> str:
+    """Sentence about what is left of a ceiling."""
+    share = remaining / ceiling
+    if share <= 0:
+        return "Nothing is left."
+    if share >= 1:
+        return "All of it is left."
+    return f"{next(words for below, words in _SHARES if share < below)} of it is left."
+
+
+def nats(amount: float) -> str:
+    """Figure with four digits; small ones are not rounded to nothing."""
+    return f"{amount:,.4g}" if abs(amount) < 10_000 else f"{amount:,.0f}"
+
+
+def moment(seconds: float) -> str:
+    """Time of the clock, in UTC."""
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
+
 
 _FOLDER: Final = Path(__file__).parent
 _HEADERS: Final = {
@@ -198,3 +232,37 @@ async def audit(
     caller = await sign_in.curator(request)
     lines = await _ask(request, caller, "audit", after=after, limit=_LINES)
     return _page("audit", who=caller.user, lines=lines, after=after, is_full=len(lines) == _LINES)
+
+
+def form_fields(body: bytes, kind: str) -> dict[str, bytes]:
+    """Fields by name.
+
+    Parameters
+    ----------
+    body : bytes
+    kind : str
+        ``Content-Type``, with the boundary of the parts.
+
+    Raises
+    ------
+    Problem
+    """
+    if kind.partition(";")[0].strip().lower() == "application/x-www-form-urlencoded":
+        try:
+            form = parse_qs(body.decode("ascii"), max_num_fields=20, errors="strict")
+        except ValueError:
+            raise Problem("bad-request", "The form cannot be read.") from None
+        return {name: values[0].encode() for name, values in form.items()}
+    if not kind.lower().startswith("multipart/form-data") or "\n" in kind or "\r" in kind:
+        raise Problem("unsupported-media-type", "Send the form of this page.")
+    head = f"Content-Type: {kind}\r\n\r\n".encode("latin-1")
+    message = BytesParser(policy=HTTP).parsebytes(head + body)
+    fields: dict[str, bytes] = {}
+    for part in message.iter_parts() if message.is_multipart() else ():
+        name = part.get_param("name", header="content-disposition")
+        content = part.get_payload(decode=True)
+        if isinstance(name, str) and isinstance(content, bytes):
+            fields[name] = content
+    if not fields:
+        raise Problem("bad-request", "The form cannot be read.")
+    return fields

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from pacsklearn.service.apps import curator_app
 from pacsklearn.service.link import LocalLink
+from pacsklearn.service.worker import curator_app
 from tests.service.house import STEP, House, contested_rows
 from tests.service.live import free_port
 

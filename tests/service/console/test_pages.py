@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from pacsklearn.service.api_keys import ApiKeys
-from pacsklearn.service.apps import curator_app
 from pacsklearn.service.caller import Caller
+from pacsklearn.service.worker import curator_app
 from tests.service.house import STEP, House, contested_rows
 
 PAGES = ["/console", "/console/datasets/clinic", "/console/models/risk", "/console/keys",
