@@ -1,6 +1,6 @@
-"""Private labels by definition: plain Python, one row at a time.
+"""The law of one private label by definition: plain Python, one row at a time.
 
-:mod:`pacsklearn.responses.label_engine` is the fast version; for the same noise both give the same
+:mod:`pacsklearn.responses.label_engine` is the fast version, for the same noise with the same
 answers. Sums are written as loops because ``sum`` compensates on newer Pythons.
 """
 
@@ -11,14 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information.rounding import OUTWARD
-from pacsklearn.responses.answers import LARGEST_CENTRE, LabelAnswers, Step, Stop
+from pacsklearn.responses.answers import LARGEST_CENTRE
 
-__all__ = ["LabelLaw", "Masses", "answer_labels", "label_law", "label_masses"]
+__all__ = ["LabelLaw", "Masses", "label_law", "label_masses"]
 
 INF: Final = math.inf
 
@@ -215,54 +212,3 @@ def _bound(variance: float, minor: float, centre: int) -> float:
     """Mean squared distance of a coordinate from the integer nearest its mean."""
     offset = minor * centre - round(minor * centre)
     return variance * centre * centre + offset * offset
-
-
-def answer_labels(
-    codes: ArrayLike,
-    secret: int,
-    log_belief: ArrayLike,
-    step_budget: float,
-    noise: ArrayLike,
-    *,
-    scale: int = LATTICE_SCALE,
-) -> LabelAnswers:
-    """Reference for :func:`pacsklearn.responses.label_engine.answer_labels`."""
-    table = np.asarray(codes)
-    step = Step.checked(table.shape[1], secret, log_belief, step_budget, noise, scale)
-    belief, draws = step.log_belief.tolist(), step.noise.tolist()
-    answers: list[int] = []
-    charges: list[float] = []
-    margins: list[float] = []
-    used, stop = 0, Stop.FINISHED
-    for row in table.tolist():
-        law = label_law(row, belief, step.budget, scale)
-        count = len(law.centres)
-        if used + count > len(draws):
-            stop = Stop.NOISE
-            break
-        answer, margin = row[step.secret], INF
-        if count:
-            centre = law.centre(answer)
-            observed = [z + x for z, x in zip(centre, draws[used : used + count], strict=True)]
-            used += count
-            answer, margin = law.decode(observed)
-            gains = law.log_gains(observed)
-        else:
-            gains = law.log_gains_exact(answer)
-        if len(law.masses.labels) > 1:
-            gain = dict(zip(law.masses.labels, gains, strict=True))
-            belief = [
-                log + gain[code] if log > -INF else -INF
-                for code, log in zip(row, belief, strict=True)
-            ]
-        answers.append(answer)
-        charges.append(law.charge)
-        margins.append(margin)
-    return LabelAnswers(
-        answers=np.array(answers, dtype=table.dtype),
-        charges=np.array(charges),
-        margins=np.array(margins),
-        log_belief=np.array(belief),
-        noise_used=used,
-        stop=stop,
-    )

@@ -18,8 +18,8 @@ from pacsklearn.information import mutual_information_for_success
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.account import Account
 from pacsklearn.responses.responder import Responder
-from pacsklearn.testing import label_oracle, value_oracle
 from pacsklearn.testing.fingerprint import fingerprint
+from tests.responses import label_oracle, value_oracle
 
 M = 16
 
@@ -73,19 +73,20 @@ def test_asking_in_order_is_no_adversary_at_all(halves, space):
 
 def test_a_round_is_charged_and_stopped_as_a_session_is(halves, space, monkeypatch):
     """The responder of sessions answers: were it broken, the game would be."""
-    asked = []
+    charged = []
     charge = Account.charge
 
     def watched(account, event):
-        asked.append((event.kind, event.charge))
-        return charge(account, event)
+        taken = charge(account, event)
+        charged.append((event.kind, event.charge))
+        return taken
 
     monkeypatch.setattr(Account, "charge", watched)
     TranscriptGame(halves, space, step_budget=1 / 64, budget=3.5 / 64).play(
         np.random.default_rng(0)
     )
     # The batch of 20 does not fit and is refused as a whole; then one after another.
-    assert asked == [("responses", 1 / 64)] * 3
+    assert charged == [("responses", 1 / 64)] * 3
     monkeypatch.setattr(Responder, "_bound", lambda *_: 1e-12)
     told = TranscriptGame(halves, space, step_budget=1 / 64, budget=3.5 / 64).play(
         np.random.default_rng(0)

@@ -14,8 +14,8 @@ from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information import belief_entropy, uniform_belief
 from pacsklearn.responses.answers import LabelAnswers, Stop
 from pacsklearn.responses.label_engine import answer_labels, contested_rows
-from pacsklearn.testing import label_oracle
 from pacsklearn.testing.label_oracle import label_law
+from tests.responses import label_oracle
 
 
 @dataclass

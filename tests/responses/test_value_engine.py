@@ -13,8 +13,8 @@ from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information import belief_entropy, linear_bound, uniform_belief, update_belief
 from pacsklearn.responses.answers import Stop
 from pacsklearn.responses.value_engine import answer_values, contested_rows
-from pacsklearn.testing import value_oracle
-from pacsklearn.testing.value_oracle import value_law
+from tests.responses import value_oracle
+from tests.responses.value_oracle import value_law
 
 NOTHING = np.empty(0, dtype=np.int64)
 

@@ -20,7 +20,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pacsklearn.testing.label_oracle import LabelLaw, label_law
-from pacsklearn.testing.value_oracle import value_law
+from tests.responses.value_oracle import value_law
 
 pytestmark = pytest.mark.statistical
 

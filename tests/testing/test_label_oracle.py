@@ -11,7 +11,8 @@ import pytest
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information import linear_bound
 from pacsklearn.responses.answers import LARGEST_CENTRE
-from pacsklearn.testing.label_oracle import answer_labels, label_law
+from pacsklearn.testing.label_oracle import label_law
+from tests.responses.label_oracle import answer_labels
 
 
 def test_charge_is_the_linear_bound_of_the_released_integers() -> None:
