@@ -76,7 +76,9 @@ def one_split(name: str, n_rows: int, seed: int, budget: float, found: dict[Any,
         answers = responder.answer(asked)
     for student, estimator in students(table.schema).items():
         for alpha in ALPHAS:
-            fitted, kept = learned(estimator, asked, answers, responder.kind, alpha)
+            fitted, kept = learned(
+                lambda *_, student=estimator: student, asked, answers, responder.kind, alpha
+            )
             scores = fitted.predict_proba(test)[:, 1]
             auc = roc_auc_score(truth == fitted.classes_[1], scores)
             found.setdefault((budget, student, alpha), []).append(

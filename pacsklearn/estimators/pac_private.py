@@ -18,7 +18,7 @@ from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.estimators.enclosing_pipeline import warn_of_steps_before
 from pacsklearn.estimators.planned_fit import PlannedFit
 from pacsklearn.estimators.row_fit import opened_session, route_of
-from pacsklearn.estimators.student import STUDENT_METHODS, student_of
+from pacsklearn.estimators.student import STUDENT_METHODS
 from pacsklearn.estimators.table_fit import table_release
 from pacsklearn.estimators.tuning import unfitted
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
@@ -72,11 +72,13 @@ class PACPrivate(PlannedFit):
         ``queries`` privately and releases a student fitted on the answers: what all candidates
         agree on is in it without noise, and the guarantee says so in its title.
     student : estimator, optional
-        What learns the answers; a clone of ``estimator`` when not given.
+        What learns the answers. None chooses a linear model, a smooth one, trees with small leaves
+        or a clone of ``estimator``: what agrees best with released answers it has not seen.
     queries : rows, Schema, SchemaQueries or callable, optional
-        What the teacher is asked: rows that are public; a public :class:`Schema`, whose ranges and
-        categories rows are drawn from; :class:`SchemaQueries`, with public marginals or ones
-        released privately for a stated part of the budget; or a function of a NumPy generator.
+        What the teacher is asked: public rows, and where those are fewer than 1,000 others blended
+        from pairs of them (``lambda generator: rows`` asks no others); a public :class:`Schema`,
+        to draw from its ranges and categories; :class:`SchemaQueries`, with public marginals or
+        ones released for a part of the budget; or a function of a NumPy generator.
     alpha : float, optional
         With a student: learn only answers that are the true model's with confidence
         ``1 - alpha``; None learns all. Neither is always better. AUC at 1/64 nat with None and
@@ -377,7 +379,7 @@ SubsetFitError, NonDeterministicError
 
     def _offered(self) -> Iterable[str]:
         if self.release == "student":
-            student = student_of(self.estimator, self.student)
+            student = self.estimator if self.student is None else self.student
             return [method for method in STUDENT_METHODS if hasattr(student, method)]
         canonicalizer = self._canonicalizer()
         if canonicalizer is not None:

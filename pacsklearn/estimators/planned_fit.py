@@ -28,7 +28,7 @@ from pacsklearn.estimators.private_estimator import PrivateEstimator
 from pacsklearn.estimators.release_arguments import check_student, refuse_ignored
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.steadier_models import steadier_models
-from pacsklearn.estimators.student import Lesson, StudentQueries, student_of
+from pacsklearn.estimators.student import Lesson, StudentQueries
 from pacsklearn.estimators.student_plan import plan_student
 from pacsklearn.estimators.tuning import (
     Choice,
@@ -180,8 +180,8 @@ class PlannedFit(PrivateEstimator):
         )
 
     def _lesson(self) -> Lesson:
-        student = student_of(self.estimator, self.student)
-        return Lesson(student, StudentQueries.of(self.queries), self.alpha)
+        queries = StudentQueries.of(self.queries)
+        return Lesson(self.student, self.estimator, queries, self.alpha)
 
     def _options(self) -> list[Option]:
         """Options of ``tune``, checked before anything is fitted."""

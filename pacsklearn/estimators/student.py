@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import NDArray
 
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.model_digest import mark_released
+from pacsklearn.estimators.blended_rows import FEW_ROWS, with_blended
+from pacsklearn.estimators.student_choice import best_student, listed_students
 from pacsklearn.estimators.teaching import taught
 from pacsklearn.responses.responder import Responder
 from pacsklearn.schema.queries import SchemaQueries
@@ -24,7 +26,6 @@ __all__ = [
     "StudentQueries",
     "StudentRelease",
     "release_student",
-    "student_of",
 ]
 
 
@@ -74,7 +75,9 @@ class StudentQueries:
             return cls(given, words)
         if callable(given):
             return cls(given, "made by a public generator")
-        return cls(given, "public rows")
+        n_rows = np.shape(given)[0]
+        few = n_rows < FEW_ROWS
+        return cls(given, f"{n_rows:,} public rows{' and others between them' * few}")
 
     def rows(self, like: Any, released: Callable[[SchemaQueries], Any]) -> Any:
         """Queries; ``released`` gives noisy marginals where those are private."""
@@ -83,7 +86,8 @@ class StudentQueries:
             return self.source.rows(marginals, like)
         queries = self.source(np.random.default_rng(0)) if callable(self.source) else self.source
         queries = as_pandas(queries)
-        return queries if hasattr(queries, "shape") else np.asarray(queries)
+        queries = queries if hasattr(queries, "shape") else np.asarray(queries)
+        return queries if callable(self.source) else with_blended(queries)
 
 
 @final
@@ -108,15 +112,24 @@ class Lesson:
 
     Parameters
     ----------
-    student : estimator
+    student : estimator or None
+        None chooses by the answers among students that suit few queries and many.
+    teacher : estimator
     queries : StudentQueries
     alpha : float, optional
         Size of the test that an answer must pass to be learnt.
     """
 
     student: Any
+    teacher: Any
     queries: StudentQueries
     alpha: float | None = None
+
+    def choose(self, rows: Any, answers: NDArray[Any]) -> Any:
+        """Student for queries and their answers, unfitted."""
+        if self.student is not None:
+            return self.student
+        return best_student(listed_students(self.teacher, rows, answers), rows, answers)
 
 
 def release_student(
@@ -172,11 +185,11 @@ def release_student(
 
     contested = responder(n_rows).preview(rows).n_contested
     answering = responder(max(contested, 1))
-    model, _ = taught(lesson.student, rows, answering, lesson.alpha)
+    model, _ = taught(lesson.choose, rows, answering, lesson.alpha)
     promised = answering.guarantee_
     guarantee = replace(
         promised,
-        released=(f"{type(lesson.student).__name__}, fitted on private answers of a teacher",),
+        released=(f"{type(model).__name__}, fitted on private answers of a teacher",),
         details=(
             ("queries", f"{n_rows:,}, {lesson.queries.words}; {contested:,} contested"),
             *about,
@@ -184,8 +197,3 @@ def release_student(
         ),
     )
     return StudentRelease(mark_released(model, guarantee), guarantee)
-
-
-def student_of(teacher: Any, student: Any) -> Any:
-    """Student from a user's argument: a clone of the teacher when none is given."""
-    return clone(teacher if student is None else student)

@@ -64,7 +64,8 @@ def plan_student(
     n_releases : int
         At most eight are simulated: each fits a student.
     """
-    student, queries = lesson.student, lesson.queries
+    queries, chosen = lesson.queries, lesson.student
+    student = lesson.teacher if chosen is None else chosen
     space, shares = candidates.space, 0.0
 
     def marginals(source: SchemaQueries) -> Any:
@@ -86,8 +87,14 @@ def plan_student(
     held_out = outside_rows(candidates, SEED)
     scorer = check_scoring(student, scoring=scoring)
 
+    def choose(rows: Any, answers: Any) -> Any:
+        nonlocal chosen  # once: it is nearly always the same, and takes longer than all the rest
+        if chosen is None:
+            chosen = lesson.choose(rows, answers)
+        return chosen
+
     def score(answers: Answers, index: int) -> float:
-        fitted, _ = learned(student, rows, answers, kind, lesson.alpha)
+        fitted, _ = learned(choose, rows, answers, kind, lesson.alpha)
         return as_number(scorer(fitted, *held_out(index)))
 
     simulated = SimulatedAnswers(

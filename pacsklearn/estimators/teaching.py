@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import clone
 
@@ -12,10 +14,14 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Answers, Responder
 
-__all__ = ["learned", "taught"]
+__all__ = ["Choose", "learned", "taught"]
 
 
-def taught(student: Any, rows: Any, responder: Responder, alpha: float | None) -> tuple[Any, int]:
+Choose = Callable[[Any, NDArray[Any]], Any]
+"""Student for some rows and their answers."""
+
+
+def taught(choose: Choose, rows: Any, responder: Responder, alpha: float | None) -> tuple[Any, int]:
     """Have public rows answered, and a clone of a student learn the answers; how many it learnt.
 
     Raises
@@ -23,11 +29,11 @@ def taught(student: Any, rows: Any, responder: Responder, alpha: float | None) -
     BudgetExhaustedError, ValueError
     """
     rows = _with_columns(responder.feature_names, rows)
-    return learned(student, rows, responder.answer(rows), responder.kind, alpha)
+    return learned(choose, rows, responder.answer(rows), responder.kind, alpha)
 
 
 def learned(
-    student: Any, rows: Any, answers: Answers, kind: AnswerKind, alpha: float | None
+    choose: Choose, rows: Any, answers: Answers, kind: AnswerKind, alpha: float | None
 ) -> tuple[Any, int]:
     """Clone of a student, fitted on the answers that are sure enough, and how many those are.
 
@@ -48,7 +54,8 @@ def learned(
             f"alpha={alpha}, of fewer than two classes; give more public rows, a larger alpha or "
             "a larger query budget."
         )
-    return clone(student).fit(safe_indexing(rows, kept), labels), int(kept.size)
+    rows = safe_indexing(rows, kept)
+    return clone(choose(rows, labels)).fit(rows, labels), int(kept.size)
 
 
 def _with_columns(names: tuple[str, ...] | None, X_public: Any) -> Any:
