@@ -159,6 +159,7 @@ class PlannedFit(PrivateEstimator):
             prepare = partial(_planned, candidates=candidates, target=target, choices=choices)
             choice = self._choice(rows, prepare)
             plan = prepare(self.estimator) if choice is None else choice.plan
+            # Inside the report: what a fit would calibrate is part of what it takes.
             plan.calibrate(opening_belief(space.weights))
         chosen = self.estimator if choice is None else choice.option.estimator
         predicts = is_classifier(chosen) or is_regressor(chosen)
@@ -275,6 +276,7 @@ class PlannedFit(PrivateEstimator):
         drawn = None
         if sampled_subsets(self.secret_space) is not None:
             X, y, drawn = self._drawn(X, y, Design.of(self, groups, seed), canonicalizer)
+            # Two trials, for the checks alone: the secret's own list does not exist.
             design = drawn.trials(0, 2).space
         candidates = Candidates.prepare(self.estimator, X, y, design, options)
         return PreparedRows(candidates, canonicalizer, vars(features), seed, routed, listed, drawn)

@@ -79,6 +79,7 @@ class PrivateEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
 
     def _learn(self, learned: Mapping[str, Any]) -> None:
         """Forget the last fit and keep this one, which is whole."""
+        # At once and at the end: a fit that fails leaves the last one as it was.
         for name in self._learned:
             self.__dict__.pop(name, None)
         for name, value in learned.items():
@@ -109,6 +110,7 @@ class PrivateEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         tags = copy.deepcopy(get_tags(self.estimator))
         tags.requires_fit = own.requires_fit
         tags.array_api_support = False
+        # Noise is new in every fit, whatever the wrapped estimator does.
         tags.non_deterministic = self.random_state is None
         if not hasattr(self, "transform"):
             tags.transformer_tags = None

@@ -167,6 +167,7 @@ class PrivateGridSearchCV(GridSearchCV):
                 )
             check_budget(budget=self.budget)
         ledger = open_ledger(self.ledger, ceiling=self.budget)
+        # All of it before the first fit: a search that stops halfway has paid for nothing.
         reservation = ledger.reserve(total, note="PrivateGridSearchCV")
         search = copy.copy(self)
         search.cv = cv  # an iterable of splits can be read only once
@@ -177,6 +178,7 @@ class PrivateGridSearchCV(GridSearchCV):
             answering = _still_answers(search)
         finally:
             if not answering:
+                # Kept open where the best estimator goes on answering from it.
                 reservation.release_unspent()
         parameters = self.get_params(deep=False)
         fitted = {name: value for name, value in vars(search).items() if name not in parameters}
@@ -191,6 +193,7 @@ class PrivateGridSearchCV(GridSearchCV):
             _budget_of(clone(template).set_params(**clone(candidate, safe=False)))
             for candidate in ParameterGrid(self.param_grid)
         ]
+        # Exact sums: the reservation must cover the fits to the last bit.
         refit = max(budgets) if self.refit else Fraction(0)
         return float(sum(budgets) * cv.get_n_splits(X, y, groups) + refit)
 

@@ -90,6 +90,7 @@ class SessionHandle:
     __slots__ = ("_held", "_name")
 
     def __init__(self, held: Any) -> None:
+        # Not from a seeded generator: a name that is met again would lead to another's secret.
         self._name = f"{os.getpid()}-{uuid.uuid4().hex}"
         self._held: _Held | None = _Held(held)
         self._known[self._name] = self._held

@@ -85,11 +85,13 @@ def _parameters(model: Any, session: PrivacySession, rows: PreparedRows) -> dict
         warn_of_poor_release(plan, rows.candidates, model.estimator)
         release = session.take(plan, certify=model.certify)
         methods = plan.outputs.canonicalizer.methods
+    # The whole budget went into this release: nothing may be asked of its secret again.
     session.close()
     model._pass_output_config(release.value)
     learned = learned_of(release, methods)
     if choice is not None:
         stated = choice.stated(release.guarantee)
+        # Anew: the statement with the choice is the one that goes with the model.
         mark_released(release.value, stated)
         learned |= {
             "_guarantee": stated,

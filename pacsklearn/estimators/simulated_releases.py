@@ -70,6 +70,7 @@ class Simulation(ABC):
         seed: int,
         is_silent: bool = True,
     ) -> None:
+        # Streams apart for candidates, noise and rows: options are compared on the same draws.
         draw = SeededSampler(np.random.default_rng([seed, 0]))
         self.space, self.seed = space, seed
         self._estimator, self._is_silent = estimator, is_silent

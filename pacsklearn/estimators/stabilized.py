@@ -162,6 +162,7 @@ class StabilizedClassifier(ClassifierMixin, _Stabilized):
         views = self._views(X)
         total = np.zeros((views[0][1].shape[0], self.classes_.size))
         for model, part in views:
+            # A member may not have seen every class.
             columns = np.searchsorted(self.classes_, model.classes_)
             total[:, columns] += class_scores(model, part, columns.size)
         return total / len(views)

@@ -84,6 +84,7 @@ class StudentQueries:
         if isinstance(self.source, SchemaQueries):
             marginals = released(self.source) if self.source.is_private else None
             return self.source.rows(marginals, like)
+        # A public seed: queries are no secret, and the same rows are asked when it is run again.
         queries = self.source(np.random.default_rng(0)) if callable(self.source) else self.source
         queries = as_pandas(queries)
         queries = queries if hasattr(queries, "shape") else np.asarray(queries)
@@ -183,6 +184,7 @@ def release_student(
             fit_params=fit_params,
         )
 
+    # A preview is computed without the secret, so the price a query may depend on it.
     contested = responder(n_rows).preview(rows).n_contested
     answering = responder(max(contested, 1))
     model, _ = taught(lesson.choose, rows, answering, lesson.alpha)

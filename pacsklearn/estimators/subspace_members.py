@@ -56,6 +56,7 @@ def fit_members(
     width, height = _count(max_features, n_features), _count(max_samples, n_rows)
     models, chosen = [], []
     for member in range(n_members):
+        # A stream a member: more members leave those before them as they are.
         generator = np.random.default_rng([random_state, member])
         columns = np.sort(generator.permutation(n_features)[:width])
         rows = np.sort(generator.permutation(n_rows)[:height])

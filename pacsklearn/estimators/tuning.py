@@ -201,8 +201,10 @@ def choose(
         plan = prepare(option.estimator)
         law = plan.calibrate(opening_belief(plan.space.weights))
         score = expected_score(option.name, plan, candidates, scoring, _RELEASES)
+        # Exact for every candidate, it would win by what the whole table says.
         if law.dimension == 0:
             score = replace(score, why_not=_AGREED)
+        # Strictly: the first of equals, whatever order the scores come in.
         elif best is None or score.mean > best[0]:
             best = score.mean, option, plan
         scores.append(score)
@@ -252,6 +254,7 @@ def _is_forbidden(name: str) -> bool:
 
 def _option(owner: Any, params: Mapping[str, Any]) -> Option:
     holder = clone(owner).set_params(tune=None)
+    # Outer names first: set later, an estimator would undo what was set inside it.
     ordered = sorted(params, key=lambda name: name.count("__"))
     for name in ordered:
         holder.set_params(**{name: clone(params[name], safe=False)})
@@ -301,5 +304,6 @@ def _fixed_facts(estimator: Any) -> Iterator[tuple[str, str, Any]]:
         owner, _, name = path.rpartition("__")
         if not _is_forbidden(name) or name == "schema":
             continue
+        # None becomes the public seed 0 in every candidate.
         stated = 0 if name == "random_state" and value is None else value
         yield type(params.get(owner, estimator)).__name__, name, stated

@@ -70,6 +70,7 @@ def load(points: Iterable[EntryPoint]) -> tuple[Catalogue, tuple[PluginFailure, 
     """Records of pacsklearn and of the plugins, and the plugins that were left out."""
     manager, catalogue = _plugin_manager(), Catalogue()
     own_version = _own_version()
+    # The built-ins through the same door, and first: who claims a name of theirs is at fault.
     for record in collect(manager, builtins, "pacsklearn"):
         catalogue.add(Registration(record, "pacsklearn", own_version))
     chosen, absent = _select(points)
@@ -113,6 +114,7 @@ def collect(manager: pluggy.PluginManager, plugin: object, name: str) -> tuple[R
     """Register ``plugin`` and return its records; on an error it is unregistered again."""
     manager.register(plugin, name=name)
     try:
+        # A misspelled hook is an error: the plugin would be there and do nothing.
         manager.check_pending()
         if not manager.get_hookcallers(plugin):
             raise PluginError("it implements no hook; mark its functions with pacsklearn.hookimpl")
@@ -128,6 +130,7 @@ def collect(manager: pluggy.PluginManager, plugin: object, name: str) -> tuple[R
 
 def _select(entry_points: Iterable[EntryPoint]) -> tuple[list[EntryPoint], list[str]]:
     """Entry points that ``PACSKLEARN_PLUGINS`` lets in, and the names in it that match nothing."""
+    # Installations list them in any order; a clash must be the same on every machine.
     ordered = sorted(entry_points, key=lambda point: (_distribution_of(point)[0], point.name))
     limit = os.environ.get("PACSKLEARN_PLUGINS")
     if limit is None:
@@ -162,8 +165,10 @@ def _call(manager: pluggy.PluginManager, plugin: object, record_type: type[Recor
     hook = record_type.hook
     caller: pluggy.HookCaller = getattr(manager.hook, hook)
     for implementation in caller.get_hookimpls():
+        # One plugin at a time, so that a fault is known to be its own.
         if implementation.plugin is not plugin:
             continue
+        # It could change what other plugins return, unseen.
         if implementation.wrapper or implementation.hookwrapper:
             raise PluginError(f"{hook} is a wrapper; hooks may only return records")
         returned: Any = implementation.function()

@@ -257,6 +257,7 @@ class Registry:
                     self._catalogue, self._failures = discovery.load(self._find_entry_points())
                 finally:
                     self._loading = False
+                # When all is loaded: a warning that is made an error must not leave half of it.
                 discovery.warn(self._failures)
             return self._catalogue
 
@@ -276,6 +277,7 @@ def _check_kind(kind: object) -> None:
 
 
 def _check_record(record: object) -> None:
+    # Exactly: a subclass could make of its fields something else than we read.
     if type(record) not in KINDS.values():
         raise TypeError(
             f"A record is one of {', '.join(known.__name__ for known in KINDS.values())}, got an "

@@ -201,6 +201,7 @@ class LinearSGD(BaseEstimator):
         )
         if first:
             self._descent = Descent(
+                # A public start: one that looked at the rows would leave with the first step.
                 parameters=np.zeros((k, width)),
                 step_size=StepSize(
                     self.learning_rate, self.eta0, self.power_t, self.max_iter * steps, self.warmup
@@ -218,6 +219,7 @@ class LinearSGD(BaseEstimator):
             self._descend(run, problem, loss, 1 if goes_on else self.max_iter, steps, held_out)
         finally:
             run.close()
+            # Also after an interrupt or a spent budget: steps taken are out, and are stated.
             if self._descent.n_steps > before:
                 self._record = run.record
                 self.n_steps_ = self._descent.n_steps
@@ -258,6 +260,7 @@ class LinearSGD(BaseEstimator):
                 )
                 mean = run.noised_mean(total.ravel()).reshape(total.shape)
                 if not self.fit_intercept:
+                    # Its noise alone would move an intercept that is not fitted.
                     mean[:, -1] = 0.0
                 descent.step(mean)
             self.n_iter_ += 1
