@@ -90,6 +90,7 @@ class CanaryAttack(Attack):
         pilot = check_integer(name="n_pilot", value=self.n_pilot, minimum=1)
         canaries = getattr(game, "canaries", ())
         unit = None
+        # Two streams: the canary is chosen on rounds that are not counted.
         choice, attack = np.random.SeedSequence(seed).generate_state(2)
         if canaries and game.members is not None:
             generator = np.random.default_rng(choice)

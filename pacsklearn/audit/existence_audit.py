@@ -107,6 +107,7 @@ def existence_audit(
     generator = np.random.default_rng(random_state)
     everybody = np.arange(size)
     chosen = generator.permutation(size)[: min(tried, size)]
+    # Made twice: where that differs, a difference without a row says nothing about the row.
     whole = _numbers(make(everybody))
     if not np.array_equal(whole, _numbers(make(everybody)), equal_nan=True):
         rest = np.delete(everybody, chosen[0])

@@ -48,6 +48,7 @@ def appended(
         longer = type(X)(longer, columns=X.columns)
     first = len(table)
     if groups is not None:
+        # Numbers instead of names: new units need some that nobody has.
         codes = np.unique(np.asarray(groups), return_inverse=True)[1]
         first = int(codes.max()) + 1
         groups = np.concatenate([codes, first + np.arange(len(rows))])

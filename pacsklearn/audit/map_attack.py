@@ -56,6 +56,7 @@ def _guess(game: Game, played: Round) -> int:
     means = getattr(game, "means", None)
     if means is None:
         return int(np.argmax(played.posterior))
+    # A secret of prior zero is never guessed: its logarithm is minus infinity.
     with np.errstate(divide="ignore"):
         distances = np.sum((played.released.vector - means) ** 2, axis=1)
         scores = np.log(game.prior) - distances / 2

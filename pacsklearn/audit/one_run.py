@@ -144,6 +144,7 @@ def audit_one_run(
         raise ValueError(f"n_guesses must be at most the {n_pairs} pairs of rows, got {guesses}.")
     pairs = generator.permutation(len(rows))[: 2 * n_pairs].reshape(-1, 2)
     coins = generator.integers(2, size=n_pairs)
+    # Sorted: the order of the rows must not say which of a pair was taken.
     used = np.sort(pairs[np.arange(n_pairs), coins])
     model = clone(estimator).fit(rows[used], targets[used])
     promised, chance = _promise(model, epsilon, delta)

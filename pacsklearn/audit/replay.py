@@ -193,6 +193,7 @@ def _design(model: PACPrivate, groups: Any) -> Design:
     """Design of the fit; where its secret seed is not, one of the same kind."""
     seed = model._subset_seed
     if isinstance(seed, SubsetSeed) and not seed.is_known:
+        # The design is attacked, not the list: any list of the same kind will do.
         seed = SubsetSeed()
     return Design.of(model, groups, seed)
 

@@ -142,7 +142,9 @@ def run_audit(
     points: list[OperatingPoint] = []
     stopping = None
     if stop_early:
+        # A union bound: the intervals of all attacks hold together at the stated level.
         stopping = Stopping(1 - (1 - level) / max_intervals(len(chosen)))
+    # A stream an attack: one more attack leaves the rounds of the others as they are.
     seeds = np.random.SeedSequence(seed).generate_state(len(chosen)).tolist()
     for attack, stream in _watched(list(zip(chosen, seeds, strict=True)), verbose):
         played = game
@@ -256,6 +258,7 @@ def _run(
         return result, None, ()
     assert game.members is not None
     scores, truth = score_rounds(attack, recorded, int(unit))
+    # The last rounds are the counted ones; on those before them the attack was chosen.
     curve = AttackROC.of(attack.name, scores[-result.n_trials :], truth[-result.n_trials :])
     points = operating_points(
         attack.name,
@@ -275,6 +278,7 @@ def _capped(
     """Result held against the cap, where the guarantee caps just this success."""
     if not isinstance(guarantee, Guarantee) or result.bound is None:
         return result
+    # The cap is about one success; what the information implies stands for all others.
     if guarantee.capped != result.criterion:
         return result
     return replace(result, bound=min(result.bound, guarantee.spent))

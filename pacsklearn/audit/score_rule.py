@@ -80,6 +80,7 @@ def _thresholds(shown: Floats, inside: NDArray[np.bool_]) -> list[ScoreRule]:
     edges = np.concatenate([[-np.inf], (values[1:] + values[:-1]) / 2, [np.inf]])
     above, below = edges[int(np.argmax(right))], edges[int(np.argmin(right))]
     return [
+        # Just below the edge: scores come again exactly where nothing is noised, and must count.
         ScoreRule(np.asarray, float(np.nextafter(above, -np.inf)), "score above a threshold"),
         ScoreRule(np.negative, -below, "score below a threshold"),
     ]

@@ -88,6 +88,7 @@ class ShadowAttack(Attack):
                 f"{', '.join(need for need in self.needs if need != 'units')} (ReplayedGame does); "
                 "attack other games with 'optimal_membership'."
             )
+        # Streams apart: nothing that the attack chooses by was seen in a round that is counted.
         rehearsal, trials, choice = np.random.default_rng(seed).spawn(3)
         rounds: Sequence[Round] = [game.play(rehearsal) for _ in range(shadows)]
         units = self._units(game, members, choice)

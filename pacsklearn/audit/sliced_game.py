@@ -45,7 +45,7 @@ class SlicedGame(Game):
 
     Parameters
     ----------
-    found : CalibratedWorlds or sequence of CalibratedWorlds
+    calibrated : CalibratedWorlds or sequence of CalibratedWorlds
         What the curator knows before the draw; or what that would be under each secret, where a
         mechanism is suspected of letting it depend on the secret.
     prior : array-like of shape (n_secrets,), optional
@@ -87,7 +87,7 @@ class SlicedGame(Game):
         )
         if len(self._calibrated) != n_secrets:
             raise ValueError(
-                f"found must have one calibration for each of {n_secrets} secrets, got "
+                f"calibrated must have one calibration for each of {n_secrets} secrets, got "
                 f"{len(self._calibrated)}."
             )
         weights = np.full(n_secrets, 1 / n_secrets) if prior is None else np.array(prior, float)
@@ -147,6 +147,7 @@ class SlicedGame(Game):
     def _posterior(self, law: SlicedLaw, observed: Any, figures: str) -> Floats:
         log_likelihood = law.log_likelihood(observed)
         likelihood = np.exp(log_likelihood - log_likelihood.max())
+        # A figure that depends on the secret gives it away, and the posterior must say so.
         fits = [each == figures for each in self._figures]
         joint = self._prior * [likelihood[rows].mean() for rows in self._members] * fits
         return np.asarray(joint / joint.sum())

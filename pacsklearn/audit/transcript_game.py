@@ -279,5 +279,6 @@ def _as_table(predictions: ArrayLike, space: SecretSpace) -> NDArray[Any]:
         table = table.astype(np.int32)
     else:
         table = table.astype(np.float64)
+    # Rounds share it: an adversary that writes into it would change the rounds that follow.
     table.flags.writeable = False
     return table
