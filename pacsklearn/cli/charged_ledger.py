@@ -1,28 +1,10 @@
-"""Options that name a ledger and whose charge it is; the ledger they name."""
+"""The ledger that options name, and whose charge it is."""
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
-
-import typer
-
 from pacsklearn.core.ledger_interface import Ledger
 
-__all__ = ["ChargedDataset", "ChargedLedger", "Project", "User", "charged_ledger", "ledger_uri"]
-
-ChargedLedger: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--ledger", help="Account to charge as well: clinic.db, or postgresql://..."),
-]
-ChargedDataset: TypeAlias = Annotated[
-    str | None, typer.Option("--dataset", help="Data set within the ledger's database.")
-]
-User: TypeAlias = Annotated[
-    str | None, typer.Option(help="Whose charge it is, where each user has a ceiling.")
-]
-Project: TypeAlias = Annotated[
-    str | None, typer.Option(help="For which project, where each has a ceiling.")
-]
+__all__ = ["charged_ledger", "ledger_uri"]
 
 
 def ledger_uri(address: str) -> str:

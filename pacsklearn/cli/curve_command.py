@@ -8,50 +8,34 @@ from typing import Annotated
 
 import typer
 
+from pacsklearn.cli import options
 from pacsklearn.cli.console import guarded, say
-from pacsklearn.cli.options import (
-    Data,
-    Drop,
-    EstimatorName,
-    Force,
-    Groups,
-    Identifier,
-    Jobs,
-    Json,
-    Params,
-    SchemaFile,
-    Subsets,
-    Target,
-    checked_output,
-    listed,
-    number,
-)
 
 __all__ = ["curve"]
 
 
 @guarded
 def curve(
-    data: Data,
+    data: options.Data,
     *,
-    estimator: EstimatorName,
-    target: Target = None,
-    groups: Groups = None,
-    identifier: Identifier = None,
-    drop: Drop = None,
-    schema: SchemaFile = None,
-    params: Params = None,
+    estimator: options.EstimatorName,
+    target: options.Target = None,
+    groups: options.Groups = None,
+    identifier: options.Identifier = None,
+    drop: options.Drop = None,
+    schema: options.SchemaFile = None,
+    params: options.Params = None,
     budgets: Annotated[str, typer.Option(help="Nats, separated by commas.")] = "1/64,1/16,1/4,1",
     noise: Annotated[str, typer.Option(help="Backends, separated by commas.")] = "logdet",
     releases: Annotated[int, typer.Option(help="Simulated releases a point.")] = 100,
     scoring: Annotated[str | None, typer.Option(help="Scorer of scikit-learn.")] = None,
-    subsets: Subsets = 128,
+    subsets: options.Subsets = 128,
     seed: Annotated[int, typer.Option(help="Public seed of split and simulation.")] = 0,
     output: Annotated[Path | None, typer.Option(help="Where the curve goes (JSON).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Where a picture goes (PNG, SVG).")] = None,
-    jobs: Jobs = None,
-    force: Force = False,
-    as_json: Json = False,
+    jobs: options.Jobs = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
 ) -> None:
     """Utility of released models at several budgets; for the curator's eyes."""
     from pacsklearn.cli.mixed_columns import mixed_columns
@@ -62,11 +46,11 @@ def curve(
 
     for path in (output, plot):
         if path is not None:
-            checked_output(path, force=force)
-    grid = [number(text, "budgets") for text in budgets.split(",")]
+            options.checked_output(path, force=force)
+    grid = [options.number(text, "budgets") for text in budgets.split(",")]
     book = None if schema is None else Schema.read(schema)
     model = named_estimator(estimator, params, book)
-    table = read_table(data, target, groups, drop=listed(drop), identifier=identifier)
+    table = read_table(data, target, groups, drop=options.listed(drop), identifier=identifier)
     if book is None:
         model = named_estimator(estimator, params, None, mixed_columns(table.X, model))
     result = privacy_utility_curve(

@@ -7,29 +7,9 @@ from typing import Annotated
 
 import typer
 
-from pacsklearn.cli.charged_ledger import (
-    ChargedDataset,
-    ChargedLedger,
-    Project,
-    User,
-    charged_ledger,
-)
+from pacsklearn.cli import options
+from pacsklearn.cli.charged_ledger import charged_ledger
 from pacsklearn.cli.console import guarded, note, say
-from pacsklearn.cli.options import (
-    About,
-    AllowExact,
-    Data,
-    EstimatorName,
-    Force,
-    Groups,
-    Jobs,
-    Json,
-    Params,
-    SigningKey,
-    Statement,
-    Subsets,
-    number,
-)
 from pacsklearn.cli.publication import publication
 
 __all__ = ["distill"]
@@ -37,33 +17,33 @@ __all__ = ["distill"]
 
 @guarded
 def distill(
-    data: Data,
+    data: options.Data,
     public: Annotated[Path, typer.Argument(help="CSV or Parquet file with public rows.")],
     *,
-    estimator: EstimatorName,
+    estimator: options.EstimatorName,
     student: Annotated[str, typer.Option(help="Qualified name of what learns the answers.")],
     target: Annotated[str, typer.Option(help="Column with the targets.")],
     output: Annotated[Path, typer.Option(help="Where the student goes; a bundle with --key.")],
-    groups: Groups = None,
-    params: Params = None,
-    student_params: Params = None,
+    groups: options.Groups = None,
+    params: options.Params = None,
+    student_params: options.Params = None,
     budget: Annotated[str, typer.Option(help="Nats.")] = "1/16",
     max_answers: Annotated[
         int | None, typer.Option(help="Contested answers the budget lasts for.")
     ] = None,
     alpha: Annotated[float, typer.Option(help="Chance of keeping a wrong label.")] = 0.01,
-    subsets: Subsets = 128,
-    allow_exact: AllowExact = False,
-    ledger: ChargedLedger = None,
-    dataset: ChargedDataset = None,
-    user: User = None,
-    project: Project = None,
-    statement: Statement = None,
-    key: SigningKey = None,
-    about: About = None,
-    jobs: Jobs = None,
-    force: Force = False,
-    as_json: Json = False,
+    subsets: options.Subsets = 128,
+    allow_exact: options.AllowExact = False,
+    ledger: options.ChargedLedger = None,
+    dataset: options.ChargedDataset = None,
+    user: options.User = None,
+    project: options.Project = None,
+    statement: options.Statement = None,
+    key: options.SigningKey = None,
+    about: options.About = None,
+    jobs: options.Jobs = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
 ) -> None:
     """Label public rows privately with a black box, and publish a model that learnt the labels."""
     from pacsklearn.cli.named_estimator import named_estimator
@@ -82,7 +62,7 @@ def distill(
         public_table.X.drop(columns=groups, inplace=True)
     source = PACPrivate(
         teacher,
-        budget=number(budget, "budget"),
+        budget=options.number(budget, "budget"),
         release="responses",
         max_answers=len(public_table.X) if max_answers is None else max_answers,
         ledger=charged_ledger(ledger, dataset, user, project),

@@ -9,6 +9,10 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 __all__ = [
+    "ChargedDataset",
+    "ChargedLedger",
+    "Project",
+    "User",
     "About",
     "AllowExact",
     "Data",
@@ -74,6 +78,19 @@ Statement: TypeAlias = Annotated[
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")
+]
+ChargedLedger: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--ledger", help="Account to charge as well: clinic.db, or postgresql://..."),
+]
+ChargedDataset: TypeAlias = Annotated[
+    str | None, typer.Option("--dataset", help="Data set within the ledger's database.")
+]
+User: TypeAlias = Annotated[
+    str | None, typer.Option(help="Whose charge it is, where each user has a ceiling.")
+]
+Project: TypeAlias = Annotated[
+    str | None, typer.Option(help="For which project, where each has a ceiling.")
 ]
 
 

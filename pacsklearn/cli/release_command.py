@@ -7,35 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from pacsklearn.cli.charged_ledger import (
-    ChargedDataset,
-    ChargedLedger,
-    Project,
-    User,
-    charged_ledger,
-)
+from pacsklearn.cli import options
+from pacsklearn.cli.charged_ledger import charged_ledger
 from pacsklearn.cli.console import guarded, note, say
-from pacsklearn.cli.options import (
-    About,
-    AllowExact,
-    Data,
-    Drop,
-    Force,
-    Groups,
-    Identifier,
-    Jobs,
-    Json,
-    OptionalEstimatorName,
-    Params,
-    Rate,
-    SchemaFile,
-    SigningKey,
-    Statement,
-    Subsets,
-    Target,
-    listed,
-    number,
-)
 from pacsklearn.cli.publication import publication
 
 __all__ = ["release"]
@@ -43,9 +17,9 @@ __all__ = ["release"]
 
 @guarded
 def release(
-    data: Data,
+    data: options.Data,
     *,
-    estimator: OptionalEstimatorName = None,
+    estimator: options.OptionalEstimatorName = None,
     auto: Annotated[
         bool, typer.Option("--auto", help="Choose the model from a short list; no --estimator.")
     ] = False,
@@ -56,33 +30,33 @@ def release(
         float | None, typer.Option(help="With --regression: public answer if nothing beats it.")
     ] = None,
     output: Annotated[Path, typer.Option(help="Where the model goes; a bundle with --key.")],
-    target: Target = None,
-    groups: Groups = None,
-    identifier: Identifier = None,
-    drop: Drop = None,
-    schema: SchemaFile = None,
-    params: Params = None,
+    target: options.Target = None,
+    groups: options.Groups = None,
+    identifier: options.Identifier = None,
+    drop: options.Drop = None,
+    schema: options.SchemaFile = None,
+    params: options.Params = None,
     budget: Annotated[str, typer.Option(help="Nats, or the cap of a criterion; 1/16.")] = "1/16",
     criterion: Annotated[
         str | None, typer.Option(help="membership, identification or 35_of_n.")
     ] = None,
     noise: Annotated[str, typer.Option(help="Noise backend.")] = "auto",
-    subsets: Subsets = 128,
-    rate: Rate = 0.5,
+    subsets: options.Subsets = 128,
+    rate: options.Rate = 0.5,
     subset_seed: Annotated[
         int | None, typer.Option(help="Public seed of the subsets; secret when not given.")
     ] = None,
-    allow_exact: AllowExact = False,
-    ledger: ChargedLedger = None,
-    dataset: ChargedDataset = None,
-    user: User = None,
-    project: Project = None,
-    statement: Statement = None,
-    key: SigningKey = None,
-    about: About = None,
-    jobs: Jobs = None,
-    force: Force = False,
-    as_json: Json = False,
+    allow_exact: options.AllowExact = False,
+    ledger: options.ChargedLedger = None,
+    dataset: options.ChargedDataset = None,
+    user: options.User = None,
+    project: options.Project = None,
+    statement: options.Statement = None,
+    key: options.SigningKey = None,
+    about: options.About = None,
+    jobs: options.Jobs = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
 ) -> None:
     """Release a private model: fit on a secret half of the rows, add noise, write it down."""
     from pacsklearn.cli.mixed_columns import texts_of
@@ -106,7 +80,7 @@ def release(
     recipe: dict[str, Any] = {
         "estimator": estimator,
         "params": params,
-        "budget": number(budget, "budget"),
+        "budget": options.number(budget, "budget"),
         "criterion": criterion,
         "noise": noise,
         "release": "parameters",
@@ -117,15 +91,15 @@ def release(
         "target": target,
         "groups": groups,
         "id": identifier,
-        "drop": listed(drop),
+        "drop": options.listed(drop),
         "schema": None if schema is None else Schema.read(schema).to_table_schema(),
     }
     account = charged_ledger(
         ledger, dataset, user, project, unit="nats" if criterion is None else None
     )
-    options = {"ledger": account, "n_jobs": jobs, "verbose": 0 if as_json else 1}
+    settings = {"ledger": account, "n_jobs": jobs, "verbose": 0 if as_json else 1}
     if auto:
-        model: Any = auto_model(recipe, regression=regression, constant=constant, **options)
+        model: Any = auto_model(recipe, regression=regression, constant=constant, **settings)
         table = table_of(recipe, data)
         if schema is None and (texts := texts_of(table.X)):
             raise ValueError(
@@ -136,7 +110,7 @@ def release(
         model_of(recipe)  # what is wrong with it is said before the rows are read
         table = table_of(recipe, data)
         recipe = with_columns(recipe, table.X)
-        model = model_of(recipe, **options)
+        model = model_of(recipe, **settings)
         if words := words_of_columns(recipe):
             note(words)
     given = {} if table.groups is None else {"groups": table.groups}

@@ -7,38 +7,29 @@ from typing import Annotated
 
 import typer
 
+from pacsklearn.cli import options
 from pacsklearn.cli.console import guarded, note, say
-from pacsklearn.cli.options import (
-    Data,
-    Drop,
-    Force,
-    Identifier,
-    Json,
-    Target,
-    checked_output,
-    listed,
-)
 
 __all__ = ["schema"]
 
 
 @guarded
 def schema(
-    data: Data,
+    data: options.Data,
     *,
     output: Annotated[Path, typer.Option(help="Where the draft goes (.json or .yaml).")],
-    target: Target = None,
-    identifier: Identifier = None,
-    drop: Drop = None,
-    force: Force = False,
-    as_json: Json = False,
+    target: options.Target = None,
+    identifier: options.Identifier = None,
+    drop: options.Drop = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
 ) -> None:
     """Draft a codebook of the columns. What was looked up in the rows is marked, and private."""
     from pacsklearn.cli.table import read_table
     from pacsklearn.schema.schema import Schema
 
-    checked_output(output, force=force)
-    table = read_table(data, target, drop=listed(drop), identifier=identifier)
+    options.checked_output(output, force=force)
+    table = read_table(data, target, drop=options.listed(drop), identifier=identifier)
     draft = Schema.template(table.X)
     draft.write(output)
     note(
