@@ -256,6 +256,7 @@ class PrivateModel(BaseEstimator):
         parts = self._parts(X)
         allowed = self.max_charge
         if allowed is not None and len(parts) > 1:
+            # Each part by itself may fit: the whole is refused before the first of them is paid.
             worst = self.preview(X)
             if worst > allowed:
                 raise PriceError(

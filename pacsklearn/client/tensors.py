@@ -94,6 +94,7 @@ def _typed(column: Any, name: str, kind: str) -> NDArray[Any]:
         raise ValueError(f"Column {name!r} of X must hold numbers, as the model reads it") from None
     if not np.isfinite(numbers).all():
         raise ValueError(f"Column {name!r} of X holds values that are missing or not finite")
+    # Compared afterwards: what a conversion changes would be asked about another row.
     exact: NDArray[Any] = numbers if kind == "number" else numbers.astype(_WIRE[kind][1])
     if kind != "number" and not np.array_equal(exact, numbers):
         raise ValueError(f"Column {name!r} of X must hold values of the kind {kind!r}")

@@ -36,6 +36,7 @@ def packed(members: Mapping[str, bytes]) -> bytes:
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(members):
             entry = zipfile.ZipInfo(name, _EARLIEST)
+            # As on Unix everywhere: the same members are the same bytes on every machine.
             entry.create_system, entry.external_attr = 3, 0o644 << 16
             archive.writestr(entry, members[name])
     return stream.getvalue()

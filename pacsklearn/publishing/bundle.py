@@ -96,6 +96,7 @@ class Bundle:
             than was published; nothing in the file is run to find out.
         """
         model = from_file(self._members[Names.MODEL])
+        # Of what was loaded, not of the file: another version may read the same bytes otherwise.
         if model_digest(model) != self.manifest["model"]["digest"]:
             raise BundleError(
                 "The model in the bundle is not the one that was published; the software that "
@@ -201,6 +202,7 @@ def _check_members(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
     listed = manifest.get("files")
     if not isinstance(listed, dict) or not isinstance(manifest.get("model"), dict):
         raise BundleError("The manifest lists no files.")
+    # These two cannot be in it: no file has its own hash, and the manifest is what is signed.
     there = members.keys() - {Names.MANIFEST, Names.SIGNATURE}
     if there != listed.keys():
         other = min(there ^ listed.keys())
@@ -221,6 +223,7 @@ def _guarantee(members: dict[str, bytes]) -> Guarantee | PufferfishGuarantee:
         stated = json.loads(canonical_json(guarantee.to_dict()))
     except (TypeError, ValueError):
         raise BundleError("The guarantee cannot be read.") from None
+    # Derived figures are computed anew: one that was edited would be signed all the same.
     if stated != document:
         raise BundleError("The guarantee's figures do not follow from its own numbers.")
     return guarantee
@@ -230,6 +233,7 @@ def _document(members: dict[str, bytes], name: str) -> dict[str, Any]:
     """JSON object in its canonical form."""
     try:
         document = json.loads(members[name])
+        # A name that stands twice is read differently by different programs.
         if isinstance(document, dict) and canonical_json(document) == members[name]:
             return document
     except (KeyError, RecursionError, ValueError):

@@ -85,6 +85,7 @@ def _needed(names: Iterable[str]) -> dict[str, str]:
         except metadata.PackageNotFoundError:  # for another platform or an older Python
             continue
         versions[name] = distribution.version
+        # Without extras: what this machine has besides is nobody's business.
         always = [one for one in distribution.requires or () if "extra ==" not in one]
         waiting += [match.group() for one in always if (match := _NAME.match(one))]
     return versions

@@ -102,6 +102,7 @@ def from_file(content: bytes) -> Any:
                 raise BundleError("it is compressed")
             nodes = list(_nodes(json.loads(archive.read("schema.json"))))
             named = {"schema.json", *(str(node["file"]) for node in nodes if "file" in node)}
+            # Whatever else it holds is signed with it, and nobody would know.
             if sorted(named) != sorted(entry.filename for entry in entries):
                 raise BundleError("it holds files that are no part of the model")
         kinds = {str(node.get("__loader__")) for node in nodes}
@@ -110,6 +111,7 @@ def from_file(content: bytes) -> Any:
             for node in nodes
             if node.get("__loader__") == "TypeNode"
         }
+        # Beside our own look at its nodes: skops trusts kinds that no model here needs.
         untrusted = set(skops.io.get_untrusted_types(data=content))
     except BundleError as error:
         raise BundleError(f"The model's file is not as it was written: {error}.") from None

@@ -72,6 +72,7 @@ def onnx_file(model: Any) -> OnnxFile:
         apart, rows = largest_difference(model, content)
     except Exception as error:  # noqa: BLE001 - as above
         return OnnxFile(None, f"its ONNX form does not run ({type(error).__name__})")
+    # Written so that NaN is refused.
     if not apart <= _TOLERANCE:
         return OnnxFile(None, f"its ONNX form differs by {apart:.2g} of the largest output")
     return OnnxFile(content, f"the same on {rows} made-up rows up to {apart:.1g}")
@@ -109,6 +110,7 @@ def largest_difference(model: Any, content: bytes) -> tuple[float, int]:
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
+    # Sums in another order differ in their last bits.
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     table = probe_rows(model)

@@ -116,6 +116,7 @@ def bundle_content(
     manifest = canonical_json(
         {
             "schema": SCHEMA,
+            # The day: the second would say when the curator worked.
             "published": datetime.now(UTC).date().isoformat(),
             "model": {
                 "class": f"{type(model).__module__}.{type(model).__qualname__}",
@@ -149,6 +150,7 @@ def released_model(source: Any) -> Any:
             f"{type(source).__name__} holds no released model. Fit PACPrivate or SRPPPrivate with "
             "release='parameters'; a model that answers is published by distill."
         )
+    # Before anything is written: the promise is about the numbers that were released.
     if model_digest(model) != getattr(model, DIGEST, None):
         raise BundleError(
             f"This {type(model).__name__} is not as it was released: it was fitted again, or a "

@@ -72,6 +72,7 @@ def private_key(path: str | os.PathLike[str]) -> Any:
 
     place = Path(path).expanduser()
     with place.open("rb") as file:
+        # Of the open file: a path could lead to another one between check and reading.
         mode = os.fstat(file.fileno()).st_mode
         if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise BundleError(

@@ -41,6 +41,7 @@ def secret_codes(
         )
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ScenarioError("secret must be known for every row, some entries are nan or infinite.")
+    # Values of several types cannot be sorted, which finding the distinct ones takes.
     if values.dtype == object:
         if any(map(_is_missing, values)):
             raise ScenarioError("secret must be known for every row, some entries are missing.")

@@ -137,6 +137,7 @@ class SimulatorScenario(Scenario):
         for i, each in enumerate(secrets):
             for j, prior in enumerate(priors):
                 start = len(worlds)
+                # No number of the secret in the seed: coupled draws share all that they draw alike.
                 worlds += [SimulatedWorld(self.sample, each, prior, (seed, j, k)) for k in range(n)]
                 laws.append(Law(i, j, tuple(range(start, len(worlds)))))
         _check_form(worlds[law.members[0]] for law in laws)

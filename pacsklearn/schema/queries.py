@@ -139,6 +139,7 @@ class SchemaQueries:
             size = self._size(column)
             shares = np.ones(size)
             if released is not None:
+                # Noisy shares may all be negative: nothing is known then, and all are equal.
                 shares = np.maximum(released[start : start + size], 0.0)
                 shares = shares if shares.sum() > 0 else np.ones(size)
             elif not self.is_private and self.marginals is not None:

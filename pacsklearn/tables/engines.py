@@ -49,7 +49,9 @@ class DaskEngine:
     def run(self, task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
         """Results in order; what a piece sums to does not depend on who sums it."""
         client = dask_client()
+        # Unhashed: the scheduler would otherwise hold a digest of the design's key.
         (sent,) = client.scatter([task], broadcast=True, hash=False)
+        # Not pure: the scheduler would keep results by the name of what they were computed from.
         futures = [client.submit(_call, sent, part, pure=False) for part in range(n_parts)]
         try:
             for future in futures:

@@ -106,5 +106,6 @@ def unit_names(values: ArrayLike) -> NDArray[np.uint64]:
     for value in column.tolist():
         if value is None or value != value:  # noqa: PLR0124 - a nan
             raise DesignError("unit must name a unit for every row, got a missing value.")
+        # 64 bits: that any two of a billion units share a name has a chance of 1 in 37.
         words.append(hashlib.blake2b(str(value).encode(), digest_size=8).digest())
     return np.frombuffer(b"".join(words), dtype="<u8").astype(np.uint64)

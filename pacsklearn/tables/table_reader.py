@@ -88,6 +88,7 @@ class TableReader:
         """Batches of one piece, none empty."""
         at = 0
         for raw in self.source.read(part, self.batch_rows):
+            # Rows that are their own units: numbers that no other part can have.
             batch = self._batch(raw, (part << _PART) + at)
             at += len(batch.rows)
             if len(batch.rows):
@@ -212,6 +213,7 @@ def _numbers(values: Any, names: Sequence[str] | None, position: int) -> Floats:
             "out with features=."
         )
     numbers = column.astype(np.float64)
+    # Squares and their sums stay finite; NaN fails the comparison as well.
     if not np.all(np.abs(numbers) <= 1e100):
         raise TableError(
             f"Column {name} holds a missing, infinite or huge value. Fill it in where the table is "
