@@ -54,6 +54,7 @@ def audit(
 
     for path in (output, plot, checklist):
         if path is not None:
+            # Before the audit, which may take an hour.
             checked_output(path, force=force)
     document = read_statement(statement)
     recipe = document.get("recipe")
@@ -115,6 +116,7 @@ def _same_promise(stated: Any, replayed: Guarantee) -> None:
                 f"The rows do not give the statement's guarantee: its {name} is "
                 f"{expected[name]!r}, here it is {here[name]!r}."
             )
+    # Libraries of another version round otherwise; another promise is further off.
     if not abs(stated.spent - replayed.spent) <= 1e-3 * max(stated.spent, replayed.spent):
         raise ValueError(
             f"The rows do not give the statement's guarantee: it says {stated.spent:.6g}, here it "

@@ -127,7 +127,7 @@ class Channel:
             own = {"Authorization": f"Bearer {self._key.reveal()}", "Accept": "application/json"}
             connection.request(method, where, body or None, {**own, **headers})
             response = connection.getresponse()
-            # A reply that was cut off is none: the same key gets it again, and it is not charged again.
+            # A reply that was cut off is none: the same key gets it again, at no further charge.
             content = response.read(_MOST)
             if response.getheader("Content-Length", str(len(content))) != str(len(content)):
                 raise http.client.IncompleteRead(b"")

@@ -35,6 +35,7 @@ def guarantee_document(source: Any) -> dict[str, Any]:
         "threat_model": list(guarantee.secret.threats),
         **guarantee.to_dict(),
     }
+    # There and back: what JSON does not know fails here, not at the reader's.
     return json.loads(json.dumps(document, allow_nan=False))
 
 

@@ -174,6 +174,7 @@ def privacy_report(
     """
     guarantee = guarantee_of(source)
     if for_publication:
+        # All three are functions of the rows, without noise.
         audit = curve = spectrum = None
     named = title or _title(source)
     statement = privacy_statement(source, title=named, audit=audit, curve=curve, spectrum=spectrum)
