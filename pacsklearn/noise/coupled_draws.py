@@ -172,15 +172,14 @@ class _Certificate:
             log = self._log_moment(base, rows, gamma, sliced=sliced)
             return rounded * base * max(1.0, log / allowed) * _OUTWARD**3
 
-        tried = np.geomspace(ample / 1e4, ample, _TRIED)
+        # Never ample itself: then the variance is above the base, from which moments carry over.
+        tried = np.geomspace(ample / 1e4, ample, _TRIED)[:-1]
         base = float(min(tried, key=lambda each: needed(float(each), again)))
         rest = np.arange(self._first, self._n)
         variance = min(needed(base, rest), ample)
         rate = (self._widest * rounded / variance + shift) / 2
 
         def cost(gamma: float, sliced: bool) -> float:
-            if variance < base * rounded:  # the ball alone is enough
-                return order * rate
             log = self._log_moment(base, rest, gamma, sliced=sliced) * base * rounded / variance
             return min((log + room) / (order - 1) * _OUTWARD, order * rate)
 

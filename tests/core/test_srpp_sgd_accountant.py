@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 from scipy.special import logsumexp
+from scipy.stats import binom
 
 from benchmarks.baselines.group_divergence import sampled_gaussian_divergence
 from pacsklearn import SliceProfile
@@ -192,6 +193,16 @@ def test_caps(sampling):
     assert sampled.second_moment > np.mean(draws**2, axis=1).max()
     assert sampled.run_failure(10, tails=True) == pytest.approx(0.201)
     assert sampled.run_failure(10, tails=False) == pytest.approx(1e-3)
+
+
+def test_families_share_the_failure_probability_of_sampled_caps():
+    """The worst of each family alone, at its share; and a tail is exceeded with delta at most."""
+    draws = np.random.default_rng(1).binomial(50, [[0.004], [0.02], [0.01]], (3, 20_000))
+    together = DiscrepancyCap.sampled(draws, 1000, 50, delta=0.05, gamma=3e-4)
+    alone = [DiscrepancyCap.sampled(one, 1000, 50, delta=0.05, gamma=1e-4) for one in draws]
+    assert together.second_moment == max(one.second_moment for one in alone)
+    assert together.largest == max(one.largest for one in alone)
+    assert binom.sf(together.largest, 50, 0.02) < 0.05 < binom.sf(together.largest - 3, 50, 0.02)
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
+from pacsklearn.core.discrepancy_cap import DiscrepancyCap
+from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.sliced_law import RenyiCosts
+from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.information.renyi_conversion import epsilon_at_order
-from pacsklearn.pufferfish.run_statement import _summed
+from pacsklearn.pufferfish.run_statement import _secret, _summed
+from pacsklearn.scenarios.differing_rows import DifferingRows
 
 COSTS = RenyiCosts(4.0, 0, 0, 0, 0, 1e-5, 0, 0, 0, True)
 
@@ -26,3 +32,23 @@ def test_steps_add_up_and_are_converted_together(size: float) -> None:
 
 def test_a_run_that_cost_nothing_has_no_epsilon() -> None:
     assert _summed((), COSTS) == replace(COSTS, full_is_exact=False)
+
+
+@pytest.mark.parametrize("accounting", ["worst-case", "secret-batches"])
+@pytest.mark.parametrize("spent", [0.1, 1 / 3, 0.7, 5.3])
+def test_the_information_of_a_run_is_never_below_its_share_of_the_price(
+    accounting: str, spent: float
+) -> None:
+    """A Renyi price over its order, in exact arithmetic; with one price also what that one says."""
+    cap = DiscrepancyCap.differing(500, 3, 50)
+    accountant = SRPPSGDAccountant(cap, GradientClipping((1.0,), (3,)), 16.0, accounting)
+    run = SimpleNamespace(
+        spent=spent, accountant=accountant, noise_multiplier=2.0, scenario=DifferingRows(3)
+    )
+    stated = SimpleNamespace(n_secrets=2, n_pairs=1, n_priors=1, n_draws=None, coupling=None)
+    share = Fraction(spent) / 16
+    mixed = _secret(run, stated, 7, mixed=True).information
+    assert share < Fraction(mixed) < share * (1 + Fraction(1, 10**11))
+    own = accountant.information(2.0, 7)
+    assert _secret(run, stated, 7, mixed=False).information == min(mixed, own)
+    assert _secret(run, stated, 0, mixed=False).information is None
