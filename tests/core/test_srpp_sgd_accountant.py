@@ -205,6 +205,14 @@ def test_families_share_the_failure_probability_of_sampled_caps():
     assert binom.sf(together.largest, 50, 0.02) < 0.05 < binom.sf(together.largest - 3, 50, 0.02)
 
 
+def test_families_share_it_also_where_the_data_sets_are_known():
+    """All data sets alike, so that what is known of them says more than batches that are drawn."""
+    differing = np.repeat([[3], [9], [5]], 20_000, axis=1)
+    together = DiscrepancyCap.coupled(differing, 60, 6, gamma=3e-4)
+    alone = DiscrepancyCap.coupled(differing[1], 60, 6, gamma=1e-4)
+    assert together.second_moment == alone.second_moment
+
+
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_caps_from_coupled_data_sets(sampling):
     """Algorithms 3 and 4: the counts of batches of data sets that differ in 0 to 6 rows."""

@@ -23,10 +23,10 @@ ROUNDING, TINY = Decimal("5e-15"), Decimal("1e-300")
 NATS = st.one_of(st.floats(1e-18, 20.0), st.floats(-40, 1).map(lambda e: 10.0**e))
 
 
-def exact_kl(r: float, q: float) -> Decimal:
+def exact_kl(r: float, q: float, digits: int = 120) -> Decimal:
     """Divergence of the given doubles, to 80 digits."""
     with localcontext() as context:
-        context.prec = 120
+        context.prec = digits
         a, b = Decimal(r), Decimal(q)
         total = Decimal(0)
         for new, old in ((a, b), (1 - a, 1 - b)):
@@ -83,6 +83,12 @@ def test_agrees_with_root_finding_on_the_plain_formula(nats: float, prior: float
 
     root = brentq(excess, prior * (1 + 1e-12), 1 - 1e-12, xtol=1e-15)
     assert posterior_success(nats, prior) == pytest.approx(root, rel=1e-9)
+
+
+@pytest.mark.parametrize("prior", [1e-300, 1e-200, 1e-12, 0.5])
+@pytest.mark.parametrize("nats", [5e-324, 1e-318, 1e-310, 1e-300])
+def test_outward_where_doubles_run_out(nats: float, prior: float) -> None:
+    assert exact_kl(posterior_success(nats, prior), prior, digits=700) >= Decimal(nats)
 
 
 @given(nats=NATS, prior=PRIORS)
