@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,8 +12,13 @@ from pacsklearn.core.scenario import Law, Worlds, all_pairs
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.information import renyi_calibration as renyi
 from pacsklearn.information.bottleneck_transport import bottleneck_distance
+from pacsklearn.information.lattice_smoothing import smoothing_excess
 from pacsklearn.information.quantile_transport import quantile_distance
-from pacsklearn.information.renyi_conversion import concentrated_epsilon
+from pacsklearn.information.renyi_conversion import (
+    approximate_epsilon,
+    concentrated_epsilon,
+    gaussian_epsilon,
+)
 from pacsklearn.information.transport_moment import transport_divergence
 from pacsklearn.noise.sliced_gaussian import sliced_law
 from pacsklearn.noise.sliced_target import SlicedTarget
@@ -116,10 +122,34 @@ def test_never_more_noise_than_the_published_formula(aggregation):
 def test_rounding_up_of_conversions(vectors):
     costs = sliced_law(vectors, worlds(), TARGET).costs
     rate = costs.average / costs.order
-    assert costs.average_epsilon >= concentrated_epsilon(rate, 1e-5)
+    assert costs.average_epsilon > concentrated_epsilon(rate, 1e-5)
+    assert costs.full_epsilon > gaussian_epsilon(costs.full / costs.order, 1e-5)
     # Below the published conversion (srpp, Lemma B.1).
     assert costs.average_epsilon < rate + 2 * np.sqrt(rate * np.log(1e5))
     assert costs.average_epsilon <= costs.joint_epsilon <= costs.full_epsilon
+
+
+@pytest.mark.parametrize("aggregation", ["average", "joint", "full"])
+@pytest.mark.parametrize("epsilon", [1e-3, 1.3, 17.0])
+def test_no_cost_is_below_what_exact_arithmetic_gives(aggregation, epsilon):
+    """Two data sets of one number: every view is that of one Gaussian and its shift."""
+    profile = SliceProfile.uniform(1)
+    target = SlicedTarget(epsilon=epsilon, order=4.0, aggregation=aggregation, profile=profile)
+    law = sliced_law(np.array([[0.3], [7.1]]), worlds(n_draws=1, n_secrets=2), target)
+    shift = Fraction(int(law.centres[1, 0] - law.centres[0, 0]), LATTICE_SCALE)
+    exact, costs = 4 * shift**2 / 2, law.costs
+    # Where the whole is what is calibrated no slice is said to cost more than it.
+    excess = 0 if aggregation == "full" else Fraction(smoothing_excess(1, 4.0))
+    for cost in (costs.average, costs.joint, costs.worst_slice):
+        assert exact + excess < Fraction(cost) < (exact + excess) * (1 + Fraction(1, 10**10))
+    assert exact < Fraction(costs.full) < exact * (1 + Fraction(1, 10**10))
+    assert costs.full_epsilon > gaussian_epsilon(costs.full / 4.0, costs.delta) * (1 - 1e-15)
+
+    def joint(order: float) -> float:
+        return float(order * shift**2 / 2) + smoothing_excess(1, order)
+
+    if aggregation != "full":
+        assert costs.joint_epsilon >= approximate_epsilon(joint, costs.delta) * (1 + 5e-13)
 
 
 def test_the_noise_scale_handed_to_the_lattice(vectors):
