@@ -167,6 +167,7 @@ class Jobs:
         with self._database.reading() as connection:
             row = connection.execute(sa.select(JOBS).where(JOBS.c.id == id_)).one_or_none()
         owner = None if row is None else json.loads(row.owner)["user"]
+        # The same for another's job: a name that exists is not to be told from one that does not.
         if row is None or owner != caller.user:
             raise Problem("not-found", "You have no job of this name.")
         return row

@@ -55,6 +55,7 @@ def _finite(text: str) -> float:
 
 
 def _int(text: str) -> int:
+    # No number that a model reads has so many digits; converting them takes quadratic time.
     if len(text) > 400:
         raise ValueError
     return int(text)

@@ -56,6 +56,7 @@ class OidcVerifier:
 
     def caller(self, token: str) -> Caller | None:
         """Caller that a token names; None when it is not valid."""
+        # Before anything of it is decoded.
         if len(token) > _LONGEST:
             return None
         claims = self._claims(token, self._current(_KEPT))

@@ -118,6 +118,7 @@ async def job_result(request: Request, job: str) -> dict[str, Any]:
 async def job_events(request: Request, job: str) -> Response:
     """Progress of a job as server-sent events, until it has ended."""
     caller, link = await _caller(request), request.app.state.link
+    # Before the stream begins: later there is no status left to refuse with.
     first = await link.ask("job", caller, job=job)
 
     async def events() -> AsyncIterator[str]:

@@ -42,6 +42,7 @@ class Reservations:
         if not 0 < seconds <= _LONGEST:
             raise Problem("invalid", f"seconds must be above 0 and at most {_LONGEST:g}.")
         budget = self._coordinator.budget(caller, model)
+        # What the caller's open reservations hold cannot be set aside a second time.
         mine = sum(each["remaining"] for each in self.all(caller, model))
         if not 0 < amount <= budget["remaining"] - mine:
             raise Problem(

@@ -132,6 +132,7 @@ class Server:
                  "--settings", self._coordinator.settings.to_json()],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
+                # A worker needs no key, so that none is in its environment.
                 env={k: v for k, v in os.environ.items() if not k.startswith("PACSKLEARN_SERVICE")},
             )  # fmt: skip
         return _Worker(plane, control, process)
@@ -166,6 +167,7 @@ def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
     try:
+        # A restart need not wait until connections of before are forgotten.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(1024)

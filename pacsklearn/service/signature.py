@@ -191,6 +191,7 @@ def _column(name: str, kind: str, values: Any) -> NDArray[Any]:
         raise Problem("invalid", f"Column {name!r} must hold finite numbers.")
     if kind == "number":
         return numbers
+    # From 2**53 on doubles skip integers: which one was meant cannot be told.
     whole = numbers.astype(_DTYPES[kind]) if np.abs(numbers).max() < 2**53 else None
     if whole is None or not (whole.astype(np.float64) == numbers).all():
         raise Problem("invalid", f"Column {name!r} must hold values of the kind {kind!r}.")

@@ -147,6 +147,7 @@ def _csv(body: bytes, most: int) -> dict[str, NDArray[Any]]:
         rows = []
         for row in reader:
             rows.append(row)
+            # While reading: a table that is too long is refused before all of it is in memory.
             if len(rows) > most:
                 raise Problem("too-large", f"A table holds at most {most} rows.")
     except (UnicodeDecodeError, csv.Error):
@@ -179,6 +180,7 @@ def _arrow(body: bytes, most: int, most_bytes: int) -> dict[str, NDArray[Any]]:
                     raise Problem("too-large", f"A table holds at most {most} rows.")
                 batches.append(batch)
             table = pa.Table.from_batches(batches, schema=stream.schema)
+            # Offsets in the body may point outside it, and are not looked at otherwise.
             table.validate(full=True)
             return _from_arrow(table)
     except (pa.ArrowException, OSError, ValueError, TypeError):
@@ -192,6 +194,7 @@ def _parquet(body: bytes, most: int, most_bytes: int) -> dict[str, NDArray[Any]]
     try:
         file = pq.ParquetFile(pa.py_buffer(body))
         facts = file.metadata
+        # From the footer, before a page is inflated.
         size = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
         if facts.num_rows > most or size > most_bytes or facts.num_columns > _MOST_COLUMNS:
             raise Problem("too-large", f"A table holds at most {most} rows.")

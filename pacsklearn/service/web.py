@@ -133,6 +133,7 @@ class Limits:
             await self._app(scope, receive, send)
             return
         exchange = _Exchange(receive, send, self._settings.most_bytes)
+        # A stream of events lasts as long as its job.
         is_stream = scope["path"].endswith("/events")
         try:
             async with asyncio.timeout(None if is_stream else self._settings.seconds):
@@ -145,6 +146,7 @@ class Limits:
                 _LOG.error("a request failed: %s", type(error).__name__)
         else:
             return
+        # A reply that has begun cannot become another one.
         if not exchange.has_begun:
             await problem_response(problem)(scope, receive, exchange.send)
 
@@ -159,6 +161,7 @@ class _Exchange:
 
     async def receive(self) -> Message:
         message = await self._receive()
+        # Counted as it comes: a length in a header is the client's word.
         self._size += len(message.get("body", b""))
         if self._size > self._most:
             raise Problem("too-large", f"A body holds at most {self._most} bytes.")

@@ -43,6 +43,7 @@ def main() -> None:
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        # Nothing comes this way but the end: the coordinator is gone, or says so.
         asyncio.get_running_loop().add_reader(control, _end, server)
         yield
         asyncio.get_running_loop().remove_reader(control)

@@ -67,6 +67,7 @@ def check_null_budget(
     accuracies: list[float] = []
     gains: list[float] = []
     changed = False
+    # All of them must decode; only the largest, which leaves nothing of the data, is counted.
     scales = [largest, 1e3 * largest, *[swamping] * (_DRAWS if scores else 10)]
     for scale in scales:
         noise = np.where(varying, scale * generator.normal(size=mean.shape), 0.0)

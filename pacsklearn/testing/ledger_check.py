@@ -108,6 +108,7 @@ def _check_ceiling(make_ledger: Callable[..., Ledger]) -> None:
         f"A new ledger has (ceiling, unit, spent, remaining, events) = {state}.",
         "found it empty, with the ceiling it was given.",
     )
+    # Added as doubles they make 0.9999999999999999, and the ledger would take a little more.
     charged = [ledger.charge(_event(0.1)) for _ in range(10)]
     require(
         all(charged) and ledger.spent == 1.0,
@@ -133,6 +134,7 @@ def _check_ceiling(make_ledger: Callable[..., Ledger]) -> None:
         _KEEP,
     )
     small = make_ledger(2.0)
+    # Added one by one as doubles, each of them is lost beside 1.
     for charge in [1.0] + [2.0**-58] * 64:
         small.charge(_event(charge))
     require(
@@ -189,6 +191,7 @@ def _check_types(ledger: Ledger) -> None:
         "A call that was refused changed the ledger.",
         _KEEP,
     )
+    # Beyond Latin-1 and beyond two bytes, and with quotes for a store that builds its own SQL.
     odd = _event(0.0, key="schlüssel 鍵 🗝", kind="kind 'quoted'")
     ledger.charge(odd)
     require(
