@@ -77,6 +77,7 @@ def check_parameters(estimator: Any) -> None:
 
 
 def _satisfies(constraint: Any, value: Any) -> bool:
+    # To Python True is the integer 1, and nobody means that by it.
     if isinstance(constraint, Interval) and isinstance(value, bool | np.bool_):
         return False
     return bool(make_constraint(constraint).is_satisfied_by(value))
@@ -159,12 +160,14 @@ def set_stacked(estimator: Any, widths: tuple[int, ...], classes: Any) -> None:
 @cache
 def binary_ridge_dimensions() -> tuple[int, int]:
     """Dimensions of ``coef_`` and ``intercept_`` of a ridge classifier of two classes."""
+    # Tried: versions differ in it.
     model = RidgeClassifier().fit(np.array([[0.0], [1.0]]), [0, 1])
     return np.ndim(model.coef_), np.ndim(model.intercept_)
 
 
 def keeps_lower_bounds() -> bool:
     """Whether fitted mixtures have ``lower_bounds_``."""
+    # By its documentation: an attribute exists only after a fit.
     return "lower_bounds_" in (GaussianMixture.__doc__ or "")
 
 
@@ -194,6 +197,7 @@ def constant_predictor(X: Any, value: float) -> Any:
 
 def bootstrap_rows(seed: int, n_rows: int) -> Any:
     """Rows that a tree of a random forest is grown on, drawn with replacement."""
+    # Newer versions draw with sample weights, a fourth argument.
     wanted = (seed, n_rows, n_rows, None)
     return _generate_sample_indices(*wanted[: len(signature(_generate_sample_indices).parameters)])
 
@@ -215,6 +219,7 @@ def set_bins(estimator: Any, edges: list[Any], n_bins: Any) -> None:
     """Give ``KBinsDiscretizer`` its bins, and the encoder that names them."""
     estimator.n_bins_ = np.array(n_bins)
     estimator.bin_edges_ = np.empty(len(edges), dtype=object)
+    # Filled in, not made from the list: edges of equal length would become a matrix.
     estimator.bin_edges_[:] = edges
     if "onehot" in estimator.encode:
         estimator._encoder = OneHotEncoder(

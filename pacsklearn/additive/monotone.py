@@ -81,6 +81,7 @@ def minimise_monotone(problem: Problem, ranges: Sequence[Range]) -> tuple[Floats
         step = best - u
         length, value = 1.0, _value(problem, w)
         while _value(problem, basis @ (u + length * step)) > value + 1e-12 * abs(value):
+            # A full Newton step may overshoot where the loss is far from quadratic.
             length /= 2
             if length < 1e-9:
                 return w, False

@@ -85,6 +85,7 @@ def minimise(problem: Problem, start: Floats | None = None) -> tuple[Floats, NDA
         if loss.n_scores > 1:  # what all scores share changes nothing and is left at zero
             gradient -= gradient.mean(axis=1, keepdims=True)
         step = _newton_step(problem, shares, state, gradient, solve)
+        # Relative to the weights: columns of any unit are solved equally far.
         size = np.abs(step).max(axis=(0, 1)) / (1e-300 + np.abs(w).max(axis=(0, 1)))
         change = problem.scores(step)
         length, value = _line_search(problem, shares, scores, w, step, change, value)
@@ -113,6 +114,7 @@ def _line_search(
     length = np.ones(w.shape[2])
     for _ in range(_MOST_HALVINGS):
         reached = _objective(problem, shares, scores + length * change, w + length * step)
+        # Close to the minimum rounding makes a good step look worse; NaN counts as worse.
         worse = ~(reached <= value + 1e-12 * np.abs(value))
         if not worse.any():
             break
@@ -133,6 +135,7 @@ def _newton_step(
         bent = problem.collect(shares * problem.loss.bend(state, problem.scores(direction)))
         bent += problem.penalise(direction)
         curve = np.sum(direction * bent, axis=(0, 1))
+        # A model that is solved has no curve left; the others go on beside it.
         length = np.where(curve > 0, product / np.where(curve > 0, curve, 1.0), 0.0)
         step += length * direction
         residual = residual - length * bent
@@ -155,6 +158,7 @@ def _preconditioner(problem: Problem, start: Floats | None) -> Any:
         rows = rows * loss.curvature
     matrix = (design.T @ design.multiply(rows[:, None]).tocsr()).toarray()
     matrix += problem.penalty
+    # A column that no row uses would leave it singular.
     matrix[np.diag_indices_from(matrix)] += 1e-12 * np.trace(matrix) / matrix.shape[0] + 1e-300
     factor = cho_factor(matrix)
 

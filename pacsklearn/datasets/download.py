@@ -79,6 +79,7 @@ def _fetch(dataset: Dataset, places: list[Path]) -> bytes:
     request = Request(dataset.url, headers={"User-Agent": "pacsklearn"})  # noqa: S310 - checked
     try:
         with urlopen(request, timeout=TIMEOUT_SECONDS) as response:  # noqa: S310 - checked
+            # One byte more than allowed: enough to tell that it is too much.
             archive: bytes = response.read(MAX_ARCHIVE_BYTES + 1)
     except (OSError, HTTPException) as error:
         raise OSError(

@@ -71,6 +71,7 @@ class _Chooser(PACPrivate):
         held_out = outside_rows(rows.candidates, SEED)
         draws = range(min(len(best.scores), choice.plan.space.n_subsets))
         constant = constant_score(outputs.template, score, held_out, draws)
+        # Two standard errors: the best of several options looks better than it is.
         if best.mean <= constant + 2 * best.standard_error:
             raise _NothingBeatsAConstant(rows, choice, constant)
         return choice
@@ -147,6 +148,7 @@ class _AutoPrivate(BaseEstimator):
         It does not say whether a constant would be released instead: compare its score with the
         constant's.
         """
+        # The plain class: the chooser would stop the plan where a constant is better.
         model = PACPrivate(**self._model(X).get_params(deep=False))
         scoring = None if self.students else released_scoring(self.scoring, self)
         return model.plan(
@@ -198,6 +200,7 @@ class _AutoPrivate(BaseEstimator):
             classes, counts = np.unique(np.asarray(candidates.y), return_counts=True)
             if answer is None:
                 answer = classes[counts.argmax()]
+                # Which class is the most frequent is a choice on the whole table as well.
                 n_options += classes.size - 1
             dummy = DummyClassifier(strategy="constant", constant=answer)
             dummy.fit(np.zeros((classes.size, 1)), classes)

@@ -267,6 +267,7 @@ def _cells(point: PrivacyUtilityPoint) -> tuple[str | float, ...]:
 def _up(value: float, decimals: int) -> float:
     """Rounded up, so that a printed bound never promises too much."""
     scale = 10**decimals
+    # What is exact in decimals is not rounded up for its last bit.
     return math.ceil(value * scale - 1e-7) / scale
 
 

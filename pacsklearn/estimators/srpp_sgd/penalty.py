@@ -49,6 +49,7 @@ class Penalty:
         if factor == 0:
             return 0.0
         gradient = factor * parameters
+        # Intercepts are not drawn toward zero, as scikit-learn's are not.
         gradient[:, -1] = 0.0
         return gradient
 
