@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import NAMING_AIM, Criterion
+from pacsklearn.core.membership_criterion import has_units
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["GuessCriterion", "has_units", "identification", "k_of_n"]
+__all__ = ["GuessCriterion", "identification", "k_of_n"]
 
 
 @final
@@ -70,16 +71,6 @@ def identification(space: SecretSpace | CandidateSpace) -> GuessCriterion:
         "identification",
         "name the candidate that was used",
         NAMING_AIM,
-    )
-
-
-def has_units(space: SecretSpace | CandidateSpace, name: str) -> SecretSpace:
-    """Refuse a criterion about units where the secret is one of a list of inputs."""
-    if isinstance(space, SecretSpace):
-        return space
-    raise ValueError(
-        f"criterion={name!r} is about units of a data set, and the secret of this session is one "
-        "of a list of inputs; use criterion='identification'."
     )
 
 

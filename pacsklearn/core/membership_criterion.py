@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import MEMBERSHIP_AIM, Criterion
-from pacsklearn.core.guess_criterion import has_units
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["MembershipCriterion"]
+__all__ = ["MembershipCriterion", "has_units"]
 
 # Entries of a table that are held at once.
 _CHUNK = 2**22
@@ -73,3 +72,13 @@ class MembershipCriterion(Criterion):
         return np.concatenate(
             [self._members[start : start + step].astype(np.float64) @ weighted for start in parts]
         )
+
+
+def has_units(space: SecretSpace | CandidateSpace, name: str) -> SecretSpace:
+    """Refuse a criterion about units where the secret is one of a list of inputs."""
+    if isinstance(space, SecretSpace):
+        return space
+    raise ValueError(
+        f"criterion={name!r} is about units of a data set, and the secret of this session is one "
+        "of a list of inputs; use criterion='identification'."
+    )

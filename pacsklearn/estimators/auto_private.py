@@ -18,12 +18,12 @@ from pacsklearn.candidates.universe import check_queries
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.subset_seed import SubsetSeed
-from pacsklearn.estimators.enclosing_pipeline import warn_of_steps_before
 from pacsklearn.estimators.families import classifier_families, regressor_families, teacher
 from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.planned_fit import PreparedRows
 from pacsklearn.estimators.planning import SEED, constant_score
+from pacsklearn.estimators.private_estimator import warn_of_steps_before
 from pacsklearn.estimators.released_scoring import released_scorer
 from pacsklearn.estimators.simulated_releases import outside_rows
 from pacsklearn.estimators.tuning import Choice, released_scoring, unfitted, with_choice

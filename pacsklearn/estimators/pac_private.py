@@ -15,8 +15,8 @@ from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets
 from pacsklearn.core.subset_seed import SubsetSeed
-from pacsklearn.estimators.enclosing_pipeline import warn_of_steps_before
 from pacsklearn.estimators.planned_fit import PlannedFit
+from pacsklearn.estimators.private_estimator import warn_of_steps_before
 from pacsklearn.estimators.row_fit import opened_session, route_of
 from pacsklearn.estimators.student import STUDENT_METHODS
 from pacsklearn.estimators.table_fit import table_release

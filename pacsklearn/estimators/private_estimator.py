@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+import sys
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
@@ -18,9 +21,10 @@ from pacsklearn._sklearn_compat import (
     routing_enabled,
     set_output_config,
 )
-from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.exceptions import NoCanonicalizerError, PrivacyLeakWarning
+from pacsklearn.plugin import registry
 
-__all__ = ["PrivateEstimator"]
+__all__ = ["PrivateEstimator", "warn_of_steps_before"]
 
 _ABOUT_ANSWERS = ("answers_given_", "remaining_budget_")
 _ABOUT_A_MODEL = ("released_estimator_", "transform", "inverse_transform", "score_samples")
@@ -220,3 +224,38 @@ class PrivateEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         config = output_config(self)
         if config and hasattr(released, "set_output"):
             released.set_output(**config)
+
+
+def warn_of_steps_before(estimator: Any, inside: str = "PACPrivate(make_pipeline(...))") -> None:
+    """Warn when a pipeline that is being fitted ends with ``estimator`` and learned before it.
+
+    ``inside`` shows how the steps are put inside. A step is told nothing of the pipeline it stands
+    in: who calls is looked up.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        caller = frame.f_locals.get("self")
+        if isinstance(caller, Pipeline) and caller.steps[-1][1] is estimator:
+            learned = [name for name, step in caller.steps[:-1] if _learns(step)]
+            if learned:
+                warnings.warn(
+                    f"Pipeline steps before {type(estimator).__name__} were fitted on all rows and "
+                    f"are covered by no guarantee: {', '.join(learned)}. Do not release them; put "
+                    f"the whole pipeline inside: {inside}.",
+                    PrivacyLeakWarning,
+                    stacklevel=3,
+                )
+            return
+        if frame.f_back is None:
+            return
+        frame = frame.f_back
+
+
+def _learns(step: Any) -> bool:
+    """Whether a step takes anything from rows that is not noised."""
+    if step is None or isinstance(step, str) or hasattr(step, "guarantee_"):
+        return False
+    try:
+        return bool(registry().canonicalizer_for(step).noised)
+    except NoCanonicalizerError:
+        return True

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from pacsklearn._validation import check_budget
 from pacsklearn.accounting.open_ledger import open_ledger
 from pacsklearn.core.ledger import Ledger, MemoryLedger, Reservation
-from pacsklearn.estimators.enclosing_pipeline import warn_of_steps_before
+from pacsklearn.estimators.private_estimator import warn_of_steps_before
 from pacsklearn.exceptions import BudgetError
 
 __all__ = ["PrivateGridSearchCV"]

@@ -16,8 +16,7 @@ from pacsklearn.candidates.universe import check_names, refuse_fitted_before
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.renyi_unit import check_secret_name, renyi_unit
-from pacsklearn.estimators.enclosing_pipeline import warn_of_steps_before
-from pacsklearn.estimators.private_estimator import PrivateEstimator
+from pacsklearn.estimators.private_estimator import PrivateEstimator, warn_of_steps_before
 from pacsklearn.estimators.srpp_parameters import (
     CONSTRAINTS,
     is_function,

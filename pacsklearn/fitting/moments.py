@@ -116,7 +116,9 @@ class MomentSums:
         table, usable = _usable(padded_columns(np.ones((len(X), 1)), X))
         products, q = np.zeros((space.n_subsets, 0)), X.shape[1]
         if class_scatter:
-            own = (_class_products(table, codes, code, space) for code in range(n_classes))
+            # Rows of other classes are left out, whatever they hold.
+            rows = (np.flatnonzero(codes == code) for code in range(n_classes))
+            own = (member_products(table, space, each) for each in rows)
             products = np.stack(list(own), axis=1)[:, :, : q + 1, : q + 1]
         elif scatter:
             products = member_products(table, space)[:, : q + 1, : q + 1]
@@ -242,13 +244,6 @@ def _moments(summed: Floats, products: Floats) -> dict[str, Floats]:
         around = count[..., None, None] * mean[..., :, None] * mean[..., None, :]
         moments["scatter"] = np.subtract(products[..., 1:, 1:], around, out=around)
     return moments
-
-
-def _class_products(
-    table: Floats, codes: NDArray[np.intp], code: int, space: Memberships
-) -> Floats:
-    """Products of one class's rows: the others are left out, whatever they hold."""
-    return member_products(table, space, np.flatnonzero(codes == code))
 
 
 def _sums_and_squares(table: Floats, q: int, space: Memberships, *classes: Any) -> Floats:

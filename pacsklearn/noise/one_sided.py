@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.core.one_sided_law import OneSidedLaw
 from pacsklearn.core.support import Support
@@ -62,10 +61,6 @@ class OneSidedBackend:
             padding=padding,
             row=row.reshape(-1).astype(np.int64),
             bound=padding.information,
-            constant_padding=_mean_gap(values, weights, values[-1]),
+            constant_padding=float(weights @ (values[-1] - values)),
             bucket_padding=bucket_padding(values, weights, target.budget).expected,
         )
-
-
-def _mean_gap(values: NDArray[np.int64], weights: NDArray[np.float64], top: np.int64) -> float:
-    return float(weights @ (top - values))

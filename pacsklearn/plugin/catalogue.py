@@ -127,7 +127,8 @@ class Catalogue:
         earlier = self._by_name.get(key)
         if earlier is not None and earlier.record == registration.record:
             return
-        if earlier is not None and not _replaces(registration, earlier):
+        replaces = earlier and registration.distribution == earlier.distribution == _INTERACTIVE
+        if earlier is not None and not replaces:
             raise PluginClashError(
                 f"Two distributions register the {registration.record.noun} "
                 f"{registration.record.name!r}: {_label(earlier)} and {_label(registration)}. "
@@ -197,10 +198,6 @@ def _claims(record: Record) -> tuple[str | type, ...]:
         else:
             claims += [estimator, *public_names(estimator)]
     return tuple(dict.fromkeys(claims))
-
-
-def _replaces(later: Registration, earlier: Registration) -> bool:
-    return later.distribution == earlier.distribution == _INTERACTIVE
 
 
 def _label(registration: Registration) -> str:

@@ -312,15 +312,14 @@ class PrivateRun:
             n_outputs=size,
             n_noisy=size,
             provenance=self.provenance,
-            confidence=1.0 - self.accountant.cap.run_failure(max(n_steps, 1), tails=self._tails),
+            confidence=1.0
+            - self.accountant.cap.run_failure(
+                max(n_steps, 1), tails=self.accountant.accounting == "worst-case"
+            ),
             mechanism=self.accountant.mechanism(self.noise_multiplier, n_steps)
             if n_steps
             else None,
         )
-
-    @property
-    def _tails(self) -> bool:
-        return self.accountant.accounting == "worst-case"
 
     def __reduce__(self) -> Any:
         raise TypeError("A private run cannot be pickled; keep its record.")

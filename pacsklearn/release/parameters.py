@@ -55,6 +55,8 @@ class ReleaseChoices:
 
 def public_prior(estimator: Any, prior_mean: Any, value_range: Any) -> PublicPrior | None:
     """Prior of a user's arguments, for a regressor."""
+    if prior_mean is None and value_range is None:
+        return None
     prior = PublicPrior.of(prior_mean, value_range)
     if is_regressor(estimator):
         return prior

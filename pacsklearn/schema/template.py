@@ -62,7 +62,11 @@ def _drafted(name: str, column: Any, values: Any) -> Column:
     if not strange.any() and not np.isnan(numbers).all():  # numbers in a column of texts
         facts = _range(numbers)
         return Column(name, **{**facts, "looked_up": ("kind", *facts["looked_up"])})
-    texts = [key_of(value) for value in np.asarray(values, dtype=object) if _is_text(value)]
+    texts = [
+        key_of(value)
+        for value in np.asarray(values, dtype=object)
+        if isinstance(value, str) and value
+    ]
     if texts and all(map(_ISO_DATE.match, texts)):
         days, strange = as_days(values, ())
         if not strange.any():
@@ -113,7 +117,3 @@ def _drafted_date(name: str, days: Any) -> Column:
 def _kind_of_array(values: Any) -> str:
     kinds = {"b": "boolean", "i": "number", "u": "number", "f": "number", "M": "date"}
     return kinds.get(np.asarray(values).dtype.kind, "text")
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value)

@@ -107,7 +107,9 @@ class TableProfile:
         sample = _joined(kept)
         n_units = n_rows
         if unit != "row":
-            n_units = int(np.unique(np.concatenate(_all_names(pieces))).size)
+            n_units = int(
+                np.unique(np.concatenate([each for piece in pieces for each in piece.names])).size
+            )
         values: NDArray[Any] | None = None
         for piece in pieces:
             if piece.values is not None:
@@ -115,10 +117,6 @@ class TableProfile:
         if values is not None and len(values) > _MOST_CLASSES:
             values = None
         return cls(n_rows, n_units, sample, values)
-
-
-def _all_names(pieces: Sequence[ProfilePiece]) -> list[NDArray[np.uint64]]:
-    return [names for piece in pieces for names in piece.names]
 
 
 def _both(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:

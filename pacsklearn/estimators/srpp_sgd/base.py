@@ -21,7 +21,7 @@ from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.scenario import SecretColumn
-from pacsklearn.estimators.enclosing_pipeline import warn_of_steps_before
+from pacsklearn.estimators.private_estimator import warn_of_steps_before
 from pacsklearn.estimators.srpp_sgd.checked import check_run
 from pacsklearn.estimators.srpp_sgd.clipped_gradient import clipped_sum
 from pacsklearn.estimators.srpp_sgd.column_scales import ColumnScales
