@@ -73,53 +73,6 @@ class LabelLaw:
         own = labels[1:] if len(labels) == 2 else labels
         return tuple(a if label == owner else 0 for a, owner in zip(self.centres, own, strict=True))
 
-    def decode(self, observed: Sequence[int]) -> tuple[int, float]:
-        """Label answered and its margin (Proposition 5.1) for the released integers."""
-        labels = self.masses.labels
-        if len(labels) == 2:
-            (w,), (a,) = observed, self.centres
-            upper = 2 * w > a
-            margin = (w if upper else a - w) / self.scale if a > 0 else -INF
-            return labels[int(upper)], margin
-        scores = [w * unit for w, unit in zip(observed, self.units, strict=True)]
-        y = scores.index(max(scores))
-        margin = INF
-        for j, (w, a) in enumerate(zip(observed, self.centres, strict=True)):
-            if j != y:
-                margin = min(margin, self._statistic(observed[y], self.centres[y], w, a))
-        return labels[y], margin
-
-    def _statistic(self, w_y: int, a_y: int, w_j: int, a_j: int) -> float:
-        if a_y == 0 and a_j == 0:
-            return -INF
-        length = math.sqrt(float(a_y * a_y + a_j * a_j))
-        return float(a_y * w_y + a_j * (a_j - w_j)) / (self.scale * length)
-
-    def log_gains(self, observed: Sequence[int]) -> list[float]:
-        """Add to the log-weight of a candidate with each label; the result is normalised."""
-        masses = self.masses
-        # (w - z)^2 differs between labels by a (2 w - a) only: integers, nothing cancels.
-        terms = [a * (2 * w - a) for w, a in zip(observed, self.centres, strict=True)]
-        if len(masses.labels) == 2:
-            terms = [0, *terms]
-        width = 2.0 * self.scale * self.scale
-        logs = [q + term / width for q, term in zip(masses.logs, terms, strict=True)]
-        best = logs.index(max(logs))
-        rest = 0.0
-        for label, value in enumerate(logs):
-            if label != best:
-                rest += math.exp(value - logs[best])
-        common = masses.logs[best] + math.log1p(rest) + masses.log_total
-        return [(term - terms[best]) / width - common for term in terms]
-
-    def log_gains_exact(self, label: int) -> list[float]:
-        """As :meth:`log_gains` for an exact answer: all other labels become impossible."""
-        masses = self.masses
-        return [
-            -q - masses.log_total if own == label else -INF
-            for own, q in zip(masses.labels, masses.logs, strict=True)
-        ]
-
 
 def label_masses(codes: Sequence[int], log_belief: Sequence[float]) -> Masses:
     """Masses of the labels of all candidates that are still possible."""

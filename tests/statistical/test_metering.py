@@ -20,6 +20,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pacsklearn.testing.label_oracle import LabelLaw, label_law
+from tests.responses.label_oracle import log_gains, log_gains_exact
 from tests.responses.value_oracle import value_law
 
 pytestmark = pytest.mark.statistical
@@ -114,7 +115,7 @@ def learn(law: Any, row: Row, codes: Any, belief: Floats, released: Any) -> Floa
     if isinstance(law, LabelLaw):
         width = len(law.centres)
         gains = (
-            law.log_gains(released) if width else law.log_gains_exact(law.masses.labels[released])
+            log_gains(law, released) if width else log_gains_exact(law, law.masses.labels[released])
         )
         gain = dict(zip(law.masses.labels, gains, strict=True))
         return np.array([b + gain.get(c, 0.0) for b, c in zip(belief, codes, strict=True)])
