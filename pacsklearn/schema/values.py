@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,8 @@ def key_of(value: Any) -> str:
     """What a category is compared by, so that 1, 1.0 and "1" are the same in every container."""
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
+    if isinstance(value, Decimal):  # 1.0 and 1.00 are equal, and other texts
+        value = float(value)
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     return str(value)
@@ -108,16 +111,16 @@ def as_codes(values: Any, categories: Iterable[Any], missing: Sequence[Any]) -> 
     """Position of each value among the categories, :data:`OUTSIDE` or :data:`MISSING`."""
     known = _Codes(categories, missing)
     if hasattr(values, "codes"):  # a categorical of pandas
-        table = np.array([*(known[value] for value in values.categories), MISSING])
+        table = np.array([*(known.of(value) for value in values.categories), MISSING])
         return table[np.asarray(values.codes)]
-    return np.array([known[value] for value in _plain(values).tolist()], dtype=np.intp)
+    return np.array([known.of(value) for value in _plain(values).tolist()], dtype=np.intp)
 
 
 def as_words(values: Any, missing: Sequence[Any]) -> list[str | None]:
     """Text of each value; None where there is none."""
     known = _Codes((), missing)
     plain = _plain(values).tolist()
-    return [None if known[value] == MISSING else str(value) for value in plain]
+    return [None if known.of(value) == MISSING else str(value) for value in plain]
 
 
 class _Codes(dict[Any, int]):
@@ -128,13 +131,20 @@ class _Codes(dict[Any, int]):
         self.keys_known = {key_of(value): code for code, value in enumerate(categories)}
         self.missing_keys = {key_of(code) for code in missing} | {""}
 
-    def __missing__(self, value: Any) -> int:
+    def of(self, value: Any) -> int:
+        """Code of a value."""
+        # By type too: 1 and True are one key to Python, and a row's code may not depend on which
+        # of them another row has.
+        return self[type(value), value]
+
+    def __missing__(self, typed: tuple[type, Any]) -> int:
+        value = typed[1]
         key = key_of(value)
         if key in self.keys_known:
             code = self.keys_known[key]
         else:
             code = MISSING if _is_missing(value) or key in self.missing_keys else OUTSIDE
-        self[value] = code
+        self[typed] = code
         return code
 
 
@@ -144,7 +154,7 @@ def _each(
     known = _Codes((), missing)
     numbers, strange = np.full(array.shape, np.nan), np.zeros(array.shape, dtype=bool)
     for i, value in enumerate(array.tolist()):
-        if known[value] == MISSING:
+        if known.of(value) == MISSING:
             continue
         try:
             number = read(value)

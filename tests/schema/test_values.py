@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -58,3 +59,21 @@ def test_words():
         None,
         "3",
     ]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, True, 0, False, 1.0, "1", "True", np.True_],
+        [Decimal("1.0"), 1, Decimal("0.50"), 0.5, Decimal("0.5")],
+    ],
+)
+def test_a_rows_code_depends_on_the_row_alone(values):
+    """Python takes 1 for True: the code of one must not be what another row was given."""
+    categories, missing = (0, 1, 0.5), ("True",)
+    alone = [as_codes(np.array([one], dtype=object), categories, missing)[0] for one in values]
+    for order in (values, values[::-1]):
+        together = as_codes(np.array(order, dtype=object), categories, missing)
+        assert dict(zip(map(repr, order), together, strict=True)) == dict(
+            zip(map(repr, values), alone, strict=True)
+        )
