@@ -59,6 +59,7 @@ class QuantileAttack(ShadowAttack):
         half = len(rounds) // 2
         taught = rounds[:half]
         shown = np.stack([game.confidences(played.released) for played in taught])
+        # Where units were not used: what is usual must not be learnt from members.
         numbers, units = np.nonzero(~rounds_with(game.members, taught))
         if len(units) > _MOST_PAIRS:
             kept = np.random.default_rng(seed).permutation(len(units))[:_MOST_PAIRS]
@@ -70,6 +71,7 @@ class QuantileAttack(ShadowAttack):
                 loss="quantile", quantile=level, max_iter=50, max_depth=4, random_state=0
             ).fit(features[units], shown[numbers, units])
             usual.append(regression.predict(features))
+        # Quantiles that coincide leave no unit to measure a distance in.
         width = np.maximum(usual[1] - usual[0], 1e-9 * max(float(np.ptp(shown)), 1e-9))
 
         def score(played: Round, units: Any) -> Any:

@@ -184,6 +184,7 @@ def record_report(
     shown = hidden[np.argsort(certified, kind="stable")[::-1][:lines]]
     dearest = hidden[np.argsort(influence[hidden], kind="stable")[::-1][:removed]]
     figures = dict(zip(hidden.tolist(), certified, strict=True))
+    # A union bound over all units, shown or not: the worst are picked by looking.
     each = 1 - (1 - level) / max(hidden.size, 1)
     reported = []
     for unit in [*shown.tolist(), *(u for u in dearest.tolist() if u not in shown)]:

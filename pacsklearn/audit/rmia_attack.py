@@ -55,6 +55,7 @@ class RMIAAttack(ShadowAttack):
     def learn(
         self, game: Any, rounds: Sequence[Round], seed: int
     ) -> tuple[Scorer, Sequence[Round]]:
+        # Rounds apart from those that the rule is chosen on: a row is never its own reference.
         references = rounds[: len(rounds) // 2]
         usual = np.mean([game.confidences(played.released) for played in references], axis=0)
 

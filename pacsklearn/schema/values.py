@@ -101,6 +101,7 @@ def as_days(values: Any, missing: Sequence[Any]) -> tuple[Floats, NDArray[np.boo
     """Days since 1970-01-01, as :func:`as_numbers`."""
     array = _plain(values)
     if array.dtype.kind == "M":
+        # Microseconds: nanoseconds of 64 bits end in 2262, and codebooks have dates beyond.
         since = array.astype("datetime64[us]") - np.datetime64(0, "us")
         days = since / np.timedelta64(1, "D")
         return np.where(np.isnat(array), np.nan, days), np.zeros(array.shape, dtype=bool)

@@ -60,6 +60,7 @@ class AnswerBook:
     def add(self, names: Sequence[bytes], answers: Sequence[Answer]) -> None:
         """Keep answers; one that is there already stays as it was told."""
         for name, answer in zip(names, answers, strict=True):
+            # Never another one: two answers to a query say more than the one that was charged.
             self._answers.setdefault(name, answer)
 
     def give(self, user: str, names: Sequence[bytes]) -> None:

@@ -38,6 +38,7 @@ class AuditLog:
             "object": what,
             "outcome": outcome,
         }
+        # Chained: a line that is taken out or changed shows in all that follow.
         line["hash"] = _digest("" if last is None else last.hash, line)
         self._connection.execute(sa.insert(AUDIT).values(**line))
 

@@ -142,7 +142,9 @@ class Catalog:
         classes = None if kind.classes is None else np.asarray(kind.classes).tolist()
         # Before any answer: what is told to callers must not say how much others have asked.
         guarantee = responder.guarantee_.to_dict() | {"ledger_head": ""}
+        # After the responder: whoever loads the state finds its models fitted.
         state = pickle.dumps((session.state(), estimator, options))
+        # The state goes on in another process: one of the two would be refused by the ledger.
         session.close()
         model = {
             "recipe": recipe,

@@ -51,6 +51,7 @@ class Evaluated:
         place: dict[bytes, int] = {}
         new_rows = []
         for ask, share in parts:
+            # Reversed, so that of a row that stands twice the first place is kept.
             at = {name: k for k, name in reversed(list(enumerate(share.names)))}
             new = [name for name in share.new if name not in place]
             if new:

@@ -48,6 +48,7 @@ class Slot:
             held.append(message)
 
         await self._app(scope, begun, hold)
+        # Whole slots: how much of the last one the work took shows nowhere.
         slots = max(1, math.ceil((time.monotonic() - began) / self._seconds))
         await asyncio.sleep(began + slots * self._seconds - time.monotonic())
         for message in _padded(held):
@@ -63,6 +64,7 @@ def _padded(messages: list[Message]) -> list[Message]:
     headers = [(name, value) for name, value in start["headers"] if name != b"content-length"]
     kind = dict(headers).get(b"content-type", b"")
     if b"json" in kind:
+        # The length says otherwise how many digits the answers have.
         body = body.ljust(_BLOCK * math.ceil((len(body) + 1) / _BLOCK))
     headers.append((b"content-length", str(len(body)).encode()))
     start = {**start, "headers": headers}

@@ -164,6 +164,7 @@ class Table:
             )
         if not n_rows or totals is None:
             raise TableError("The table has no rows.")
+        # Sums of several passes belong together only if all of them saw the same rows.
         if self._trace not in (None, trace):
             raise TableError(
                 "The source gives other rows in this pass than in another one, or in another "

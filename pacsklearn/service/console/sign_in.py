@@ -34,6 +34,7 @@ async def curator(request: Request) -> Caller:
 
 def check_origin(request: Request) -> None:
     """Refuse a form that another site has sent; browsers say so themselves."""
+    # A page cannot set this header, so that a form elsewhere cannot pretend to be ours.
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise Problem("forbidden", "This form was sent by another site.")
 
