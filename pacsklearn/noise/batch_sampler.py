@@ -67,6 +67,7 @@ class BatchSampler:
         self._least, self._chances = 0, np.empty(0)
         if sampling == "poisson":
             most = largest_batch(n_rows, batch_size, sampling)
+            # Sizes further off than 40 deviations have no chance that a double could hold.
             self._least = max(int(batch_size - 40 * (math.sqrt(batch_size) + 1)), 0)
             sizes = np.arange(self._least, most + 1)
             self._chances = stats.binom.cdf(sizes, n_rows, batch_size / n_rows)
@@ -87,6 +88,7 @@ class BatchSampler:
         size = self._size
         if self._sampling == "poisson":
             size = self._poisson_size()
+        # Of most rows those left out are drawn: the last ones would take ever more repetitions.
         if 2 * size <= self._n_rows:
             return self._distinct(size)
         kept = np.ones(self._n_rows, dtype=bool)
@@ -114,6 +116,7 @@ class BatchSampler:
 
     def _poisson_size(self) -> int:
         word = int.from_bytes(self._bytes(8), "little") >> 11
+        # The middle of its step: a chance of exactly 0 or 1 never comes.
         chance = (word + 0.5) * 2.0**-53
         size = self._least + int(np.searchsorted(self._chances, chance))
         return min(size, self._least + self._chances.size - 1)

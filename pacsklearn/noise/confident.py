@@ -97,6 +97,7 @@ def confident_law(
     certified = upper_mean_bound(distances, 0.0, span.q_max, gamma)
     # Half a step of rounding in the reference's norm; the same for every scale of the noise.
     rounding = math.sqrt(float(np.sum(shape / reference)) / 8.0) / LATTICE_SCALE
+    # Room for rounding: the bound is evaluated anew for the noise that comes out.
     left = target.budget * (1 - 1e-11) - mean_distance_bound(shape, reference, 0.0)
     if not left > 4 * rounding**2:
         raise ValueError(

@@ -44,6 +44,7 @@ class SecureSampler(Sampler):
 
     def index(self, weights: NDArray[np.float64]) -> int:
         self._home.check()
+        # In whole numbers: partial sums of doubles would round some candidates' chances away.
         shares = [Fraction(float(weight)) for weight in weights]
         common = max(share.denominator for share in shares)
         whole = [int(share * common) for share in shares]
