@@ -99,6 +99,7 @@ class SharedAccount(BookedLedger):
 
     def _holds(self, position: Position) -> bool:
         def holds(book: Book) -> bool:
+            # Before the first row the chain's end is the founding itself.
             if position.sequence == 0:
                 return self._store.founding.hash == position.hash
             row = next(book.entries(after=position.sequence - 1), None)

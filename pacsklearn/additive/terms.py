@@ -123,6 +123,7 @@ def _codes(column: Column, n_bins: int, values: Any) -> Codes:
     count = _n_values(column, n_bins)
     if column.kind not in ("number", "date"):
         codes = as_codes(values, column.categories, column.missing)
+        # One level for both: which of them a cell is would need a level of its own, and noise.
         return np.where(codes < 0, count, codes)
     read = as_days if column.kind == "date" else as_numbers
     numbers, _ = read(values, column.missing)

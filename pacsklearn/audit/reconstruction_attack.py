@@ -57,6 +57,7 @@ class ReconstructionAttack(Attack):
             )
         members = game.members.astype(np.float64)
         common = members @ members.T
+        # The smallest subset: no guess can have more units right than it holds.
         size = int(members.sum(axis=1).min())
         if self.k is None:
             pairs = common[~np.eye(len(common), dtype=bool)]

@@ -91,6 +91,7 @@ def _densities(shown: Floats, inside: NDArray[np.bool_], prior: float) -> list[S
     if min(side.size for side in sides) < 2 or not 0 < prior < 1:
         return []
     means, spreads = [side.mean() for side in sides], [side.std(ddof=1) for side in sides]
+    # A single point has no density to compare.
     if min(spreads) <= 0:
         return []
 

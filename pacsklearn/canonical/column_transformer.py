@@ -81,6 +81,7 @@ class ColumnTransformerCanonicalizer(SideBySide):
             remainder=stand_in("remainder", remainder),
         )
         set_output_config(template, "default")
+        # On rows of zeros, with parts that learn nothing: scikit-learn does its own bookkeeping.
         template.fit(zero_rows(layout))
         if container is None:
             del template._sklearn_output_config

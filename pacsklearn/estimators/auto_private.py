@@ -131,6 +131,7 @@ class _AutoPrivate(BaseEstimator):
             leaderboard, best = stop.choice.leaderboard, None
             leaderboard = (ExpectedScore("a constant", (stop.constant,)), *leaderboard)
         for name in ("classes_", "feature_names_in_"):
+            # The fit before may have had them where this one has none.
             self.__dict__.pop(name, None)
         self.released_estimator_, self.guarantee_ = released, guarantee
         self.best_estimator_ = None if best is None else clone(best)

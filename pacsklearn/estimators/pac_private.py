@@ -313,7 +313,6 @@ SubsetFitError, NonDeterministicError
                     route, session = route_of(self, rows), opened_session(self, rows, budget)
                     learned = {**rows.features, "_subset_seed": rows.seed}
                     learned |= route(self, session, rows)
-        # Last: until here the estimator is what the fit before made of it.
         self._learn(learned)
         self.fit_report_ = report
         if self.verbose > 1:

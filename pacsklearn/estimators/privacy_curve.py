@@ -188,6 +188,7 @@ def privacy_utility_curve(
         is_silent=False,
     )
     vector, layout = chosen.encode(everything, own)
+    # Through the same form: what the form itself loses is not a price of privacy.
     on_all_rows = chosen.decode(vector, layout, clone(outputs.template))
     prior, _ = membership_prior(space)
     points = []

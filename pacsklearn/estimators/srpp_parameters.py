@@ -132,6 +132,7 @@ def secret_column(
                 "classifiers have a default, how frequent their labels are."
             )
         return None
+    # The very object, though checks have made another one of y.
     if secret is given:
         return SecretColumn(np.asarray(y), "y")
     if isinstance(secret, str):

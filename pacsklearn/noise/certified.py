@@ -149,6 +149,7 @@ def certified_law(
             )
         # What is above the floor falls with a power of the noise, which is made good at once.
         floor = certificate.floor
+        # Just above the cap the next attempt must still move, and from far off not overshoot.
         excess = min(max((value - floor) / (cap - floor), 1.002), 4.0)
         factor *= excess**certificate.order * 1.005**attempt
     return None

@@ -23,6 +23,7 @@ def affine_graph(model: Any) -> Any:
     Of the origin it gives the vector, and of each unit vector a row of the matrix more.
     """
     width = model.n_features_in_
+    # The images of zero and of the unit vectors say all about an affine map.
     start, *moved = np.asarray(_plain(model, np.vstack([np.zeros(width), np.eye(width)])))
     graph = OnnxGraph()
     rows = graph.input("X", DOUBLE, width)
@@ -97,6 +98,7 @@ def power_graph(model: Any) -> Any:
 def _risen(graph: OnnxGraph, value: str, powers: Any) -> str:
     """(value ** power - 1) / power, and the logarithm where the power is 0."""
     is_log = np.abs(powers) < np.finfo(np.float64).eps
+    # Both branches are computed: the one that is not taken must not divide by zero.
     safe = np.where(is_log, 1.0, powers)
     raised = graph.node("Sub", graph.node("Pow", value, safe), np.float64(1))
     return graph.node("Where", is_log, graph.node("Log", value), graph.node("Div", raised, safe))

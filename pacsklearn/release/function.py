@@ -108,6 +108,7 @@ def release_value(
 ) -> Release:
     """One step of a session; the arguments are those of ``PrivacySession.release_function``."""
     target = procedure.check(budget)
+    # Before any metric is read: padding has a cost of its own, and takes none.
     one_sided = isinstance(noise, OneSidedBackend) or (
         isinstance(noise, str) and noise == ONE_SIDED
     )

@@ -98,6 +98,7 @@ class GroupScenario(Scenario):
         for i, _ in enumerate(groups):
             rows = np.flatnonzero(codes == i)
             for j, size in enumerate(sizes):
+                # A stream for each: one more size leaves the data sets of the others as they are.
                 generator = np.random.default_rng([self.seed, i, j])
                 start = len(worlds)
                 if self.n_draws == 1 and size == 1:

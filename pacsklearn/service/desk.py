@@ -69,6 +69,7 @@ class Desk:
             rows = 0
             while together[-1] is not None and len(together) < _MOST_TOGETHER:
                 rows += together[-1][0].n_rows
+                # Nobody is waited for: those who are there share a commit.
                 if rows >= _MOST_ROWS or self._waiting.empty():
                     break
                 together.append(self._waiting.get())

@@ -41,6 +41,7 @@ class RateLimit:
         most = self.per_minute if per_minute is None else per_minute
         with self._lock:
             now = self._clock()
+            # Taken out and put back: the dictionary's first is who asked longest ago.
             left, last = self._left.pop(caller, (most, now))
             left = min(most, left + (now - last) * most / 60)
             allowed = left >= 1

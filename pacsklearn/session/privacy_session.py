@@ -188,6 +188,7 @@ class PrivacySession(SessionReleases, StoredSession):
             drawn,
             fitting=FitOptions({}, n_jobs, verbose, fast_fit),
             criterion=capped,
+            # Seals what is stored: without it nobody can write an answer, or find a row's own.
             answers_key=os.urandom(32) if store == "ledger" else None,
         )
         if self._answer_table is not None:

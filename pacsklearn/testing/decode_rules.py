@@ -100,8 +100,10 @@ def check_everything_released_is_noised(
     """What is decoded is a function of the noisy vector, and holds no row."""
     (vector, layout), (_, other_layout) = encodings[0], encodings[1]
     spread = np.ptp(np.stack([encoding.vector for encoding in encodings]), axis=0)
+    # Off every candidate: what decode takes from elsewhere than the vector shows there.
     noisy = vector + generator.normal(size=vector.shape) * (0.1 * spread + 1e-3 * np.abs(vector))
     released = []
+    # Another subset, its own layout, and the two mixed: the vector alone may decide.
     for index, public in ((0, layout), (1, other_layout), (1, layout)):
         worker = fresh_copy(canonicalizer)
         worker.encode(candidates.estimators[index], candidates.subset(index))
@@ -124,6 +126,7 @@ def check_everything_released_is_noised(
             "noisy vector.",
             "take every number that depends on the rows from the vector.",
         )
+    # What the unfitted estimator holds is public, also where it looks like a row.
     public_bytes = pickle.dumps(candidates.unfitted)
     for name, thing in (("decoded estimator", released[0]), ("canonicalizer", canonicalizer)):
         require(

@@ -79,6 +79,7 @@ def encode_all(canonicalizer: Canonicalizer, candidates: FittedCandidates) -> li
     encodings = []
     for index, estimator in enumerate(candidates.estimators):
         before = {name: fingerprint(value) for name, value in vars(estimator).items()}
+        # A copy for each: what one subset leaves behind must not reach the next.
         encoding = fresh_copy(canonicalizer).encode(estimator, candidates.subset(index))
         after = {name: fingerprint(value) for name, value in vars(estimator).items()}
         changed = sorted(
@@ -171,6 +172,7 @@ def check_subset_only(
         "fix every source of randomness of the estimator by public parameters.",
     )
     seasoned = fresh_copy(canonicalizer)
+    # Both orders: what a canonicalizer keeps of the subsets before shows in one of them.
     for order in (range(candidates.n_subsets), reversed(range(candidates.n_subsets))):
         for index in order:
             again = seasoned.encode(candidates.estimators[index], candidates.subset(index))

@@ -159,6 +159,7 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
         if decisions.ndim == 1:
             return np.column_stack([1 - likely, likely])
         total = likely.sum(axis=1, keepdims=True)
+        # All shares may underflow: nothing is known then.
         even = np.full_like(likely, 1 / likely.shape[1])
         return np.divide(likely, total, out=even, where=total > 0)
 
