@@ -219,7 +219,7 @@ class PlannedFit(PrivateEstimator):
             ),
             report,
             title=f"student of {title}",
-            budget=float(self.budget),
+            target=Target(float(self.budget), as_criterion(self.criterion, rows.candidates.space)),
             scoring=scoring,
             n_releases=n_releases,
         )

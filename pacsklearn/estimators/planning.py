@@ -104,7 +104,7 @@ def plan_parameters(
             f"{type(outputs.canonicalizer).__name__} turns the fitted model into numbers, which "
             "are noised once and can be published"
         ),
-        promise=_promise(law, space),
+        promise=promise_of(law, space),
         public=(
             *public_facts(outputs.layout),
             *(
@@ -361,7 +361,7 @@ def _advice_on_parameters(
         )
 
 
-def _promise(law: NoiseLaw, space: Any) -> str:
+def promise_of(law: NoiseLaw, space: Any) -> str:
     if law.information is None:
         return promise_of_nats(law.bound, space)
     return (

@@ -83,6 +83,8 @@ def check_student(model: Any) -> None:
                 "max_answers and query_budget must be left out with release='student': the "
                 "budget is shared among the queries that candidates disagree on."
             )
+        if model.criterion is not None:
+            _check_capped_student(model)
         return
     names = ["student", "queries"]
     if not is_regressor(model.estimator):  # scikit-learn's checks set alpha on any regressor
@@ -92,4 +94,18 @@ def check_student(model: Any) -> None:
         raise ValueError(
             f"{given[0]} is for release='student', got release={model.release!r}; leave it out, "
             "or ask for a student."
+        )
+
+
+def _check_capped_student(model: Any) -> None:
+    """Refuse what one release of all labels has no place for."""
+    wrong = {
+        "alpha": model.alpha is not None,
+        "queries with private marginals": getattr(model.queries, "is_private", False),
+        "a regressor": is_regressor(model.estimator),
+    }
+    for name in filter(wrong.get, wrong):
+        raise ValueError(
+            f"criterion must be None with release='student' and {name}: under a cap all labels are "
+            "released at once, and nothing else. State a budget in nats."
         )

@@ -26,11 +26,13 @@ from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import AnswerKind
-from pacsklearn.responses.responder import Responder
+from pacsklearn.responses.joint_labels import JointLabels
+from pacsklearn.responses.responder import Answers, Responder
 
 __all__ = [
     "HeldOut",
     "SimulatedAnswers",
+    "SimulatedJointLabels",
     "SimulatedReleases",
     "Simulation",
     "as_number",
@@ -187,9 +189,44 @@ class SimulatedAnswers(Simulation):
 
     @property
     def n_contested(self) -> int:
-        """Queries on which candidates disagree."""
+        """Queries on which candidates that are possible disagree."""
         log_belief = np.log(self.space.weights / self.space.weights.sum())
         return int(self._kind.contested(self._predictions, log_belief).sum())
+
+
+@final
+class SimulatedJointLabels(Simulation):
+    """Simulated releases of the labels of all queries at once; a student may learn from them.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What answers, for errors.
+    joint : JointLabels
+    score : callable
+        ``score(answers, index)`` of all labels of candidate ``index``.
+    space : SecretSpace
+    n_releases, seed, is_silent
+        As for :class:`Simulation`.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        joint: JointLabels,
+        score: Callable[[Any, int], float],
+        space: SecretSpace,
+        **how: Any,
+    ) -> None:
+        super().__init__(estimator, space, **how)
+        self._joint, self._score = joint, score
+
+    def at(self, law: NoiseLaw) -> Floats:
+        def release(index: int, sampler: SeededSampler) -> float:
+            labels = self._joint.labels(law.decode(observe(law, index, sampler)))
+            return self._score(Answers(labels, np.full(labels.shape, np.nan)), index)
+
+        return self._scored(release)
 
 
 def outside_rows(candidates: Candidates, seed: int, most: int = _MOST_ROWS) -> HeldOut:

@@ -13,11 +13,13 @@ from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.estimators.blended_rows import FEW_ROWS, with_blended
 from pacsklearn.estimators.student_choice import best_student, listed_students
-from pacsklearn.estimators.teaching import taught
-from pacsklearn.responses.responder import Responder
+from pacsklearn.estimators.teaching import learned, taught, with_columns
+from pacsklearn.responses.answer_kind import LabelKind
+from pacsklearn.responses.responder import Answers, Responder
 from pacsklearn.schema.queries import SchemaQueries
 from pacsklearn.schema.schema import Schema
 from pacsklearn.schema.tables import as_pandas
+from pacsklearn.schema.values import column_names
 from pacsklearn.session.privacy_session import PrivacySession
 
 __all__ = [
@@ -147,7 +149,8 @@ def release_student(
     """Have a teacher answer queries privately, and fit a student on the answers.
 
     Which queries the candidates disagree on is no secret, so each of those gets its share of all
-    that is left of the budget, and nothing is kept for the others, which cost nothing.
+    that is left of the budget, and nothing is kept for the others, which cost nothing. Under a
+    criterion all labels are one release.
 
     Parameters
     ----------
@@ -172,7 +175,7 @@ def release_student(
         about.append(("marginals", "; ".join([words, *part])))
         return release.value
 
-    rows = lesson.queries.rows(like, marginals)
+    rows = with_columns(column_names(like), lesson.queries.rows(like, marginals))
     n_rows = int(rows.shape[0])
 
     def responder(max_answers: int) -> Responder:
@@ -184,11 +187,18 @@ def release_student(
             fit_params=fit_params,
         )
 
-    # A preview is computed without the secret, so the price a query may depend on it.
-    contested = responder(n_rows).preview(rows).n_contested
-    answering = responder(max(contested, 1))
-    model, _ = taught(lesson.choose, rows, answering, lesson.alpha)
-    promised = answering.guarantee_
+    if session.ledger.unit != "nats":
+        release, contested = session.respond_together(teacher, rows, fit_params=fit_params)
+        labels = Answers(release.value, np.full(n_rows, np.nan))
+        model, _ = learned(lesson.choose, rows, labels, LabelKind(np.unique(labels.values)), None)
+        assert isinstance(release.guarantee, Guarantee)
+        promised = release.guarantee
+    else:
+        # A preview is computed without the secret, so the price a query may depend on it.
+        contested = responder(n_rows).preview(rows).n_contested
+        answering = responder(max(contested, 1))
+        model, _ = taught(lesson.choose, rows, answering, lesson.alpha)
+        promised = answering.guarantee_
     guarantee = replace(
         promised,
         released=(f"{type(model).__name__}, fitted on private answers of a teacher",),

@@ -20,16 +20,24 @@ from pacsklearn.estimators.planning import (
     SEED,
     advice_on_answers,
     constant_score,
+    promise_of,
     promise_of_nats,
 )
 from pacsklearn.estimators.released_scoring import scoring_name
-from pacsklearn.estimators.simulated_releases import SimulatedAnswers, as_number, outside_rows
+from pacsklearn.estimators.simulated_releases import (
+    SimulatedAnswers,
+    SimulatedJointLabels,
+    Simulation,
+    as_number,
+    outside_rows,
+)
 from pacsklearn.estimators.student import Lesson
 from pacsklearn.estimators.teaching import learned
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.function import FunctionPlan
 from pacsklearn.release.secret import opening_belief
-from pacsklearn.responses.answer_kind import AnswerKind
+from pacsklearn.responses.answer_kind import AnswerKind, LabelKind
+from pacsklearn.responses.joint_labels import JointLabels
 from pacsklearn.responses.responder import Answers
 from pacsklearn.schema.queries import SchemaQueries
 
@@ -45,7 +53,7 @@ def plan_student(
     report: FitReport,
     *,
     title: str,
-    budget: float,
+    target: Target,
     scoring: Any,
     n_releases: int,
 ) -> FitPlan:
@@ -59,20 +67,20 @@ def plan_student(
     kind : AnswerKind
     report : FitReport
     title : str
-    budget : float
+    target : Target
     scoring : None, str or callable
     n_releases : int
         At most eight are simulated: each fits a student.
     """
     queries, chosen = lesson.queries, lesson.student
     student = lesson.teacher if chosen is None else chosen
-    space, shares = candidates.space, 0.0
+    space, shares, budget = candidates.space, 0.0, target.budget
 
     def marginals(source: SchemaQueries) -> Any:
         nonlocal shares
         shares = source.share
-        target = Target(shares * budget)
-        plan = FunctionPlan.of(source.measured, space, candidates.X, candidates.y, target)
+        part = Target(shares * budget)
+        plan = FunctionPlan.of(source.measured, space, candidates.X, candidates.y, part)
         law = plan.calibrate(opening_belief(space.weights))
         sampler = SeededSampler(np.random.default_rng([SEED, 4]))
         return plan.value(law.decode(observe(law, sampler.index(space.weights), sampler)))
@@ -97,28 +105,34 @@ def plan_student(
         fitted, _ = learned(choose, rows, answers, kind, lesson.alpha)
         return as_number(scorer(fitted, *held_out(index)))
 
-    simulated = SimulatedAnswers(
-        candidates.estimator,
-        unwrap(attempt(ask), 0, candidates.estimator),
-        kind,
-        score,
-        space,
-        n_releases=min(n_releases, _MOST_STUDENTS),
-        seed=SEED,
-    )
-    contested = max(simulated.n_contested, 1)
-    scores = simulated.at((1 - shares) * budget / contested)
-    at_null = simulated.at(NULL_BUDGET / contested)
+    predictions = unwrap(attempt(ask), 0, candidates.estimator)
+    how = {"n_releases": min(n_releases, _MOST_STUDENTS), "seed": SEED}
+    simulated: Simulation
+    if target.criterion is None:
+        answering = SimulatedAnswers(candidates.estimator, predictions, kind, score, space, **how)
+        simulated, n_contested = answering, answering.n_contested
+        laws: list[Any] = [
+            nats / max(n_contested, 1) for nats in ((1 - shares) * budget, NULL_BUDGET)
+        ]
+        promise = promise_of_nats(budget, space)
+    else:
+        assert isinstance(kind, LabelKind)
+        joint = JointLabels.of(kind, predictions)
+        simulated = SimulatedJointLabels(candidates.estimator, joint, score, space, **how)
+        n_contested, belief = joint.n_contested, opening_belief(space.weights)
+        laws = [joint.plan(each).calibrate(belief) for each in (target, Target(NULL_BUDGET))]
+        promise = promise_of(laws[0], space)
+    scores, at_null = (simulated.at(law) for law in laws)
     n_rows = int(rows.shape[0])
     return FitPlan(
         estimator=title,
         route="student",
         why=f"a teacher answers privately, and a student of the answers is published; queries are "
         f"{queries.words}",
-        promise=promise_of_nats(budget, space),
+        promise=promise,
         public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
         n_numbers=n_rows,
-        n_noised=simulated.n_contested,
+        n_noised=n_contested,
         signal=math.nan,
         noise=math.nan,
         scoring=scoring_name(scoring, student),
@@ -127,5 +141,5 @@ def plan_student(
         constant=constant_score(student, scorer, held_out, simulated.candidates),
         at_null_budget=ExpectedScore(title, tuple(at_null.tolist())),
         seconds=sum(report.wall.values()),
-        advice=tuple(advice_on_answers(simulated.n_contested / n_rows, kind)),
+        advice=tuple(advice_on_answers(n_contested / n_rows, kind)),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Answers, Responder
 
-__all__ = ["Choose", "learned", "taught"]
+__all__ = ["Choose", "learned", "taught", "with_columns"]
 
 
 Choose = Callable[[Any, NDArray[Any]], Any]
@@ -28,7 +28,7 @@ def taught(choose: Choose, rows: Any, responder: Responder, alpha: float | None)
     ------
     BudgetExhaustedError, ValueError
     """
-    rows = _with_columns(responder.feature_names, rows)
+    rows = with_columns(responder.feature_names, rows)
     return learned(choose, rows, responder.answer(rows), responder.kind, alpha)
 
 
@@ -58,7 +58,7 @@ def learned(
     return clone(choose(rows, labels)).fit(rows, labels), int(kept.size)
 
 
-def _with_columns(names: tuple[str, ...] | None, X_public: Any) -> Any:
+def with_columns(names: Sequence[str] | None, X_public: Any) -> Any:
     """Public rows with the private ones' columns, in their order; refused where one is missing."""
     if names is None or not hasattr(X_public, "columns"):
         return X_public

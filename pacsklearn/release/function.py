@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self, final
 
 from pacsklearn._sklearn_compat import safe_indexing
@@ -26,7 +27,7 @@ from pacsklearn.plugin.catalogue import unregistered_provenance
 from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
 from pacsklearn.tables.hashed_space import listed_space
 
-__all__ = ["FunctionPlan", "candidate_values", "release_value"]
+__all__ = ["FunctionPlan", "candidate_values", "release_value", "take_function"]
 
 
 def candidate_values(
@@ -69,11 +70,23 @@ class FunctionPlan:
         metric: Any = None,
     ) -> Self:
         """Evaluate the function on every candidate, once the plugins are known to be there."""
+        values = partial(candidate_values, function, space, X, y)
+        return cls.over(values, function_name(function), target, noise, metric)
+
+    @classmethod
+    def over(
+        cls,
+        evaluated: Callable[[], FunctionValues],
+        name: str,
+        target: Target,
+        noise: Any = "auto",
+        metric: Any = None,
+    ) -> Self:
+        """Release of values that were or will be computed, called ``name``."""
         plugins, noise = registry(), chosen_backend(noise, target.criterion)
         backend, cost = plugins.noise_backend(noise), as_metric(metric)
         provenance = (plugins.provenance("noise_backend", noise),)
-        values = candidate_values(function, space, X, y)
-        return cls(values, backend, cost, target, provenance, function_name(function))
+        return cls(evaluated(), backend, cost, target, provenance, name)
 
     def calibrate(self, belief: Floats) -> NoiseLaw:
         """Law under a belief."""
@@ -119,6 +132,13 @@ def release_value(
     if one_sided:
         return _padded(procedure, function, X, y, target, certify=certify)
     plan = FunctionPlan.of(function, listed_space(procedure.space), X, y, target, noise, metric)
+    return take_function(procedure, plan, certify=certify)
+
+
+def take_function(
+    procedure: ReleaseProcedure, plan: FunctionPlan, *, certify: bool = True
+) -> Release:
+    """Charge and release what was planned."""
     procedure.warn_of_few(plan.n_outputs)
     law, event, observed = procedure.take(
         plan.calibrate,
@@ -133,7 +153,7 @@ def release_value(
         certify=certify,
     )
     guarantee = procedure.guarantee_of(
-        target.budget,
+        plan.target.budget,
         law,
         noiseless=law.is_noiseless,
         released=plan.released,

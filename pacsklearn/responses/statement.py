@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pacsklearn.core.guarantee import Guarantee
 
-__all__ = ["responses_guarantee"]
+__all__ = ["of_agreed_answers", "responses_guarantee"]
 
 _HEADLINE = (
     "what all candidates agree on is a function of the whole table and is in it without noise, "
@@ -22,17 +22,24 @@ _AGREED_ANSWERS = (
 )
 
 
-def responses_guarantee(
-    guarantee: Guarantee, answers: str, n_answered: int, n_contested: int, step_budget: float
-) -> Guarantee:
-    """Guarantee of a session with what one of its responders has answered."""
-    worst = n_answered * step_budget
+def of_agreed_answers(guarantee: Guarantee, answers: str) -> Guarantee:
+    """Guarantee that says first what is in answers without noise."""
     return replace(
         guarantee,
         headline=_HEADLINE,
         released=(f"answers ({answers})",),
         public=(*guarantee.public, "which queries all candidates agree on"),
         not_covered=(*guarantee.not_covered, _AGREED_ANSWERS),
+    )
+
+
+def responses_guarantee(
+    guarantee: Guarantee, answers: str, n_answered: int, n_contested: int, step_budget: float
+) -> Guarantee:
+    """Guarantee of a session with what one of its responders has answered."""
+    worst = n_answered * step_budget
+    return replace(
+        of_agreed_answers(guarantee, answers),
         details=(
             ("answers given", f"{n_answered:,}, {n_contested:,} of them charged"),
             ("step budget", f"{step_budget:.6g} nats a charged answer"),

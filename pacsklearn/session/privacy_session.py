@@ -13,8 +13,10 @@ from pacsklearn.candidates.candidates import FitOptions
 from pacsklearn.candidates.design import Design
 from pacsklearn.candidates.design import subset_seed as seed_of
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
+from pacsklearn.candidates.models import candidate_models
 from pacsklearn.core.candidate_space import CandidateSpace, candidate_space
 from pacsklearn.core.ledger import Ledger, MemoryLedger
+from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets, sampled_subsets
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_seed import SubsetSeed
@@ -22,7 +24,8 @@ from pacsklearn.exceptions import TableError
 from pacsklearn.release.account import Account, open_shared
 from pacsklearn.release.secret import Secret, sampler_for
 from pacsklearn.release.session_criterion import as_criterion, check_cap, ledger_unit
-from pacsklearn.responses.answer_kind import answer_kind
+from pacsklearn.responses.answer_kind import LabelKind, answer_kind
+from pacsklearn.responses.joint_labels import answer_together
 from pacsklearn.responses.responder import Responder
 from pacsklearn.session.session_releases import SessionReleases
 from pacsklearn.session.stored_session import StoredSession
@@ -287,7 +290,8 @@ class PrivacySession(SessionReleases, StoredSession):
         if self._procedure.criterion is not None:
             raise ValueError(
                 "criterion must be None for private responses: every answer is a release, and "
-                "caps on the adversary's success do not add up over them."
+                "caps on the adversary's success do not add up over them. Ask for all labels at "
+                "once: respond_together."
             )
         candidates = self._candidates(estimator, fit_params)
         return self._responders.find(
@@ -305,6 +309,39 @@ class PrivacySession(SessionReleases, StoredSession):
         ndarray of shape (n,) or (n, width)
         """
         return self.responder(estimator, **responder_params).predict(X)
+
+    def respond_together(
+        self, estimator: Any, X: Any, *, fit_params: Mapping[str, Any] | None = None
+    ) -> tuple[Release, int]:
+        """Private labels of all rows of ``X`` at once, for all that remains of the budget.
+
+        One release, so that a session with a criterion can make it; of nothing that is asked later.
+
+        Parameters
+        ----------
+        estimator : classifier
+        X : array-like of shape (n, n_features)
+        fit_params : mapping, optional
+
+        Returns
+        -------
+        Release
+            Its ``value`` has the labels, shape (n,).
+        int
+            Rows on which the candidates disagree; the others have their label without noise,
+            which is a function of the whole table.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            Before anything is fitted.
+        """
+        self._row_space()
+        target = self._procedure.check(None)
+        candidates = self._candidates(estimator, fit_params)
+        kind = answer_kind(estimator, candidates.y, "labels", None)
+        assert isinstance(kind, LabelKind)
+        return answer_together(self._procedure, candidate_models(candidates), kind, X, target)
 
 
 def _given(space: Any, kind: type[Space]) -> Space | None:

@@ -20,6 +20,7 @@ from pacsklearn.estimators.student import StudentQueries
 from pacsklearn.exceptions import BudgetExhaustedError
 
 STUDENT = LogisticRegression()
+CAPPED = {"criterion": "membership", "budget": 0.7}
 SCHEMA = Schema(Column(f"x{i}", low=-3, high=3) for i in range(30))
 
 
@@ -131,6 +132,25 @@ def test_private_marginals_are_charged_and_stated(halves: Any) -> None:
     assert "released privately" in dict(model.guarantee_.details)["queries"]
 
 
+def test_a_student_under_a_cap_learns_labels_of_one_release(halves: Any) -> None:
+    model = private(halves[2], **CAPPED).fit(*halves[:2])
+    assert model.score(*halves[2:]) > 0.9
+    promised = model.guarantee_
+    assert promised.criterion == "membership"
+    assert 0.5 < promised.spent <= 0.7
+    assert "function of the whole table" in promised.headline
+    assert promised.released[0].startswith("LogisticRegression, fitted on private answers")
+    assert dict(promised.details)["queries"].startswith("1,000, 284 public rows and others")
+    plan = private(halves[2], **CAPPED).plan(*halves[:2], n_releases=2)
+    assert plan.expected.mean > 0.9
+    assert plan.at_null_budget.mean > 0.9
+    assert "at the capped criterion" in plan.promise
+    with pytest.raises(ValueError, match="and a regressor"):
+        PACPrivate(SVR(), release="student", queries=SCHEMA, value_range=(0, 1), **CAPPED).fit(
+            *halves[:2]
+        )
+
+
 def test_a_student_of_few_rows_is_no_constant(halves: Any) -> None:
     teacher = HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=40)
     few = halves[2][:38]
@@ -167,8 +187,10 @@ def test_too_little_left_is_refused_before_anything_is_fitted(halves: Any) -> No
         ({"alpha": 0.1}, "alpha is for release='student'"),
         ({"release": "student", "queries": SCHEMA, "max_answers": 5}, "must be left out"),
         ({"release": "student", "queries": SCHEMA, "answers": "probabilities"}, "learns labels"),
-        ({"release": "student", "queries": SCHEMA, "criterion": "membership", "budget": 0.6},
-         "criterion must be None"),
+        ({"release": "student", "queries": SCHEMA, "alpha": 0.1, **CAPPED},
+         "criterion must be None with release='student' and alpha"),
+        ({"release": "student", "queries": SchemaQueries(SCHEMA, "private"), **CAPPED},
+         "criterion must be None with release='student' and queries with private marginals"),
     ],
 )  # fmt: skip
 def test_what_students_refuse(params: Any, match: str, halves: Any) -> None:
