@@ -26,7 +26,7 @@ def test_a_sound_release_passes_and_a_planted_leak_is_caught(attack):
     verdicts = []
     for noise in ("auto", TooQuiet()):
         model = PACPrivate(RidgeClassifier(), budget=1 / 16, noise=noise, n_subsets=16).fit(X, y)
-        audit = run_audit(model, X, y, attacks=[attack], n_trials=200)
+        audit = run_audit(model, X, y, attacks=[attack], n_trials=100)
         verdicts.append(audit.passed)
     assert verdicts == [True, False]
 

@@ -15,7 +15,7 @@ from pacsklearn.testing.example_games import example_games
 
 @pytest.mark.parametrize("k", [0, 1, 2])
 def test_it_keeps_the_contract_of_an_attack(k: int) -> None:
-    check_attack(KnownRowsAttack(k), n_trials=300)
+    check_attack(KnownRowsAttack(k), n_trials=150)
 
 
 def test_knowing_nobody_is_the_optimal_attack() -> None:

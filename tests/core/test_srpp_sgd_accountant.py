@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.srpp_sgd_accountant import ACCOUNTINGS, SRPPSGDAccountant
 from pacsklearn.information.discrepancy import SAMPLINGS
+from pacsklearn.information.renyi_conversion import gaussian_epsilon
 from pacsklearn.information.step_divergence import secret_batch_divergence
 
 CAP = DiscrepancyCap.differing(50_000, 20, 512)
@@ -84,6 +86,26 @@ def test_by_hand():
     value, _ = integrate.quad(moment, shift / 2, 30, limit=400)
     price = accountant("secret-batches", cap).cost(5.0)
     assert price == pytest.approx(math.log1p(value) / 15, rel=1e-6)
+
+
+@pytest.mark.parametrize("noise", [5, 40, 3000])
+def test_prices_are_rounded_outward(noise):
+    """One row in the place of another in every batch, in exact arithmetic."""
+    cap = DiscrepancyCap.differing(100, 1, 10)
+    step = 8 * (Fraction(2, noise) + Fraction(10, LATTICE_SCALE)) ** 2
+    for accounting, exact in (("worst-case", step), ("subsampling-aware", step / 10)):
+        found = accountant(accounting, cap)
+        for cost, true in (
+            (found.cost(float(noise)), exact),
+            (found.information(float(noise), 7), exact / 16 * 7),
+            (found.costs(float(noise), 7, 1e-5).full, exact * 7),
+        ):
+            assert true < Fraction(cost) < true * (1 + Fraction(1, 10**6))
+    worst = accountant("worst-case", cap)
+    assert worst.release_cost(float(noise)) == worst.cost(float(noise))
+    epsilon = worst.costs(float(noise), 7, 1e-5).full_epsilon
+    rate = float(step / 16 * 7)
+    assert gaussian_epsilon(rate, 1e-5) * (1 + 5e-10) < epsilon
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -51,6 +52,21 @@ def test_every_batch_of_a_small_table(n, d, b, sampling):
     np.testing.assert_allclose(
         counts.discrepancy_law(n, d, b, sampling)[: law.size], law, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize(("n", "b"), [(50, 12), (1000, 10), (7, 7)])
+def test_squares_of_independent_rows_in_exact_arithmetic(n, b, sampling):
+    """Variance and square of the mean of a binomial count; drawn twice, a row counts twice."""
+    for variation in (0.0, 1e-9, 0.2, 0.7, 1.0):
+        tau, trials = Fraction(variation), b
+        if sampling == "poisson":
+            tau, trials = tau * b / n, n
+        exact = trials * tau * (1 - tau) + (trials * tau) ** 2
+        if sampling == "with-replacement":
+            exact += Fraction(b * (b - 1), n) * tau * (1 - tau)
+        found = Fraction(counts.variation_second_moment(variation, n, b, sampling))
+        assert exact * (1 + Fraction(5, 10**12)) <= found <= exact * (1 + Fraction(2, 10**11))
 
 
 @pytest.mark.statistical

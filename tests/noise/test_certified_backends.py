@@ -250,6 +250,13 @@ def test_the_published_algorithm_says_less_than_leaks(means: Support) -> None:
     assert found.nats > 0.11
 
 
+def test_a_decoder_that_learns_nothing_believes_in_no_information(means: Support) -> None:
+    """Its cross-entropy stays the entropy of the secret."""
+    backend = StackelbergBackend(n_iterations=3, learning_rate=1e-12)
+    law = backend.calibrate(means, Target(0.1), IdentityMetric())
+    assert law.bound == pytest.approx(0, abs=1e-9)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
