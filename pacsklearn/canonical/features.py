@@ -70,14 +70,14 @@ def second_moment(X: Any) -> Metric:
     n, p = rows.shape
     if p >= _MOST_FEATURES:
         return DiagonalMetric(np.append(_size(rows) ** 2, 1.0))
-    # In units of each feature's own size, so that metres do not hide nanometres.
-    size = _size(rows)
-    inverse = 1 / np.where(size > 0, size, 1.0)
-    rows = rows.multiply(inverse).tocsr() if sparse.issparse(rows) else rows * inverse
-    moment = np.empty((p + 1, p + 1))
     product = rows.T @ rows
-    moment[:p, :p] = (product.toarray() if sparse.issparse(product) else product) / n
-    moment[:p, p] = moment[p, :p] = _mean(rows)
+    product = (product.toarray() if sparse.issparse(product) else product) / n
+    # In units of each feature's own size, so that metres do not hide nanometres.
+    size = np.sqrt(np.diagonal(product))
+    inverse = 1 / np.where(size > 0, size, 1.0)
+    moment = np.empty((p + 1, p + 1))
+    moment[:p, :p] = product * inverse[:, None] * inverse
+    moment[:p, p] = moment[p, :p] = _mean(rows) * inverse
     moment[p, p] = 1.0
     return MatrixMetric(moment, np.append(size, 1.0))
 

@@ -77,7 +77,7 @@ def solved_ridge(products: Floats, towards: Floats, alpha: float, loss: float) -
         How many times rounding errors grew already.
     """
     matrix = products.copy()
-    matrix[np.diag_indices(len(matrix))] += alpha
+    matrix.flat[:: len(matrix) + 1] += alpha
     factored = well_conditioned(matrix, loss)
     if factored is None:
         return None

@@ -171,7 +171,7 @@ def well_conditioned(matrix: Floats, loss: float) -> tuple[Floats, Floats] | Non
     """
     units = np.sqrt(np.maximum(np.diag(matrix), 0.0))
     units[units == 0] = 1.0
-    scaled = matrix / np.outer(units, units)
+    scaled = matrix / (units[:, None] * units)
     factor, failed = dpotrf(scaled, lower=1)
     # Of a symmetric matrix this norm's condition number is no smaller than the spectral one.
     closeness = 0.0 if failed else dpocon(factor, np.abs(scaled).sum(axis=0).max(), uplo="L")[0]
