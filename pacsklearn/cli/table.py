@@ -176,8 +176,8 @@ def _has_decimal_commas(head: str, separator: str) -> bool:
     ]
     if any(map(re.compile(r"[-+]?\d*\.\d+").fullmatch, cells)):
         return False
-    found = filter(re.compile(r"[-+]?\d+,\d+").fullmatch, cells)
-    return not all(map(re.compile(r"[-+]?\d{1,3},\d{3}").fullmatch, found))
+    with_comma = filter(re.compile(r"[-+]?\d+,\d+").fullmatch, cells)
+    return not all(map(re.compile(r"[-+]?\d{1,3},\d{3}").fullmatch, with_comma))
 
 
 def _plain(column: Any) -> Any:

@@ -119,7 +119,7 @@ def _scan(sums, counts, bins, whole, limits, l2, best):
     first, step, length = bins
     n_rows, all_gradients, all_hessians, value = whole
     loss, least = all_gradients * value, limits[2]
-    found, top = False, best[0]
+    improved, top = False, best[0]
     clearly = (top - loss) * _CLEARLY
     near, gradient, hessian = np.int64(0), 0.0, 0.0
     for j in range(length):
@@ -143,29 +143,29 @@ def _scan(sums, counts, bins, whole, limits, l2, best):
         there = other * _value(other, rest, l2)
         gain = (loss - here) - there if step > 0 else (loss - there) - here
         if gain > top:
-            found, top = True, gain
+            improved, top = True, gain
             clearly = (top - loss) * _CLEARLY
             best[0] = gain
             if step > 0:
                 best[1], best[2], best[3], best[4] = b, gradient, hessian, near
             else:
                 best[1], best[2], best[3], best[4] = b - 1, other, rest, n_rows - near
-    return found
+    return improved
 
 
 @compiled()
 def _search(histograms, n_known, gaps, whole, limits, l2, best):
     """Feature of the best split, -1 where there is none, and whether gaps go to the left."""
-    best[0], asked, to_left, (sums, counts) = 0.0, -1, False, histograms
+    best[0], best_feature, to_left, (sums, counts) = 0.0, -1, False, histograms
     for f in range(n_known.shape[0]):
         here, many = sums[f], counts[f]
         ahead = 0, 1, n_known[f] - 1 + gaps[f]
         if _scan(here, many, ahead, whole, limits, l2, best):
-            asked, to_left = f, False
+            best_feature, to_left = f, False
         back = n_known[f] - 1, -1, n_known[f] - 1
         if gaps[f] and _scan(here, many, back, whole, limits, l2, best):
-            asked, to_left = f, True
-    return asked, to_left
+            best_feature, to_left = f, True
+    return best_feature, to_left
 
 
 @compiled()
@@ -280,15 +280,15 @@ def grow_tree(table, steps, totals, rows, spare, room, limits, rates, nodes):
     while True:
         for node in range(first, last):
             whole, here = (facts[4, node], sums[node, 0], sums[node, 1], values[node]), slot[node]
-            asked = -1
+            chosen = -1
             if facts[4, node] >= 2 * least:
                 histograms = room[0][here], room[1][here]
-                asked, to_left = _search(histograms, n_known, gaps, whole, limits, l2, best)
-            if asked < 0:
+                chosen, to_left = _search(histograms, n_known, gaps, whole, limits, l2, best)
+            if chosen < 0:
                 free[n_free] = here
                 n_free += 1
                 continue
-            facts[5, node], facts[6, node], facts[7, node] = asked, np.int64(best[1]), to_left
+            facts[5, node], facts[6, node], facts[7, node] = chosen, np.int64(best[1]), to_left
             gains[node], sums[node, 2], sums[node, 3] = best[0], best[2], best[3]
             _push(heap, height, gains, node)
             height += 1

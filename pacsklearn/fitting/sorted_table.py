@@ -25,7 +25,7 @@ class SortedTable:
         for column, gaps in zip(table.T, self._gaps, strict=True):
             order = np.argsort(column, kind="stable")[: len(table) - np.count_nonzero(gaps)]
             self._features.append((order.astype(np.int32), column[order]))
-        self._asked: dict[int, NDArray[np.float64]] = {}
+        self._positions: dict[int, NDArray[np.float64]] = {}
 
     def binned(
         self, rows: NDArray[np.int64]
@@ -59,9 +59,9 @@ class SortedTable:
 
     def _quantiles(self, n: int) -> NDArray[np.float64]:
         """Which of ``n`` sorted numbers part the bins, as scikit-learn asks NumPy."""
-        if n not in self._asked:
+        if n not in self._positions:
             percents = np.linspace(0, 100, num=self._max_bins + 1)[1:-1]
-            self._asked[n] = np.percentile(
+            self._positions[n] = np.percentile(
                 np.arange(n, dtype=np.float64), percents, method="averaged_inverted_cdf"
             )
-        return self._asked[n]
+        return self._positions[n]
