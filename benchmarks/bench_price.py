@@ -133,7 +133,13 @@ CASES = {
     "HistGradientBoosting": Case(HistGradientBoostingClassifier(max_iter=20), "classes", 45),
 }
 _MANY = 200_000
-SLOW = {"RandomForest", "HistGradientBoosting", "GaussianMixture, full"}
+SLOW = {"RandomForest", "HistGradientBoosting", "XGBoost", "GaussianMixture, full"}
+try:
+    from xgboost import XGBClassifier
+except ImportError:
+    pass
+else:
+    CASES["XGBoost"] = Case(XGBClassifier(n_estimators=20, n_jobs=1), "classes", 45)
 
 
 def targets(X: Any, generator: np.random.Generator) -> dict[str, Any]:

@@ -29,8 +29,8 @@ _TRIED = 1000
 _OF_EACH = 2
 # With more rows `early_stopping="auto"` stops early.
 _NO_EARLY_STOPPING = 10_000
-# A tree's histograms have no more bins than this, about a gigabyte.
-_MOST_ROOM = 2**26
+# A tree's histograms have no more bins than this.
+_MOST_ROOM = 2**24
 # Thresholds are cut off there.
 _LARGEST = 1e300
 # Parameters that are kept at these values.

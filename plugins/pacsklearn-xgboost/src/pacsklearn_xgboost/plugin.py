@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from pacsklearn.plugin import BatchPredictorRecord, CanonicalizerRecord, hookimpl
+from pacsklearn.plugin import (
+    BatchPredictorRecord,
+    CanonicalizerRecord,
+    SubsetFitterRecord,
+    hookimpl,
+)
 
 
 @hookimpl
@@ -30,5 +35,18 @@ def pacsklearn_canonicalizers() -> list[CanonicalizerRecord]:
                 "pacsklearn_xgboost.fixed_structure.FixedStructureBoosterRegressor",
             ),
             description="leaf values of trees whose splits are public",
+        )
+    ]
+
+
+@hookimpl
+def pacsklearn_subset_fitters() -> list[SubsetFitterRecord]:
+    """Subset fitters of this distribution."""
+    return [
+        SubsetFitterRecord(
+            name="xgboost",
+            target="pacsklearn_xgboost.joint:BoosterFitter",
+            estimators=("xgboost.sklearn.XGBClassifier", "xgboost.sklearn.XGBRegressor"),
+            description="cut points and trees on the rows of one table, sorted once",
         )
     ]
