@@ -43,7 +43,7 @@ def files(room: str) -> list[str]:
     missing = [str(place) for place in places if not place.exists()]
     if missing:
         raise SystemExit(f"no such tests: {missing}; correct TESTS in {__file__}")
-    places.append(Path("tests/test_value_classes.py"))
+    places += [Path("tests/test_value_classes.py"), Path("tests/test_defaults.py")]
     found = (sorted(place.rglob("test_*.py")) if place.is_dir() else [place] for place in places)
     return [str(file) for file in chain.from_iterable(found)]
 

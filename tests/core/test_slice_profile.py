@@ -50,6 +50,7 @@ def test_weights_make_another_profile():
     ("arguments", "message"),
     [
         ((np.ones((2, 2)),), "unit vectors, got one of length 1.41421 at row 0"),
+        ((np.diag([1.0, -1.0, 3.0]),), "one of length 3 at row 2"),
         ((np.full((1, 2), np.nan),), "unit vectors"),
         ((np.ones(3),), "shape"),
         ((np.eye(2), np.array([0.5, 0.6])), "sum to 1"),

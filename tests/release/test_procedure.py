@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn import PrivacySession, SecretSpace
-from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.core.candidate_space import CandidateSpace
+from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.procedure import ReleaseProcedure
 
@@ -58,3 +61,16 @@ def test_a_charge_counts_the_directions_that_got_noise(budget: float, n_noisy: i
         with PrivacySession(X, Y, budget=budget, n_subsets=8, allow_exact=True) as session:
             release(session)
             assert [event.n_noisy for event in session.ledger.events] == [n_noisy]
+
+
+@pytest.mark.parametrize(("n_outputs", "warns"), [(1, False), (7, False), (8, True), (90, True)])
+def test_who_releases_more_numbers_than_candidates_is_warned(n_outputs: int, warns: bool) -> None:
+    """Eight candidates differ in seven directions; a list of inputs has no table behind it."""
+    sampler = SeededSampler(np.random.default_rng(0))
+    listed = CandidateSpace.of(range(8))
+    for space, expected in ((SecretSpace.balanced(20, n_subsets=8), warns), (listed, False)):
+        procedure = ReleaseProcedure.rehearsing(space, sampler, 0.5)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            procedure.warn_of_few(n_outputs)
+        assert [each.category for each in caught] == [FewCandidatesWarning] * expected
