@@ -82,6 +82,11 @@ class PublicPrior:
             )
         return cls(mean, 2 * abs(mean) / _SPREADS_IN_A_RANGE, is_stated=True)
 
+    @property
+    def reach(self) -> float:
+        """How far from the mean predictions are expected to lie."""
+        return self.spread * _SPREADS_IN_A_RANGE / 2
+
     def drawn(self, values: Floats, variances: Floats) -> Floats:
         """Posterior mean of numbers with normal noise of known variances."""
         kept = self.spread**2 / (self.spread**2 + variances)

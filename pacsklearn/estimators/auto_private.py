@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacsklearn.candidates.universe import check_queries
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.model_digest import mark_released
+from pacsklearn.core.public_prior import PublicPrior
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.estimators.families import classifier_families, regressor_families, teacher
 from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
@@ -190,7 +191,23 @@ class _AutoPrivate(BaseEstimator):
             raise ValueError("families must list at least one estimator, got none.")
         if self.schema is None and self.families is None:
             check_queries(listed[0][-1], X)
-        return _Chooser(listed[0], tune={"estimator": listed}, scoring=self.scoring, **shared)
+        return _Chooser(
+            listed[0],
+            tune={"estimator": listed},
+            scoring=self.scoring,
+            value_range=self._expected_range(),
+            **shared,
+        )
+
+    def _expected_range(self) -> tuple[float, float] | None:
+        """Public range around the constant, for what regressors are drawn toward it."""
+        if is_classifier(self):
+            return self.value_range
+        prior = PublicPrior.of(self.constant or None, self.value_range)
+        if prior is None:
+            return None
+        middle = prior.mean if self.constant is None else float(self.constant)
+        return middle - prior.reach, middle + prior.reach
 
     def _constant(self, stop: _NothingBeatsAConstant, y: Any) -> tuple[Any, Guarantee]:
         """A constant and its guarantee; nothing is drawn, and nothing charged."""
@@ -269,7 +286,7 @@ class AutoPrivateClassifier(ClassifierMixin, _AutoPrivate):
         As for :class:`PACPrivate`: ``"membership"`` caps the success at telling whether a row was
         used, which needs far less noise and promises nothing else.
     scoring : None, str or callable, default=None
-        What is compared; None is balanced accuracy.
+        What is compared; None is Matthews' correlation of true and predicted classes.
     families : list of estimators, optional
         At most 64 estimators in place of the built-in list.
     constant : object, optional
@@ -343,11 +360,13 @@ class AutoPrivateRegressor(RegressorMixin, _AutoPrivate):
     families : list of estimators, optional
     constant : float, optional
         Public number that is released where nothing beats a constant; without one such a fit is
-        refused, and nothing is charged.
+        refused, and nothing is charged. Linear and additive models are drawn toward it under much
+        noise, as by ``prior_mean`` of :class:`PACPrivate`.
     students : bool, default=False
     queries : rows, SchemaQueries or callable, optional
     value_range : (float, float), optional
-        With students: public range of the answers.
+        Public range of the targets: of students' answers, and how far models are expected to go
+        from the constant (its middle without one). By default, as far as the constant is from zero.
     ledger, n_subsets, rate, subset_seed, random_state, n_jobs, verbose
         As for :class:`PACPrivate`.
 

@@ -26,7 +26,9 @@ __all__ = ["classifier_families", "regressor_families", "teacher"]
 _PENALTIES = ((20.0, 1e3), (100.0, 1e4), (400.0, 4e4))
 _COMPONENTS = 4
 # Columns with free weights, and the penalty of the others: small budgets pay for the first ones.
-_FEW = ((2, None), (4, None), (4, 0.1))
+_BOUNDS = ((1, None), (2, None), (4, None), (4, 0.1))
+# Straight lines, where candidates agree on columns and not on bounds within them.
+_LINES = ((2, None), (4, None))
 _SHRUNKEN = 1.0
 
 
@@ -78,10 +80,15 @@ def _additive(schema: Schema | None, kind: Any) -> list[Any]:
 
 
 def _few(schema: Schema | None, kind: Any) -> list[Any]:
-    encoder: Any = StandardScaler()
+    encodings: list[tuple[Any, Any]] = [(StandardScaler(), _BOUNDS)]
     if schema is not None:
-        encoder = SchemaEncoder(schema, numbers="thermometer", missing="ignore")
-    return [make_pipeline(encoder, kind(n_terms, ridge=ridge)) for n_terms, ridge in _FEW]
+        bounds = SchemaEncoder(schema, numbers="thermometer", missing="ignore")
+        encodings = [(bounds, _BOUNDS), (SchemaEncoder(schema, missing="ignore"), _LINES)]
+    return [
+        make_pipeline(encoder, kind(n_terms, ridge=ridge))
+        for encoder, few in encodings
+        for n_terms, ridge in few
+    ]
 
 
 def _behind_encoding(

@@ -113,7 +113,7 @@ class PACPrivate(PlannedFit):
         is a function of the whole table, like the metric: the guarantee states ``ln(options)``.
         Seeds, starting points, priors, constants and thresholds are never tuned, nor are answers.
     scoring : None, str or callable, default=None
-        What ``tune`` compares: None is balanced accuracy for classifiers, ``score`` for others.
+        What ``tune`` compares: None is Matthews' correlation for classifiers, ``score`` for others.
     ledger : None, str or Ledger, default=None
         A further account to charge, shared across fits and processes: ``"sqlite:///clinic.db"``.
     store : {"memory", "ledger"}, default="memory"

@@ -218,9 +218,9 @@ def choose(
 
 
 def released_scoring(scoring: Any, estimator: Any) -> Any:
-    """What options are compared by: classes count alike unless something else was stated."""
+    """What options are compared by: a constant counts for nothing, unless something was stated."""
     if scoring is None and is_classifier(estimator):
-        return "balanced_accuracy"
+        return "matthews_corrcoef"
     return scoring
 
 
