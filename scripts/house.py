@@ -2,7 +2,8 @@
 
 Usage: ``python scripts/house.py [--rooms]`` in the project's folder. Prints
 
-* code lines without docstrings, comments and blank lines, by room;
+* code lines without docstrings, comments and blank lines, by room, and how many comments there are
+  for a hundred of them (directives to tools are none);
 * files and functions of pacsklearn on the path of the first ``PACPrivate(LinearSVC()).fit`` of a
   process and of ``PACPrivate(SVC()).predict`` for new rows, on which all candidates agree or some
   differ (only those are charged); bodies of modules are none;
@@ -25,6 +26,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1] / "pacsklearn"
 _REPEATS = 2000
+_DIRECTIVES = ("noqa", "type: ignore", "fmt:", "pragma")
 _LOAD = (
     "import time, sklearn.base, pacsklearn.plugin as plugin;"
     "start = time.process_time(); plugin.registry().records('noise_backend');"
@@ -59,6 +61,15 @@ def code_lines(path: Path) -> int:
     return len(held - docstrings)
 
 
+def comments(path: Path) -> int:
+    """Lines of comments that are for people."""
+    text = path.read_text(encoding="utf-8")
+    return sum(
+        token.type == tokenize.COMMENT and not any(each in token.string for each in _DIRECTIVES)
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+    )
+
+
 def walked(call: Callable[[], Any]) -> tuple[set[str], set[tuple[str, str]]]:
     """Files and functions of pacsklearn that a call enters, in any thread."""
     functions: set[tuple[str, str]] = set()
@@ -87,15 +98,17 @@ def main() -> None:
 
     rooms: Counter[str] = Counter()
     files: Counter[str] = Counter()
+    remarks: Counter[str] = Counter()
     for path in sorted(ROOT.rglob("*.py")):
         parts = path.relative_to(ROOT).parts
         room = parts[0] if len(parts) > 1 else "(beside the rooms)"
         rooms[room] += code_lines(path)
         files[room] += 1
-    if "--rooms" in sys.argv:
-        for room, lines in rooms.most_common():
-            print(f"{room:<20}{files[room]:>5} files{lines:>8,} lines")
-    print(f"{'all':<20}{rooms and sum(files.values()):>5} files{sum(rooms.values()):>8,} lines")
+        remarks[room] += comments(path)
+    shown = rooms.most_common() if "--rooms" in sys.argv else []
+    for room, lines in [*shown, ("all", rooms.total())]:
+        count, share = (each.total() if room == "all" else each[room] for each in (files, remarks))
+        print(f"{room:<20}{count:>5} files{lines:>8,} lines{100 * share / lines:>6.1f} % comments")
 
     X, y = load_breast_cancer(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
