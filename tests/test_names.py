@@ -62,6 +62,43 @@ def test_names_say_what_a_thing_is() -> None:
     assert not vague, f"names that say told, said, asked or found instead of what it is: {vague}"
 
 
+def documented(docstring: str) -> list[str]:
+    """Names in the section Parameters of a docstring without indentation."""
+    section = re.search(
+        r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}|\Z)", docstring + "\n", re.DOTALL | re.MULTILINE
+    )
+    heads = re.findall(r"^([\w*, ]+?)(?: : .*)?$", section[1] if section else "", re.MULTILINE)
+    return [name.strip("* ") for head in heads for name in head.split(",") if head[:1] != " "]
+
+
+def untaken(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of each documented parameter that a function or a class does not take."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+            continue
+        taking: ast.AST | None = node
+        if isinstance(node, ast.ClassDef):  # a dataclass has none, and bases may have its fields
+            own = [each for each in node.body if isinstance(each, ast.FunctionDef)]
+            taking = next((each for each in own if each.name == "__init__"), None)
+        if not isinstance(taking, ast.FunctionDef) or taking.args.vararg or taking.args.kwarg:
+            continue
+        taken = {each.arg for each in ast.walk(taking.args) if isinstance(each, ast.arg)}
+        for name in documented(ast.get_docstring(node) or ""):
+            if name not in taken:
+                yield node.lineno, name
+
+
+def test_documented_parameters_are_taken() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in sorted((ROOT / "pacsklearn").rglob("*.py"))
+        for line, name in untaken(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert not wrong, f"parameters that are documented and not taken: {wrong}"
+    text = 'def f(a):\n    """One.\n\n    Parameters\n    ----------\n    a, b : int\n    """\n'
+    assert list(untaken(ast.parse(text))) == [(1, "b")]
+
+
 def test_every_exception_is_still_one() -> None:
     folder = ROOT / "pacsklearn"
     used = {

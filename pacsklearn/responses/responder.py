@@ -66,17 +66,12 @@ class Responder:
     Parameters
     ----------
     models : AnsweringModels
-    secret : Secret
-        Shared by everything the session releases.
-    account : Account
+    procedure : ReleaseProcedure
+        The session's: secret, account and lock, shared by everything it releases.
     pool : NoisePool
     kind : AnswerKind
     step_budget : float
         Nats a contested row may reveal.
-    lock : context manager
-        Held while a batch is charged and answered.
-    guarantee : callable
-        Gives the session's guarantee, with what this responder has done.
     table : (AnswerTable, str), optional
         Where the answers are stored, and under which name; in memory when not given.
 
