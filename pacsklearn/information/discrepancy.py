@@ -21,11 +21,9 @@ from pacsklearn.information.mean_bound import upper_mean_bound
 
 __all__ = [
     "SAMPLINGS",
-    "discrepancy_law",
     "discrepancy_log_law",
     "largest_batch",
     "largest_discrepancy",
-    "mean_discrepancy",
     "sampled_second_moment",
     "sampled_tail",
     "second_moment",
@@ -49,18 +47,6 @@ def largest_batch(n_rows: int, batch_size: int, sampling: str) -> int:
     if sampling != "poisson":
         return batch_size
     return min(n_rows, int(batch_size + 40 * (math.sqrt(batch_size) + 1)))
-
-
-def mean_discrepancy(n_rows: int, n_differing: int, batch_size: int, sampling: str) -> float:
-    """Mean number of differing rows in a batch; the same for all ways of sampling.
-
-    Examples
-    --------
-    >>> mean_discrepancy(50_000, 20, 512, "without-replacement")
-    0.2048
-    """
-    n, d, b = _check(n_rows, n_differing, batch_size, sampling)
-    return b * d / n
 
 
 def largest_discrepancy(n_rows: int, n_differing: int, batch_size: int, sampling: str) -> int:
@@ -98,23 +84,17 @@ def second_moment(n_rows: int, n_differing: int, batch_size: int, sampling: str)
     return (variance + mean**2) * _OUTWARD
 
 
-def discrepancy_law(n_rows: int, n_differing: int, batch_size: int, sampling: str) -> Floats:
-    """Probabilities of 0, 1, ... differing rows in a batch.
+def discrepancy_log_law(n_rows: int, n_differing: int, batch_size: int, sampling: str) -> Floats:
+    """Logarithms of the probabilities of 0, 1, ... differing rows in a batch.
 
     Hypergeometric, binomial over the draws, or binomial over the differing rows. Each grows
-    stochastically with ``n_differing``: the law of the largest number bounds all others.
+    stochastically with ``n_differing``: the law of the largest number bounds all others. Chances
+    too small for a double are told too: at a large order a batch full of differing rows counts,
+    however unlikely.
 
     Returns
     -------
     ndarray of shape (largest_discrepancy + 1,)
-    """
-    return np.exp(discrepancy_log_law(n_rows, n_differing, batch_size, sampling))
-
-
-def discrepancy_log_law(n_rows: int, n_differing: int, batch_size: int, sampling: str) -> Floats:
-    """Logarithms of :func:`discrepancy_law`, also where the chances are too small for a double.
-
-    At a large order a batch full of differing rows counts, however unlikely.
     """
     n, d, b = _check(n_rows, n_differing, batch_size, sampling)
     counts = np.arange(largest_discrepancy(n, d, b, sampling) + 1)

@@ -1,4 +1,4 @@
-"""Exact infinity-Wasserstein distances between samples on a line, one line or many at once."""
+"""Exact infinity-Wasserstein distances between samples, along many lines at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["quantile_distance", "sliced_distances"]
+__all__ = ["sliced_distances"]
 
 Numbers = NDArray[np.floating[Any]]
 Indices = NDArray[np.int64]
@@ -17,51 +17,6 @@ Indices = NDArray[np.int64]
 # Projected values of one block: small enough for the cache to help the sorting.
 _BLOCK = 2**22
 _TOTAL = 1e-9
-
-
-def quantile_distance(
-    x: Floats, y: Floats, x_weights: Floats | None = None, y_weights: Floats | None = None
-) -> float:
-    """Infinity-Wasserstein distance between two weighted samples of numbers.
-
-    The largest difference of their quantile functions: with equal weights the breakpoints of both
-    are compared as whole numbers, so that the result is exact for samples of any two sizes.
-
-    Parameters
-    ----------
-    x : ndarray of shape (n,)
-    y : ndarray of shape (m,)
-    x_weights, y_weights : ndarray of shape (n,) and (m,), optional
-        Probabilities; equal ones when not given.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        For empty or infinite samples, and for weights that are negative, of another length or do
-        not sum to 1.
-
-    Notes
-    -----
-    Probabilities are only known to the last digit of a double: breakpoints that rounding alone
-    could tell apart are the same one. Source: srpp, equation 5 in the limit p to infinity and
-    Lemma P.1 (equal sizes).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> quantile_distance(np.array([0.0, 1.0]), np.array([0.0, 0.5, 3.0]))
-    2.0
-    """
-    left, right = _sample(x, "x"), _sample(y, "y")
-    if x_weights is None and y_weights is None:
-        return float(_equal_weights(left[None, :], right[None, :])[0])
-    p = _weights(x_weights, left.size, "x_weights")
-    q = _weights(y_weights, right.size, "y_weights")
-    return _weighted(left, p, right, q)
 
 
 def sliced_distances(
@@ -72,6 +27,9 @@ def sliced_distances(
     y_weights: Floats | None = None,
 ) -> Floats:
     """Infinity-Wasserstein distance between two samples of vectors along each direction.
+
+    The largest difference of their quantile functions: with equal weights the breakpoints of both
+    are compared as whole numbers, so that the result is exact for samples of any two sizes.
 
     Parameters
     ----------
@@ -90,14 +48,24 @@ def sliced_distances(
     Raises
     ------
     ValueError
-        When the dimensions differ, and as :func:`quantile_distance`.
+        When the dimensions differ, for empty or infinite samples, and for weights that are
+        negative, of another length or do not sum to 1.
 
     Notes
     -----
     ``O(n_slices (d n + n log n))``, in blocks of slices, so that besides the samples only some
-    tens of megabytes are held. Source: srpp, equation 6 and Proposition 4.1.
+    tens of megabytes are held. Probabilities are only known to the last digit of a double:
+    breakpoints that rounding alone could tell apart are the same one. Source: srpp, equations 5
+    (in the limit p to infinity) and 6, Proposition 4.1 and Lemma P.1 (equal sizes).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, Y = np.array([[0.0], [1.0]]), np.array([[0.0], [0.5], [3.0]])
+    >>> sliced_distances(X, Y, np.ones((1, 1)))
+    array([2.])
     """
-    X, Y = _sample(X, "X", 2), _sample(Y, "Y", 2)
+    X, Y = _sample(X, "X"), _sample(Y, "Y")
     directions = np.asarray(directions)
     if directions.ndim != 2 or not X.shape[1] == Y.shape[1] == directions.shape[1]:
         raise ValueError(
@@ -164,16 +132,17 @@ def _ordered(values: Numbers, weights: Floats) -> tuple[Numbers, Floats]:
     return values[order][used], weights[used]
 
 
-def _sample(values: Any, name: str, ndim: int = 1) -> Numbers:
+def _sample(values: Any, name: str) -> Numbers:
     array = np.asarray(values)
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float64)
-    if array.ndim != ndim or array.shape[0] == 0:
-        shape = "(n >= 1,)" if ndim == 1 else "(n >= 1, d)"
-        raise ValueError(f"{name} must have shape {shape}, got an array of shape {array.shape}.")
+    if array.ndim != 2 or array.shape[0] == 0:
+        raise ValueError(
+            f"{name} must have shape (n >= 1, d), got an array of shape {array.shape}."
+        )
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite; some values are nan or infinite.")
-    return array.copy() if ndim == 1 else array
+    return array
 
 
 def _weights(weights: Any, size: int, name: str) -> Floats:

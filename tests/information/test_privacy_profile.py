@@ -9,7 +9,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import binom, norm
 
-from pacsklearn.information.discrepancy import discrepancy_law
+from pacsklearn.information.discrepancy import discrepancy_log_law
 from pacsklearn.information.privacy_profile import CommonBatchProfile, OppositeRowsProfile
 from pacsklearn.information.step_divergence import (
     mean_divergence,
@@ -24,7 +24,7 @@ def logs(law):
 
 
 def law_of(sampling, rows=3, n=40, batch=8):
-    return discrepancy_law(n, rows, batch, sampling)
+    return np.exp(discrepancy_log_law(n, rows, batch, sampling))
 
 
 def hockey_stick(ours, theirs, level, step):
@@ -87,7 +87,9 @@ def test_no_rows_beat_the_profile_for_batches_of_one_size(sampling, seed):
         np.mean([norm.pdf(x, sum(pull[i] for i in each) / sigma) for each in batches], axis=0)
         for pull in pulls
     ]
-    profile = CommonBatchProfile(logs(discrepancy_law(n, differing, batch, sampling)), 2 / sigma)
+    profile = CommonBatchProfile(
+        logs(np.exp(discrepancy_log_law(n, differing, batch, sampling))), 2 / sigma
+    )
     for level, delta in levels_of(profile, n=20):
         assert hockey_stick(*sides, level, x[1] - x[0]) <= delta + 1e-9
 

@@ -6,7 +6,8 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-from pacsklearn.information.quantile_transport import quantile_distance, sliced_distances
+from pacsklearn.information.quantile_transport import sliced_distances
+from tests.information.on_a_line import quantile_distance
 
 
 def by_fractions(x, y, p, q):
@@ -116,8 +117,8 @@ def test_the_samples_stay_as_they_are():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([], [1.0]), "x must have shape"),
-        (([np.nan], [1.0]), "x must be finite"),
+        (([], [1.0]), "X must have shape"),
+        (([np.nan], [1.0]), "X must be finite"),
         (([1.0], [1.0], [0.5]), "x_weights must sum to 1"),
         (([1.0], [1.0], None, [0.5, 0.5]), "y_weights must be 1 finite"),
         (([1.0, 2.0], [1.0], [1.5, -0.5]), "x_weights must be 2 finite"),

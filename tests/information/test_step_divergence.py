@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate
 from scipy.special import logsumexp
 
-from pacsklearn.information.discrepancy import discrepancy_law
+from pacsklearn.information.discrepancy import discrepancy_log_law
 from pacsklearn.information.step_divergence import (
     mean_divergence,
     moment_divergence,
@@ -15,7 +15,7 @@ from pacsklearn.information.step_divergence import (
     shift_divergence,
 )
 
-LAW = discrepancy_law(40, 6, 8, "without-replacement")
+LAW = np.exp(discrepancy_log_law(40, 6, 8, "without-replacement"))
 
 
 def log_normal(x):

@@ -13,7 +13,6 @@ from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.information import renyi_calibration as renyi
 from pacsklearn.information.bottleneck_transport import bottleneck_distance
 from pacsklearn.information.lattice_smoothing import smoothing_excess
-from pacsklearn.information.quantile_transport import quantile_distance
 from pacsklearn.information.renyi_conversion import (
     approximate_epsilon,
     concentrated_epsilon,
@@ -23,6 +22,7 @@ from pacsklearn.information.transport_moment import transport_divergence
 from pacsklearn.noise.sliced_gaussian import sliced_law
 from pacsklearn.noise.sliced_target import SlicedTarget
 from pacsklearn.scenarios.data_world import DataWorld
+from tests.information.on_a_line import quantile_distance
 
 D, K, SECRETS = 4, 5, 3
 PROFILE = SliceProfile.uniform(D, n_slices=40)
