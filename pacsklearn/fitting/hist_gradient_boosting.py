@@ -192,8 +192,9 @@ class _Boosting:
         model.train_score_, model.validation_score_ = [], []
         if not model.do_early_stopping_:
             return lambda: False
-        missing = model._bin_mapper.missing_values_bin_idx_
-        bins = model._bin_mapper.transform(self.table[held])
+        mapper = copy(model._bin_mapper)
+        mapper.n_threads, missing = 1, mapper.missing_values_bin_idx_
+        bins = mapper.transform(self.table[held])
         predictions = np.repeat(model._baseline_prediction.T, len(held), axis=1).T
 
         def judged() -> bool:
