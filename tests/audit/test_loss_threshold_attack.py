@@ -133,8 +133,8 @@ def test_overfitted_digits():
         ("loose", {"epsilon": 500.0}, 500 / 16),
         ("tight", {"epsilon": 2.0}, 2 / 16),
     ):
-        played = TrainingGame(trainer(**noise), X, y, information=information, n_candidates=8)
-        result = LossThresholdAttack(n_pilot=6).run(played, n_trials=20, seed=0)
+        played = TrainingGame(trainer(**noise), X, y, information=information, n_candidates=16)
+        result = LossThresholdAttack(n_pilot=4).run(played, n_trials=14, seed=0)
         assert not result.violates()
         areas[name] = float(dict(result.details)["auc"])
     assert areas["none"] > 0.65
