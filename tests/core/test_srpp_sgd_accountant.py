@@ -20,8 +20,9 @@ from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.srpp_sgd_accountant import ACCOUNTINGS, SRPPSGDAccountant
 from pacsklearn.information.discrepancy import SAMPLINGS
+from pacsklearn.information.lattice_smoothing import smoothing_excess
 from pacsklearn.information.renyi_conversion import gaussian_epsilon
-from pacsklearn.information.step_divergence import secret_batch_divergence
+from pacsklearn.information.step_divergence import secret_batch_divergence, shift_divergence
 
 CAP = DiscrepancyCap.differing(50_000, 20, 512)
 CLIPPING = GradientClipping((4.0,), (100,))
@@ -188,6 +189,12 @@ def test_layers_cost_as_published_along_slices():
     slack = 1e-4
     assert found.cost(50.0) == pytest.approx(8 * ratios.max(), rel=slack)
     assert found.cost(50.0, "average") == pytest.approx(8 * ratios.mean(), rel=slack)
+    each = [
+        shift_divergence(16.0, 20, reach, clipping.slack)
+        for reach in clipping.reaches(50.0, 512, profile)
+    ]
+    for aggregation, exact in (("joint", max(each)), ("average", np.mean(each))):
+        assert found.cost(50.0, aggregation) - smoothing_excess(6, 16.0) > exact * (1 + 5e-10)
     # The whole vector moves by two clipping norms in every layer.
     assert found.cost(50.0, "full") == pytest.approx(8 * 2 * (2 * 20 / 50.0) ** 2, rel=slack)
     assert found.cost(50.0) <= found.cost(50.0, "full")
