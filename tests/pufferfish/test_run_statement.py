@@ -13,7 +13,10 @@ from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.sliced_law import RenyiCosts
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.information.renyi_conversion import epsilon_at_order
-from pacsklearn.pufferfish.run_statement import _secret, _summed
+from pacsklearn.noise.sampler import SecureSampler
+from pacsklearn.pufferfish.run import PrivateRun
+from pacsklearn.pufferfish.run_statement import _secret, _summed, run_guarantee
+from pacsklearn.pufferfish.world_differences import WorldDifferences
 from pacsklearn.scenarios.differing_rows import DifferingRows
 
 COSTS = RenyiCosts(4.0, 0, 0, 0, 0, 1e-5, 0, 0, 0, True)
@@ -52,3 +55,33 @@ def test_the_information_of_a_run_is_never_below_its_share_of_the_price(
     own = accountant.information(2.0, 7)
     assert _secret(run, stated, 7, mixed=False).information == min(mixed, own)
     assert _secret(run, stated, 0, mixed=False).information is None
+
+
+@pytest.mark.parametrize("n_draws", [1, 2])
+@pytest.mark.parametrize("accounting", ["worst-case", "subsampling-aware", "secret-batches"])
+def test_each_accounting_says_what_it_does_not_cover(accounting: str, n_draws: int) -> None:
+    """A mean over batches is of no single draw; secret ones must stay so; the worst covers both."""
+    cap = DiscrepancyCap.differing(500, 3, 50)
+    accountant = SRPPSGDAccountant(cap, GradientClipping((1.0,), (3,)), 16.0, accounting)
+    with PrivateRun(
+        accountant, DifferingRows(3), 20.0, ceiling=100.0, sampler=SecureSampler()
+    ) as run:
+        run.next_batch()
+        found = run_guarantee(
+            run,
+            WorldDifferences(3, n_draws=n_draws),
+            delta=1e-5,
+            dimension="coef_",
+            public=("classes_",),
+            leaks=("a leak",),
+        )
+        assert found.spent == run.spent
+    limits = " ".join(found.not_covered)
+    assert ("Single draws of the batches" in limits) == (accounting == "subsampling-aware")
+    assert ("Batches that become known" in limits) == (accounting == "secret-batches")
+    matched = accounting == "subsampling-aware" and n_draws == 2
+    assert ("Mixtures of data sets" in limits) == matched
+    assert found.not_covered[0] == "a leak"
+    assert not found.for_release
+    assert (found.released, found.public, found.n_releases) == (("coef_",), ("classes_",), 1)
+    assert (found.confidence, found.assumptions) == (1.0, ())
