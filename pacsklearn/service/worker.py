@@ -78,10 +78,6 @@ def _end(server: uvicorn.Server) -> None:
     server.should_exit = server.force_exit = True
 
 
-if __name__ == "__main__":
-    main()
-
-
 def caller_app(link: Link, settings: Settings, lifespan: Any = None) -> FastAPI:
     """Data plane and private plane."""
     app = new_app("pacsklearn", link, settings, lifespan)
@@ -99,3 +95,7 @@ def curator_app(link: Link, settings: Settings, lifespan: Any = None) -> FastAPI
     app.include_router(curator_plane.metrics)
     app.include_router(pages.router)
     return app
+
+
+if __name__ == "__main__":
+    main()
