@@ -26,7 +26,6 @@ __all__ = [
     "RowRules",
     "check_fit_params",
     "check_names",
-    "check_queries",
     "check_reader",
     "check_universe",
     "refuse_fitted_before",
@@ -158,11 +157,6 @@ def refuse_fitted_before(estimator: Any) -> None:
                 "inside the estimator; if it was fitted on public data, say so by using its "
                 "function, as in FunctionTransformer(fitted.transform)."
             )
-
-
-def check_queries(estimator: Any, X: Any) -> Any:
-    """Rows that ``estimator`` can be asked about, checked as :func:`check_universe` does."""
-    return RowRules.of(estimator).check(X)
 
 
 def check_fit_params(estimator: Any, params: Mapping[str, Any], n_rows: int) -> None:

@@ -14,7 +14,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from pacsklearn.candidates.universe import check_queries
+from pacsklearn.candidates.universe import RowRules
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.public_prior import PublicPrior
@@ -190,7 +190,7 @@ class _AutoPrivate(BaseEstimator):
         if not listed:
             raise ValueError("families must list at least one estimator, got none.")
         if self.schema is None and self.families is None:
-            check_queries(listed[0][-1], X)
+            RowRules.of(listed[0][-1]).check(X)
         return _Chooser(
             listed[0],
             tune={"estimator": listed},

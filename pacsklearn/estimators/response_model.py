@@ -43,11 +43,6 @@ class ResponseModel:
         """What answers, in the process that fitted it."""
         return self._handle.get()
 
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """What can be asked."""
-        return self.kind.methods
-
     def predict(self, X: Any) -> NDArray[Any]:
         """Private answers: labels, or values."""
         return self.kind.predicted(self._answers(X))

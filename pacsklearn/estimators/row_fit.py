@@ -141,6 +141,6 @@ def _answers(model: Any, session: PrivacySession, rows: PreparedRows) -> dict[st
     return {
         "_answering": answering,
         "released_as_": "responses",
-        "released_methods_": answering.methods,
+        "released_methods_": answering.kind.methods,
         **({} if classes is None else {"classes_": classes}),
     }

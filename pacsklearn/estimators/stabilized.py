@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
 from pacsklearn._validation import check_integer
-from pacsklearn.candidates.universe import check_queries, check_universe
+from pacsklearn.candidates.universe import RowRules, check_universe
 from pacsklearn.estimators.subspace_members import class_scores, fit_members
 
 __all__ = ["StabilizedClassifier", "StabilizedRegressor", "stabilized"]
@@ -67,7 +67,7 @@ class _Stabilized(MetaEstimatorMixin, BaseEstimator):
 
     def _views(self, X: Any) -> list[tuple[Any, Any]]:
         check_is_fitted(self, "members_")
-        X = check_queries(self.estimator, X)
+        X = RowRules.of(self.estimator).check(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self.members_.views(X)
 
