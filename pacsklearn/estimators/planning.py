@@ -53,6 +53,11 @@ _QUICK_RELEASES, _QUICK_ROWS = 8, 500
 _ASKED_ROWS = 512
 NULL_BUDGET = 1e-9
 _MANY_CONTESTED = 0.15
+_ANSWERED_AT_RANDOM = (
+    "No better than a constant is expected: what candidates disagree on is answered almost at "
+    "random. Fewer answers (max_answers=), a larger budget, a steadier model, or "
+    "release='student', which learns from what they agree on, may help."
+)
 
 
 def plan_parameters(
@@ -208,7 +213,10 @@ def plan_answers(
             title, tuple(simulated.at(NULL_BUDGET * step_budget / budget).tolist())
         ),
         seconds=sum(report.wall.values()),
-        advice=tuple(advice_on_answers(contested, kind)),
+        advice=(
+            *([_ANSWERED_AT_RANDOM] if expected.mean <= constant else []),
+            *advice_on_answers(contested, kind),
+        ),
     )
 
 

@@ -91,6 +91,15 @@ def test_unsteady_answers_are_told_what_would_help(cancer: Any) -> None:
     assert any("Steadier models" in text for text in planned.advice)
 
 
+def test_answers_no_better_than_a_constant_are_told_what_would_help() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.random(200) < 0.2
+    lookup = DecisionTreeClassifier(random_state=0)
+    planned = PACPrivate(lookup, n_subsets=16).plan(X, y, n_releases=2)
+    assert planned.expected.mean < planned.constant
+    assert any("No better than a constant" in text for text in planned.advice)
+
+
 def test_clusterings_and_regressors_have_plans(cancer: Any, iris: Any, sizes: Any) -> None:
     clusters = PACPrivate(KMeans(3), n_subsets=16).plan(iris[0], n_releases=2)
     assert math.isnan(clusters.constant)
