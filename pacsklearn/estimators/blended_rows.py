@@ -12,7 +12,7 @@ from pacsklearn._sklearn_compat import safe_indexing
 
 __all__ = ["FEW_ROWS", "with_blended"]
 
-FEW_ROWS = 1000
+FEW_ROWS = 2000
 """So many queries are asked at least, where there are public rows to make them from."""
 
 
@@ -30,7 +30,7 @@ def with_blended(rows: Any, seed: int = 0) -> Any:
 
     Returns
     -------
-    ndarray or DataFrame of shape (max(n, 1000), n_columns)
+    ndarray or DataFrame of shape (max(n, 2000), n_columns)
         As given where nothing can be blended: one row, a sparse matrix, images.
 
     Notes

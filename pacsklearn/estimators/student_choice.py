@@ -27,7 +27,7 @@ _COMPONENTS = 200
 def listed_students(teacher: Any, rows: Any, answers: NDArray[Any]) -> list[Any]:
     """Students that suit few queries and many, simplest first; the last is a clone of the teacher.
 
-    A linear model, a smooth one, trees with small leaves: what needs many rows in a leaf or has
+    A linear model, smooth ones, trees with small leaves: what needs many rows in a leaf or has
     no limits learns nothing, or noise, from few queries. They stand behind the teacher's own
     preprocessing; where that does not give numbers, only the clone is listed.
 
@@ -44,16 +44,19 @@ def listed_students(teacher: Any, rows: Any, answers: NDArray[Any]) -> list[Any]
         return [clone(teacher)]
     steps = [clone(step) for _, step in before.steps] if before else []
     steps.append(SimpleImputer(keep_empty_features=True))
-    n_components = min(_COMPONENTS, rows.shape[0] // 2)
-    smooth = [StandardScaler(), Nystroem(n_components=n_components, random_state=0)]
-    heads: list[list[Any]]
+    kernel = Nystroem(n_components=min(_COMPONENTS, rows.shape[0] // 2), random_state=0)
+    smooth = [[StandardScaler(), kernel]]
+    spread = float(np.nanvar(np.asarray(encoded, dtype=np.float64))) if before else 0.0
+    if spread > 0:  # the preprocessing's scale may say more than one of each column's own
+        smooth.append([clone(kernel).set_params(gamma=1 / (encoded.shape[1] * spread))])
+    linear: Any
     if is_regressor(teacher):
         trees: Any = ExtraTreesRegressor(min_samples_leaf=3, random_state=0)
-        heads = [[StandardScaler(), Ridge(10.0)], [*smooth, Ridge(0.1)], [trees]]
+        linear, curved = Ridge(10.0), Ridge(0.1)
     else:
         trees = ExtraTreesClassifier(min_samples_leaf=3, random_state=0)
         linear, curved = (LogisticRegression(C=C, max_iter=1000) for C in (0.1, 10.0))
-        heads = [[StandardScaler(), linear], [*smooth, curved], [trees]]
+    heads = [[StandardScaler(), linear], *([*each, curved] for each in smooth), [trees]]
     return [*(make_pipeline(*steps, *head) for head in heads), clone(teacher)]
 
 

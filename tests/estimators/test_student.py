@@ -56,7 +56,7 @@ def test_the_whole_budget_is_spent_on_what_is_contested(model: PACPrivate, halve
     assert model.guarantee_.spent <= 1 / 16
     assert model.guarantee_.metered == pytest.approx(1 / 16, rel=1e-6)
     queries = dict(model.guarantee_.details)["queries"]
-    assert queries.startswith("1,000, 284 public rows and others between them; ")
+    assert queries.startswith("2,000, 284 public rows and others between them; ")
     told = int(queries.rpartition("; ")[2].split()[0])
     assert abs(told - contested) < 0.4 * contested  # other secret subsets
     step = dict(model.guarantee_.details)["step budget"]
@@ -140,7 +140,7 @@ def test_a_student_under_a_cap_learns_labels_of_one_release(halves: Any) -> None
     assert 0.5 < promised.spent <= 0.7
     assert "function of the whole table" in promised.headline
     assert promised.released[0].startswith("LogisticRegression, fitted on private answers")
-    assert dict(promised.details)["queries"].startswith("1,000, 284 public rows and others")
+    assert dict(promised.details)["queries"].startswith("2,000, 284 public rows and others")
     plan = private(halves[2], **CAPPED).plan(*halves[:2], n_releases=2)
     assert plan.expected.mean > 0.9
     assert plan.at_null_budget.mean > 0.9
