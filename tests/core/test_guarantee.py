@@ -14,6 +14,7 @@ import pytest
 from pacsklearn import Guarantee
 from pacsklearn.core.criterion import MEMBERSHIP_AIM
 from pacsklearn.core.event import Provenance
+from pacsklearn.core.stated_secret import SampledSecret
 from pacsklearn.information import posterior_success
 
 Make = Callable[..., Guarantee]
@@ -114,6 +115,27 @@ def test_percentages_never_promise_too_much(
     assert told >= guarantee.posterior_membership - 1e-14
     assert told <= min(guarantee.posterior_membership + 1.01e-4, 1.0)
     assert blind == pytest.approx(prior, abs=1e-4)
+
+
+@pytest.mark.parametrize(("spent", "told"), [(0.0, 0.0), (0.25, 0.25), (9.0, math.log(2))])
+def test_what_the_prior_and_the_release_leave_of_the_privacy_of_a_uniform_secret(
+    make_guarantee: Make, spent: float, told: float
+) -> None:
+    """Eight candidates, two of which hold all the weight: as far from uniform as ln 2 from ln 8."""
+    guarantee = make_guarantee(
+        n_candidates=8, entropy=math.log(2), prior_identification=0.5, budget=9.0, spent=spent
+    )
+    assert guarantee.intrinsic_privacy == pytest.approx(-math.log(4))
+    assert guarantee.residual_privacy == pytest.approx(-math.log(4) - told)
+    assert guarantee.remaining_entropy == pytest.approx(math.log(2) - told)
+    for entropy in (math.log(8), math.log(8) + 1e-12):
+        uniform = make_guarantee(n_candidates=8, entropy=entropy, budget=9.0, spent=spent)
+        assert uniform.intrinsic_privacy == 0.0
+        assert uniform.residual_privacy == -min(spent, entropy)
+    sampled = dataclasses.replace(guarantee, secret=SampledSecret())
+    assert sampled.intrinsic_privacy is sampled.residual_privacy is None
+    assert sampled.remaining_entropy is None
+    assert json.loads(sampled.to_json())["residual_privacy"] is None
 
 
 @pytest.mark.parametrize("spent", [1e-9, 1 / 64, 0.1, 1 / 4, 0.5])
