@@ -39,6 +39,23 @@ def test_rows_are_equally_likely_with_replacement_and_for_poisson():
     assert stats.chisquare(rows).pvalue > 1e-6
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "words", "rows"),
+    [
+        # 2**64 is 2 n + 2**62: from 2 n on, a remainder would make the first rows more likely.
+        (3 * 2**61, [6 * 2**61, 6 * 2**61 - 1, 2**64 - 1, 5], [3 * 2**61 - 1, 5]),
+        (3, [2**64 - 1, 2**64 - 2, 4], [2, 1]),
+        (8, [2**64 - 1, 2**64 - 2], [7, 6]),
+        (1, [2**64 - 1, 0], [0, 0]),
+    ],
+)
+def test_words_that_would_favour_some_rows_are_drawn_anew(n_rows, words, rows):
+    source = io.BytesIO(np.array(words, dtype=np.uint64).tobytes())
+    drawn = BatchSampler(n_rows, 2, "with-replacement", source.read).draw()
+    assert drawn.tolist() == rows
+    assert source.read() == b""
+
+
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_fresh_unless_seeded(sampling):
     def drawn(sampler):
