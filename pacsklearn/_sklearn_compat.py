@@ -13,6 +13,7 @@ from sklearn._loss.link import LogLink
 from sklearn.cluster._bisect_k_means import _BisectingTree
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble._forest import _generate_sample_indices
+from sklearn.ensemble._hist_gradient_boosting.binning import _find_binning_thresholds
 from sklearn.linear_model import RidgeClassifier, RidgeClassifierCV
 from sklearn.mixture import GaussianMixture
 from sklearn.multiclass import _ConstantPredictor
@@ -32,6 +33,7 @@ __all__ = [
     "Interval",
     "StrOptions",
     "binary_ridge_dimensions",
+    "binning_places",
     "bootstrap_rows",
     "check_features",
     "check_parameters",
@@ -193,6 +195,17 @@ def kernel_width(machine: Any) -> float:
 def constant_predictor(X: Any, value: float) -> Any:
     """What stands for a binary classifier where all its targets are one value."""
     return _ConstantPredictor().fit(X, np.array([int(value)]))
+
+
+def binning_places(n_rows: int, max_bins: int) -> tuple[Any, bool]:
+    """Thresholds of gradient boosting as places among sorted numbers; whether each comes once.
+
+    Those of ``n_rows`` numbers, more than ``max_bins`` of them distinct; a place between two
+    numbers stands for their mean.
+    """
+    tied = np.concatenate([np.zeros(max_bins), np.arange(max_bins + 1.0)])
+    places = _find_binning_thresholds(np.arange(n_rows, dtype=np.float64), max_bins)
+    return places, len(_find_binning_thresholds(tied, max_bins)) < max_bins - 1
 
 
 def bootstrap_rows(seed: int, n_rows: int) -> Any:

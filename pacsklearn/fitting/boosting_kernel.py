@@ -20,7 +20,7 @@ _CLEARLY = 1.0 - 1e-9
 
 
 @compiled()
-def _cuts(numbers, quantiles, thresholds):
+def _cuts(numbers, places, thresholds):
     """Thresholds between sorted numbers; how many there are."""
     distinct, count, taken = min(numbers.shape[0], 1), 0, numbers.shape[0]
     for j in range(1, taken):
@@ -31,19 +31,19 @@ def _cuts(numbers, quantiles, thresholds):
                 thresholds[count] = (numbers[j - 1] + numbers[j]) / 2.0
                 count += 1
         return count
-    for quantile in quantiles:
-        low = np.int64(quantile)
+    for place in places[0]:
+        low = np.int64(place)
         number = numbers[low]
-        if quantile > low:
+        if place > low:
             number = numbers[low + 1] - (numbers[low + 1] - number) * 0.5
-        if count == 0 or number != thresholds[count - 1]:
+        if count == 0 or not places[1] or number != thresholds[count - 1]:
             thresholds[count] = number
             count += 1
     return count
 
 
 @compiled()
-def bin_feature(order, values, place, quantiles, thresholds, own, where, bins):
+def bin_feature(order, values, place, places, thresholds, own, where, bins):
     """Thresholds of one feature among some rows, and the bin of each; how many there are.
 
     Parameters
@@ -54,9 +54,9 @@ def bin_feature(order, values, place, quantiles, thresholds, own, where, bins):
         These numbers.
     place : ndarray of int32, shape (n,)
         Where each row of the table stands among those taken, -1 for others.
-    quantiles : ndarray of float64, shape (max_bins - 1,)
-        Which of the numbers taken are thresholds where too many are distinct; those between two
-        are their mean.
+    places : tuple of ndarray of float64, shape (max_bins - 1,), and bool
+        Which of the numbers taken are thresholds where too many are distinct, those between two
+        their mean; whether a threshold comes once.
     thresholds : ndarray of float64, shape (max_bins - 1,)
     own, where : ndarray of float64 and of int32, shape (k + 1,)
         Used up.
@@ -68,7 +68,7 @@ def bin_feature(order, values, place, quantiles, thresholds, own, where, bins):
         at = place[order[j]]
         own[taken], where[taken] = values[j], at
         taken += at >= 0
-    count = _cuts(own[:taken], quantiles, thresholds)
+    count = _cuts(own[:taken], places, thresholds)
     at = 0
     for j in range(taken):
         while at < count and own[j] > thresholds[at]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn._sklearn_compat import binning_places
+
 __all__ = ["SortedTable"]
 
 
@@ -25,7 +27,7 @@ class SortedTable:
         for column, gaps in zip(table.T, self._gaps, strict=True):
             order = np.argsort(column, kind="stable")[: len(table) - np.count_nonzero(gaps)]
             self._features.append((order.astype(np.int32), column[order]))
-        self._positions: dict[int, NDArray[np.float64]] = {}
+        self._positions: dict[int, tuple[NDArray[np.float64], bool]] = {}
 
     def binned(
         self, rows: NDArray[np.int64]
@@ -53,15 +55,12 @@ class SortedTable:
             taken = len(rows) - int(np.count_nonzero(gaps[rows]))
             if not taken:
                 return None
-            count = bin_feature(*feature, place, self._quantiles(taken), cuts, own, where, column)
+            count = bin_feature(*feature, place, self._places(taken), cuts, own, where, column)
             thresholds.append(cuts[:count].copy())
         return bins, thresholds
 
-    def _quantiles(self, n: int) -> NDArray[np.float64]:
-        """Which of ``n`` sorted numbers part the bins, as scikit-learn asks NumPy."""
+    def _places(self, n: int) -> tuple[NDArray[np.float64], bool]:
+        """Which of ``n`` sorted numbers part the bins, as scikit-learn has it."""
         if n not in self._positions:
-            percents = np.linspace(0, 100, num=self._max_bins + 1)[1:-1]
-            self._positions[n] = np.percentile(
-                np.arange(n, dtype=np.float64), percents, method="averaged_inverted_cdf"
-            )
+            self._positions[n] = binning_places(n, self._max_bins)
         return self._positions[n]
