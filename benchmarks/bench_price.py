@@ -132,7 +132,7 @@ CASES = {
     "RandomForest": Case(RandomForestClassifier(20, max_depth=8), "classes", 50),
     "HistGradientBoosting": Case(HistGradientBoostingClassifier(max_iter=20), "classes", 45),
 }
-_MANY = 200_000
+_SOME, _MANY = 50_000, 200_000
 SLOW = {"RandomForest", "HistGradientBoosting", "XGBoost", "GaussianMixture, full"}
 try:
     from xgboost import XGBClassifier
@@ -166,8 +166,10 @@ def once(work: Callable[[], Any]) -> float:
     return time.process_time() - start
 
 
-def sweeps_of(case: Case, X: Any, y: Any, space: SecretSpace) -> float | None:
-    """Average sweeps of the candidates' joint fit; None where none is fitted jointly."""
+def sweeps_of(case: Case, X: Any, y: Any, subsets: int) -> float | None:
+    """Average sweeps of the candidates' joint fit of the first rows; None where there is none."""
+    X, y = X[:_SOME], None if y is None else y[:_SOME]
+    space = SecretSpace.balanced(len(X), n_subsets=subsets)
     fitter = registry().subset_fitter_for(case.estimator)
     models = [] if fitter is None else fitter.fit_all(case.estimator, X, y, space)
     lasts = [one.steps[-1][1] if hasattr(one, "steps") else one for one in models if one]
@@ -177,7 +179,7 @@ def sweeps_of(case: Case, X: Any, y: Any, space: SecretSpace) -> float | None:
 
 def product_seconds(X: Any, space: SecretSpace, repeats: int) -> float:
     """Processor seconds of ``memberships.T @ table``, a column of the table."""
-    rows = min(len(X), 50_000)
+    rows = min(len(X), _SOME)
     members = space.membership(slice(0, rows)).astype(np.float64)
     table = np.ascontiguousarray(X[:rows])
     seconds = processor(lambda: members.T @ table, 2 * repeats + 1)
@@ -226,7 +228,7 @@ def main() -> None:
                 wholes.append(once(partial(private.fit, X, y)))
                 certificates.append(private.fit_report_.processor.get("certificate", 0.0))
             plain, whole = float(np.median(plains)), float(np.median(wholes))
-            sweeps = None if case.products is None else sweeps_of(case, X, y, space)
+            sweeps = None if case.products is None else sweeps_of(case, X, y, arguments.subsets)
             floor = None
             if case.products is not None and sweeps is not None:
                 floor = case.products(X.shape[1], sweeps) * product
