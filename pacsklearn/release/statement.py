@@ -21,7 +21,7 @@ from pacsklearn.tables.hashed_space import HashedSpace, Space
 
 __all__ = ["membership_prior", "pac_guarantee", "public_facts"]
 
-_MOST_UNITS = 16384
+_MOST_UNITS = 4096
 
 _RULED_OUT = (
     "What padding cannot hide: a padded value rules out every candidate whose own value is larger."
