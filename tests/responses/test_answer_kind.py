@@ -48,3 +48,11 @@ def test_a_stored_row_asks_for_no_canonicalizer_and_no_tags(monkeypatch):
     monkeypatch.setattr(type(registry()), "canonicalizer", never)
     monkeypatch.setattr(PACPrivate, "__sklearn_tags__", never)
     np.testing.assert_array_equal(model.predict(X[:2]), first)
+
+
+def test_noisy_shares_are_made_to_sum_to_one():
+    """In proportion to what is positive; where nothing is, no class is preferred."""
+    kind = ProbabilityKind(np.array(["a", "b", "c"]))
+    noisy = [(0.1, 0.2, 0.1), (1.5, 0.5, -3.0), (-0.5, -0.1, 0.0), (0.0, 1e-300, -1.0)]
+    expected = [(0.25, 0.5, 0.25), (0.75, 0.25, 0), (1 / 3, 1 / 3, 1 / 3), (0, 1, 0)]
+    assert kind.decoded(noisy) == pytest.approx(np.array(expected), abs=1e-12)
