@@ -19,11 +19,15 @@ def main() -> None:
     task = json.load(sys.stdin)
     data = np.load(task["data"])
     X, y, X_test, y_test = (data[name] for name in ("X", "y", "X_test", "y_test"))
-    p, k = X.shape[1], int(y.max()) + 1
+    ends = task.get("ends")
+    p, k = X.shape[1], 2 if ends else int(y.max()) + 1
     bounds, norm = (np.zeros(p), np.ones(p)), float(np.sqrt(p))
     scores = {}
     for epsilon in task["epsilons"]:
         make = {
+            "linear regression": lambda seed, e=epsilon: models.LinearRegression(
+                epsilon=e, bounds_X=bounds, bounds_y=tuple(ends), random_state=seed
+            ),
             "logistic regression": lambda seed, e=epsilon: models.LogisticRegression(
                 epsilon=e, data_norm=norm, max_iter=1000, random_state=seed
             ),
@@ -45,12 +49,16 @@ def main() -> None:
             ),
         }
         for name, build in make.items():
-            if name not in task.get("models", make):
+            if name not in task.get("models", set(make) - {"linear regression"}):
                 continue
             found = []
             for seed in range(task["seeds"]):
                 model = build(seed).fit(X.copy(), y.copy())
-                if name == "PCA":
+                if name == "linear regression":
+                    constant = np.sum((y_test - sum(ends) / 2) ** 2)
+                    wrong = np.sum((y_test - model.predict(X_test.copy())) ** 2)
+                    found.append(float(1 - wrong / constant))
+                elif name == "PCA":
                     restored = model.inverse_transform(model.transform(X_test.copy()))
                     size = np.linalg.norm(X_test - X.mean(axis=0))
                     found.append(float(np.linalg.norm(restored - X_test) / size))

@@ -1,4 +1,4 @@
-"""Accuracy of DP-EBM (interpret), run by an interpreter of its own.
+"""Scores of DP-EBM (interpret), run by an interpreter of its own.
 
 Reads a task as JSON on standard input, writes scores as JSON: for each epsilon, defaults and
 ``learning_rate=0.1``. Ranges and categories are those that the other side is given too.
@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from interpret.privacy import DPExplainableBoostingClassifier
+from interpret.privacy import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 
 
 def main() -> None:
@@ -29,13 +29,17 @@ def main() -> None:
             else:
                 frame[name] = frame[name].astype(str)
     bounds = {i: task["bounds"][name] for i, name in enumerate(names) if name in task["bounds"]}
-    scores = {}
+    kind, ends, scores = DPExplainableBoostingClassifier, task["ends"], {}
+    more = {}
+    if ends:
+        kind = DPExplainableBoostingRegressor
+        more = {"privacy_target_min": ends[0], "privacy_target_max": ends[1]}
     for name, how in (("default", {}), ("learning_rate=.1", {"learning_rate": 0.1})):
         scores[name] = []
         for epsilon in task["epsilons"]:
             made = []
             for seed in range(task["fits"]):
-                model = DPExplainableBoostingClassifier(
+                model = kind(
                     epsilon=epsilon,
                     delta=task["delta"],
                     feature_types=kinds,
@@ -43,9 +47,15 @@ def main() -> None:
                     random_state=seed,
                     n_jobs=1,
                     **how,
+                    **more,
                 )
                 model.fit(train, y)
-                made.append(float(np.mean(model.predict(test) == y_test)))
+                predicted = model.predict(test)
+                if ends:
+                    constant = np.sum((y_test - sum(ends) / 2) ** 2)
+                    made.append(float(1 - np.sum((y_test - predicted) ** 2) / constant))
+                else:
+                    made.append(float(np.mean(predicted == y_test)))
             scores[name].append(made)
     json.dump(scores, sys.stdout)
 

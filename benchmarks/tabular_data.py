@@ -1,4 +1,4 @@
-"""Ten tables of mixed kinds with their codebooks, for ``tabular.py``.
+"""Twelve tables of mixed kinds with their codebooks, for ``tabular.py``.
 
 Codebooks of all but Adult are drafted from the table and confirmed: their ranges and categories are
 looked up, and given to every side as if they were public. Real ones have to come from elsewhere.
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from public_data import adult_schema  # beside this file
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 
 from pacsklearn import Schema
 from pacsklearn.datasets import load_adult, load_cleveland, load_rice, load_student
@@ -24,11 +24,23 @@ __all__ = ["TABLES", "Table"]
 
 @dataclass(frozen=True)
 class Table:
-    """Rows, labels and codebook."""
+    """Rows, labels or numbers, codebook; public range of numbers, whose middle is public."""
 
     X: pd.DataFrame
     y: np.ndarray
     schema: Schema
+    ends: tuple[float, float] | None = None
+
+    @property
+    def constant(self) -> float | None:
+        """Middle of the range."""
+        return None if self.ends is None else sum(self.ends) / 2
+
+    def score(self, y: Any, predicted: Any) -> float:
+        """Accuracy; of numbers one minus the squared error in units of the public constant's."""
+        if self.ends is None:
+            return float(np.mean(predicted == y))
+        return float(1 - np.sum((y - predicted) ** 2) / np.sum((y - self.constant) ** 2))
 
 
 def _drafted(X: pd.DataFrame, y: Any) -> Table:
@@ -88,6 +100,11 @@ def _loaded(load: Callable[..., Any], above: float | None = None) -> Table:
     return _drafted(pd.DataFrame(X), y if above is None else np.asarray(y) > above)
 
 
+def _diabetes() -> Table:
+    table = _loaded(load_diabetes)
+    return Table(table.X, table.y, table.schema, (0.0, 300.0))
+
+
 TABLES: dict[str, Callable[[], Table]] = {
     "adult": _adult,
     "german credit": _german,
@@ -99,5 +116,6 @@ TABLES: dict[str, Callable[[], Table]] = {
     "cleveland": lambda: _loaded(load_cleveland, 0),
     "student": lambda: _loaded(load_student, 9.5),
     "breast cancer": lambda: _loaded(load_breast_cancer),
+    "diabetes": _diabetes,
     "digits": lambda: _loaded(load_digits),
 }
