@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from pacsklearn import DifferingRows, GroupScenario, PrevalenceScenario, Scenario, SimulatorScenario
 from pacsklearn.core.scenario import Law, SecretColumn, Worlds
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.pufferfish.world_differences import coupled_counts, world_differences
+from pacsklearn.pufferfish.world_differences import _differing, coupled_counts, world_differences
 from pacsklearn.scenarios.data_world import DataWorld
 from pacsklearn.scenarios.row_world import RowWorld
 
@@ -122,3 +123,16 @@ def test_a_number_of_rows():
     assert DifferingRows(99).checked_count(40) == 40
     assert DifferingRows().protects == "what any single row holds"
     assert "20" in DifferingRows(20).protects
+
+
+def test_a_row_differs_whichever_way_and_wherever_it_does() -> None:
+    """Larger, smaller, unknown, or in its target alone; whichever data set is named first."""
+    one = np.array([[0.0, 1.0], [2.0, 2.0], [3.0, 3.0], [4.0, np.nan], [5.0, 5.0]])
+    two = np.array([[0.0, 1.5], [2.0, 1.0], [3.0, 3.0], [4.0, np.nan], [5.0, 5.0]])
+    for targets, n_differing in (((None, None), 3), ((np.zeros(5), np.eye(5)[4]), 4)):
+        worlds = [
+            SimpleNamespace(rows=None, data=lambda X, y, table=table: table)
+            for table in zip((one, two), targets, strict=True)
+        ]
+        assert _differing(*worlds, None, None) == n_differing
+        assert _differing(*worlds[::-1], None, None) == n_differing
