@@ -317,6 +317,8 @@ class HostedModel:
         )
 
     def _charge(self, predictions: NDArray[Any], through: Reservation | None) -> int:
+        if through is not None:
+            through.check(0.0)  # it may have ended meanwhile: refused as one that is used up
         return self._responder.charge(predictions, through) if len(predictions) else 0
 
     def _drawn(self, batch: Batch, predictions: NDArray[Any], contested: int) -> Outcome:

@@ -11,6 +11,7 @@ import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from pacsklearn.service.hosted_model import HostedModel
 from tests.service.house import STEP, House, contested_rows, v2
 
 INFER = "/v2/models/risk/infer"
@@ -80,6 +81,30 @@ def test_a_reservation_pays_and_gives_back(house: House) -> None:
     assert house.spent == before + 3 * STEP
     beyond = house.call("POST", path, user="ria", json={"amount": 2.0, "seconds": 60.0})
     assert beyond.status_code == 429
+
+
+def test_a_reservation_that_ends_meanwhile_costs_its_owner_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Closed after it was seen to suffice, and before it is charged."""
+    sees = HostedModel._borne
+    budget = "/v1/models/risk/budget"
+
+    def then_ends(model: HostedModel, shares: Any, evaluated: Any, through: Any) -> Any:
+        borne = sees(model, shares, evaluated, through)
+        through.release_unspent()
+        return borne
+
+    name = house.call("POST", "/v1/models/risk/reservations", user="tim",
+                      json={"amount": 4 * STEP, "seconds": 60.0}).json()["id"]  # fmt: skip
+    before = house.call("GET", budget, user="tim").json()["spent"]
+    with monkeypatch.context() as patch:
+        patch.setattr(HostedModel, "_borne", then_ends)
+        body = v2(contested_rows(2, seed=27), reservation=name)
+        assert house.call("POST", INFER, user="tim", json=body).status_code == 403
+    assert house.call("GET", budget, user="tim").json()["spent"] == before
+    again = house.call("POST", INFER, user="tim", json=v2(contested_rows(2, seed=27))).json()
+    assert again["parameters"]["charged"] == 2 * STEP
 
 
 def test_what_a_reservation_paid_for_survives_a_restart(new_house: Any) -> None:
