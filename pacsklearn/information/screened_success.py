@@ -160,15 +160,17 @@ def _looked_at(
     m = sets.shape[1]
     inside = np.ascontiguousarray(sets[chosen].T, dtype=np.float32)
     total, squares = np.zeros(chosen.size), np.zeros(chosen.size)
-    rows = min(max(1, _CELLS // chosen.size), _SUMMED)
-    ones = np.ones(rows, dtype=np.float32)
+    ones = np.ones(_SUMMED, dtype=np.float32)
     for table in tables:
-        for start in range(0, len(table), rows):
-            success = table[start : start + rows] @ inside
-            success -= np.float32(0.5)
-            np.abs(success, out=success)
-            total += ones[: len(success)] @ success
-            squares += np.einsum("ij,ij->j", success, success)
+        # Of few draws a product is no faster than the sets are read.
+        for low in range(0, chosen.size, _CELLS // _SUMMED):
+            some = slice(low, low + _CELLS // _SUMMED)
+            for start in range(0, len(table), _SUMMED):
+                success = table[start : start + _SUMMED] @ inside[:, some]
+                success -= np.float32(0.5)
+                np.abs(success, out=success)
+                total[some] += ones[: len(success)] @ success
+                squares[some] += np.einsum("ij,ij->j", success, success)
     error = (m + 2 + _SUMMED) * 2.0**-23
     # Rounding may not make the sum of squares less than it is, nor than the sum allows.
     squares = np.maximum(squares * (1 + (_SUMMED + 2) * 2.0**-23), total**2 / n)
