@@ -131,7 +131,7 @@ class FitPlan:
             lines += textwrap.wrap(
                 text,
                 _WIDTH,
-                initial_indent=f"  {name:<{_NAME}}",
+                initial_indent=f"  {name:<{_NAME - 1}} ",
                 subsequent_indent=" " * (_NAME + 2),
                 break_on_hyphens=False,
             )
