@@ -86,12 +86,13 @@ def test_the_band_is_the_noise_of_the_released_effects(private):
     half = norm.ppf(0.75) * scale * np.sqrt(first.noise_variances_[:3])
     assert band.y1 == pytest.approx((effects[:3] + half).max())
     assert band.y0 == pytest.approx((effects[:3] - half).min())
-    # The outputs' own spread is added, as each fit draws its own secret: from below only.
+    # The spread of the outputs is added, as each fit draws its own secret: from below only. The
+    # variance of 40 draws is below a quarter of the true one less than once in a million times.
     shapes = np.array(
         [one.released_estimator_.coef_[0] / one.released_estimator_.scale_ for one in many]
     )
     noise = first.noise_variances_[: shapes.shape[1]]
-    assert np.all(shapes.var(axis=0)[noise > 0] > 0.4 * noise[noise > 0])
+    assert np.all(shapes.var(axis=0)[noise > 0] > 0.25 * noise[noise > 0])
 
 
 @pytest.mark.parametrize("prior", [{}, {"prior_mean": 150.0}])
