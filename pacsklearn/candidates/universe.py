@@ -343,10 +343,9 @@ def _read(what: str, check: Callable[[], Any], advice: Callable[[], str] = str) 
     text = str(problem)
     # First lines alone: what follows them in scikit-learn's messages may be rows.
     if text.startswith("Input X contains NaN"):
-        takes_none = text.partition("\n")[2].partition(" does not accept")[0]
-        text = (
-            f"Input X contains NaN, and {takes_none or 'the estimator'} takes none; {ABOUT_GAPS}."
-        )
+        name, refuses, _ = text.partition("\n")[2].partition(" does not accept")
+        owner = name if refuses else "the estimator"
+        text = f"Input X contains NaN, and {owner} takes none; {ABOUT_GAPS}."
     elif not text.startswith("Input "):
         text = text.partition("\n")[0].rstrip(":.") + "."
     if text.startswith("Expected 2D array"):

@@ -20,13 +20,11 @@ from sklearn.ensemble import (
 from pacsklearn import PACPrivate, SecretSpace
 from pacsklearn.fitting import hist_gradient_boosting
 from pacsklearn.plugin import registry
+from tests.fitting.together import scored_table
 
 M, N, P = 4, 500, 5
 GENERATOR = np.random.default_rng(0)
-X = GENERATOR.normal(size=(N, P)) * np.arange(1, P + 1) + 20
-SCORES = X @ GENERATOR.normal(size=P) + 5 * GENERATOR.normal(size=N)
-TWO = np.digitize(SCORES, [np.median(SCORES)])
-NAMES = np.array(["c", "a", "b"])[np.digitize(SCORES, np.quantile(SCORES, [0.4, 0.8]))]
+X, SCORES, TWO, NAMES = scored_table(GENERATOR, N, P)
 SPACE = SecretSpace.balanced(N, n_subsets=M)
 
 

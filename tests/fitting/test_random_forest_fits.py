@@ -13,13 +13,10 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from pacsklearn import PACPrivate, SecretSpace
 from pacsklearn.fitting import random_forest
 from pacsklearn.plugin import registry
+from tests.fitting.together import scored_table
 
 M, N, P = 4, 600, 9
-GENERATOR = np.random.default_rng(0)
-X = GENERATOR.normal(size=(N, P)) * np.arange(1, P + 1) + 20
-SCORES = X @ GENERATOR.normal(size=P) + 5 * GENERATOR.normal(size=N)
-TWO = np.digitize(SCORES, [np.median(SCORES)])
-NAMES = np.array(["c", "a", "b"])[np.digitize(SCORES, np.quantile(SCORES, [0.4, 0.8]))]
+X, _, TWO, NAMES = scored_table(np.random.default_rng(0), N, P)
 SPACE = SecretSpace.balanced(N, n_subsets=M)
 
 

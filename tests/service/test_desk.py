@@ -11,12 +11,10 @@ import pytest
 from tests.service.house import STEP, House, contested_rows
 
 
-def test_who_goes_away_is_not_charged_and_the_others_are_answered(
-    new_house: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    house: House = new_house()
-    caller, rows = house.user("ann"), contested_rows(4)
-    model = house.coordinator.hosted("risk")
+def held_back(
+    model: Any, monkeypatch: pytest.MonkeyPatch
+) -> tuple[threading.Event, threading.Event]:
+    """Whether the model was asked, and what lets it answer."""
     begun, go_on, answer = threading.Event(), threading.Event(), model.answer
 
     def slowly(asks: Any) -> Any:
@@ -25,6 +23,16 @@ def test_who_goes_away_is_not_charged_and_the_others_are_answered(
         return answer(asks)
 
     monkeypatch.setattr(model, "answer", slowly)
+    return begun, go_on
+
+
+def test_who_goes_away_is_not_charged_and_the_others_are_answered(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house: House = new_house()
+    caller, rows = house.user("ann"), contested_rows(4)
+    model = house.coordinator.hosted("risk")
+    begun, go_on = held_back(model, monkeypatch)
     futures = [house.begin(caller, rows[:1], key="k0", body=b"0")]
     assert begun.wait(30)
     futures += [
@@ -48,14 +56,7 @@ def test_stopping_answers_what_waits_and_ends_at_once(
     house: House = new_house(lease=60.0)
     caller, rows = house.user("ann"), contested_rows(2)
     model = house.coordinator.hosted("risk")
-    begun, go_on, answer = threading.Event(), threading.Event(), model.answer
-
-    def slowly(asks: Any) -> Any:
-        begun.set()
-        assert go_on.wait(30)
-        return answer(asks)
-
-    monkeypatch.setattr(model, "answer", slowly)
+    begun, go_on = held_back(model, monkeypatch)
     futures = [house.begin(caller, rows[:1], key="k0", body=b"0")]
     assert begun.wait(30)
     futures.append(house.begin(caller, rows[1:], key="k1", body=b"1"))
