@@ -7,8 +7,6 @@ from numbers import Integral, Real
 
 from pacsklearn.exceptions import BudgetError
 
-__all__ = ["check_budget", "check_integer", "check_rate"]
-
 _LEAST_BUDGET = 1e-15
 _LONGEST_SHOWN = 2**64
 

@@ -16,8 +16,6 @@ from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, SessionRoll
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a ledger is opened
     from pacsklearn.accounting.rows import Rows
 
-__all__ = ["AnswerTable", "Belief"]
-
 T = TypeVar("T")
 Belief = tuple[int, NDArray[np.float64]]
 """How many events the session had, and log-weights of its candidates after them."""

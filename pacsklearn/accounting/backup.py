@@ -21,8 +21,6 @@ from pacsklearn.accounting.sqlite_database import SQLITE, connect, connect_to_re
 from pacsklearn.accounting.transfer import move
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 
-__all__ = ["backup", "restore", "verify_file"]
-
 
 def backup(source: Path | str, target: Path) -> dict[str, Position]:
     """Copy a database to a file while it is in use, and verify the copy.

@@ -24,8 +24,6 @@ from pacsklearn.core.booked_ledger import OpenBook
 from pacsklearn.core.event import Event
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
 
-__all__ = ["Book"]
-
 
 @final
 class Book(OpenBook):

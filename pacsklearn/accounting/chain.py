@@ -9,8 +9,6 @@ from pacsklearn.accounting.entry import Entry, Founding, Position, is_sound, typ
 from pacsklearn.core.accounts import Accounts, exact_text
 from pacsklearn.exceptions import LedgerCorruptedError
 
-__all__ = ["Chain", "sound_rows", "verify_chain"]
-
 
 @final
 class Chain:

@@ -19,17 +19,6 @@ from pacsklearn.accounting.entry import without_password
 from pacsklearn.accounting.writer import Job, Writer
 from pacsklearn.exceptions import LedgerError
 
-__all__ = [
-    "PATIENCE",
-    "Database",
-    "UnreachableError",
-    "close",
-    "perform",
-    "run",
-    "transaction",
-    "waits",
-]
-
 PATIENCE = 120.0
 """Seconds to wait for other processes, or for a server, before giving up."""
 

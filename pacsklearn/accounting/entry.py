@@ -15,17 +15,6 @@ from pacsklearn.core.accounts import Posting, Terms
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.mechanism import mechanism_to_dict
 
-__all__ = [
-    "Entry",
-    "Founding",
-    "Position",
-    "event_from_text",
-    "event_text",
-    "is_sound",
-    "types_of",
-    "without_password",
-]
-
 
 # No tuple: saved sessions hold one, and read records back without running code.
 @final

@@ -18,8 +18,6 @@ from pacsklearn.core.accounts import Terms
 from pacsklearn.core.booked_ledger import time_text
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
 
-__all__ = ["expected", "foundings", "stored_founding", "upgrade", "write_founding"]
-
 
 def write_founding(address: str, dataset: str, terms: Terms) -> Founding:
     """Write the first link of a data set's chain; makes the file of an SQLite database.

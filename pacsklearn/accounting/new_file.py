@@ -14,8 +14,6 @@ from pacsklearn.accounting.database import close
 from pacsklearn.accounting.sqlite_database import SQLITE
 from pacsklearn.exceptions import LedgerError
 
-__all__ = ["TakenError", "check_free", "new_file"]
-
 
 @final
 class TakenError(LedgerError):

@@ -8,8 +8,6 @@ from pacsklearn.accounting.entry import without_password
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.exceptions import LedgerError
 
-__all__ = ["database_address", "found_ledger", "open_ledger"]
-
 _POSTGRES: Final = ("postgresql:", "postgresql+psycopg:")
 
 

@@ -15,8 +15,6 @@ from pacsklearn.accounting.database import PATIENCE, Database
 from pacsklearn.accounting.schema import SCHEMA, WRITER
 from pacsklearn.exceptions import LedgerError
 
-__all__ = ["PostgresDatabase", "ask"]
-
 _LOST: Final = ("57P01", "57P02", "57P03")  # shut down, crashed, starting up
 _STUCK_SECONDS: Final = 60
 

@@ -9,8 +9,6 @@ from pacsklearn.accounting.entry import without_password
 from pacsklearn.accounting.shared_ledger import SharedLedger
 from pacsklearn.exceptions import LedgerError
 
-__all__ = ["PostgresLedger"]
-
 
 @final
 class PostgresLedger(SharedLedger):

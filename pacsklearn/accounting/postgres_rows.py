@@ -15,8 +15,6 @@ from pacsklearn.accounting.rows import COLUMNS, FEW, FOUNDING_COLUMNS, Rows
 from pacsklearn.accounting.schema import VERSION
 from pacsklearn.core.booked_ledger import time_text
 
-__all__ = ["PostgresRows"]
-
 _UTC: Final = (
     "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"+00:00\"')"
 )

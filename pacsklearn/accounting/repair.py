@@ -29,8 +29,6 @@ from pacsklearn.core.event import ledger_text
 from pacsklearn.core.replacement_file import replacement_file
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 
-__all__ = ["repair"]
-
 _LONGEST_WORDS: Final = 500
 
 

@@ -13,8 +13,6 @@ from sqlalchemy import Connection
 from pacsklearn.accounting.entry import Entry, Founding, types_of
 from pacsklearn.exceptions import LedgerMismatchError
 
-__all__ = ["COLUMNS", "FEW", "FOUNDING_COLUMNS", "Rows", "open_rows"]
-
 COLUMNS: Final = Entry._fields
 FOUNDING_COLUMNS: Final = [field.name for field in fields(Founding)]
 FEW: Final = 100

@@ -9,17 +9,6 @@ from sqlalchemy import Connection
 
 from pacsklearn.exceptions import LedgerMismatchError
 
-__all__ = [
-    "APPLICATION",
-    "SCHEMA",
-    "VERSION",
-    "WRITER",
-    "bring_up",
-    "check_version",
-    "migrate",
-    "schema_version",
-]
-
 APPLICATION: Final = 0x50414331
 """``"PAC1"``, in the header of an SQLite file."""
 VERSION: Final = 4

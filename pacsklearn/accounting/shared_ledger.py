@@ -17,8 +17,6 @@ from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
 if TYPE_CHECKING:
     from pacsklearn.accounting.book import Book
 
-__all__ = ["SharedLedger", "SharedReservation", "ledger_head"]
-
 
 class SharedAccount(BookedLedger):
     """Handle to an account in a database: every copy and pickle of it is the same account."""

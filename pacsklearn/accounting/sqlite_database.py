@@ -15,8 +15,6 @@ from sqlalchemy.pool import StaticPool
 from pacsklearn.accounting.database import Database, waits
 from pacsklearn.exceptions import LedgerError
 
-__all__ = ["SQLITE", "SQLiteDatabase", "connect", "connect_to_read"]
-
 SQLITE: Final = "sqlite:///"
 """What the address of a database in a file begins with."""
 

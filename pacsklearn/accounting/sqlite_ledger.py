@@ -8,8 +8,6 @@ from typing import Final, final
 from pacsklearn.accounting.shared_ledger import SharedLedger
 from pacsklearn.exceptions import LedgerError
 
-__all__ = ["SQLiteLedger", "ledger_path"]
-
 _ADDRESS: Final = "sqlite:///"
 
 

@@ -9,8 +9,6 @@ from pacsklearn.accounting.rows import COLUMNS, FEW, Rows
 from pacsklearn.accounting.schema import check_version
 from pacsklearn.core.booked_ledger import time_text
 
-__all__ = ["SQLiteRows"]
-
 _VERSION: Final = "PRAGMA user_version"
 _FOUNDING: Final = "SELECT * FROM datasets WHERE name = ?"
 _AFTER: Final = (

@@ -18,8 +18,6 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a ledger is opened
     from pacsklearn.accounting.book import Book
     from pacsklearn.accounting.chain import Chain
 
-__all__ = ["SQLStore"]
-
 _MOST_CHAINS: Final = 64
 
 T = TypeVar("T")

@@ -16,8 +16,6 @@ from pacsklearn.accounting.schema import check_version, migrate, schema_version
 from pacsklearn.accounting.sqlite_database import SQLITE
 from pacsklearn.exceptions import LedgerError
 
-__all__ = ["all_rows", "move"]
-
 _FIRST_WITH_ANSWERS: Final = 3
 _BESIDE: Final = (("answers", "responder", "key"), ("beliefs", "session", "event"))
 

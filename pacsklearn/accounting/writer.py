@@ -11,8 +11,6 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Final, final
 
-__all__ = ["Job", "Writer"]
-
 _MOST_TOGETHER: Final = 256
 _LOOK_AGAIN: Final = 1.0
 """Seconds after which whoever waits looks whether the thread still lives."""

@@ -26,8 +26,6 @@ from pacsklearn.schema.schema import Schema
 from pacsklearn.schema.tables import check_schema, checked_table, set_table_features
 from pacsklearn.schema.values import column_names, column_values
 
-__all__ = ["AdditiveModel", "penalty_matrix"]
-
 
 @dataclass(eq=False, repr=False)
 class AdditiveModel(BaseEstimator):

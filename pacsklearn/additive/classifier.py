@@ -17,8 +17,6 @@ from pacsklearn.additive.losses import LogisticLoss, Loss, SoftmaxLoss
 from pacsklearn.core.score_classifier import ScoreClassifier
 from pacsklearn.forests.fixed_structure_forest import checked_weights
 
-__all__ = ["AdditiveClassifier", "loss_of_classes"]
-
 
 @dataclass(eq=False, repr=False)
 class AdditiveClassifier(ClassifierMixin, AdditiveModel, ScoreClassifier):

@@ -11,8 +11,6 @@ from scipy.special import expit, logsumexp, softmax
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["Loss", "SoftmaxLoss", "SquaredLoss", "LogisticLoss"]
-
 
 class Loss(ABC):
     """Loss of scores of shape (n_rows, k, m): k scores of each of m models."""

@@ -14,8 +14,6 @@ from pacsklearn.additive.solver import Problem
 from pacsklearn.additive.terms import Term
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["minimise_monotone", "monotone_ranges", "repaired"]
-
 Range = tuple[int, int, int]
 
 _MOST_STEPS = 60

@@ -14,8 +14,6 @@ from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.additive.losses import SquaredLoss
 from pacsklearn.forests.fixed_structure_forest import checked_weights
 
-__all__ = ["AdditiveRegressor"]
-
 
 @dataclass(eq=False, repr=False)
 class AdditiveRegressor(RegressorMixin, AdditiveModel):

@@ -12,8 +12,6 @@ from scipy.linalg import cho_factor, cho_solve
 from pacsklearn.additive.losses import Loss
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["Problem", "minimise"]
-
 _MOST_STEPS = 60
 _MOST_PRODUCTS = 60
 # Newton's steps are exact to about their square: a step this small leaves nothing to be seen.

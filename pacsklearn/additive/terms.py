@@ -13,8 +13,6 @@ from scipy import sparse
 from pacsklearn.schema.column import Column
 from pacsklearn.schema.values import as_codes, as_days, as_numbers
 
-__all__ = ["Term", "design_of", "terms_of"]
-
 Codes = NDArray[np.intp]
 
 

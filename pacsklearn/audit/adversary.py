@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["Adversary", "MostContested"]
-
 Adversary: TypeAlias = Callable[[Floats, NDArray[np.bool_]], int]
 """``adversary(belief, asked)`` gives the number of the next query: ``belief`` of shape (m,) are the
 probabilities of the candidates after all answers so far, ``asked`` of shape (n,) says which queries

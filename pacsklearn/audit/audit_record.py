@@ -14,8 +14,6 @@ from pacsklearn.core.attack import AttackResult, Interval
 from pacsklearn.core.event import Provenance
 from pacsklearn.exceptions import AuditViolationError
 
-__all__ = ["CURATOR_ONLY", "Audit", "max_intervals"]
-
 CURATOR_ONLY = (
     "For the curator: attacks are played on models fitted without noise. No secret was read, and "
     "nothing here is covered by a guarantee."

@@ -14,8 +14,6 @@ from pacsklearn.audit.membership_attack import OptimalMembershipAttack
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Game
 
-__all__ = ["CanaryAttack"]
-
 # Standard deviations from the mean, in every feature.
 _DISTANCE = 5.0
 

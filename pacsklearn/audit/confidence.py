@@ -10,8 +10,6 @@ from sklearn.base import is_classifier, is_clusterer, is_regressor
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["row_confidences"]
-
 _TINY = np.finfo(np.float64).tiny
 
 

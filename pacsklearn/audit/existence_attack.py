@@ -12,8 +12,6 @@ from pacsklearn.audit.tally import tally
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Round
 
-__all__ = ["ExistenceAttack"]
-
 
 @final
 class ExistenceAttack(Attack):

@@ -17,8 +17,6 @@ from pacsklearn.audit.existence_game import ExistenceGame
 from pacsklearn.audit.model_numbers import model_numbers
 from pacsklearn.core.attack import AttackResult, Interval, share_interval
 
-__all__ = ["ExistenceAudit", "existence_audit"]
-
 Maker: TypeAlias = Callable[[NDArray[np.intp]], Any]
 """``make(rows)``: what is published when the universe has these rows."""
 

@@ -11,8 +11,6 @@ from pacsklearn.audit.model_numbers import model_numbers
 from pacsklearn.core.game import Game, Round
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["ExistenceGame"]
-
 
 @final
 class ExistenceGame(Game):

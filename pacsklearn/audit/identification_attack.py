@@ -10,8 +10,6 @@ from pacsklearn.audit.tally import tally_names
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Game, Round
 
-__all__ = ["IdentificationAttack"]
-
 
 @final
 class IdentificationAttack(Attack):

@@ -8,8 +8,6 @@ import numpy as np
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["appended", "dense_table"]
-
 
 def dense_table(X: Any, attack: str) -> Floats:
     """``X`` as numbers.

@@ -15,8 +15,6 @@ from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Game, Round
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["KnownRowsAttack"]
-
 
 @final
 class KnownRowsAttack(Attack):

@@ -11,8 +11,6 @@ from pacsklearn.audit.shadow_attack import Scorer, ShadowAttack
 from pacsklearn.core.attack import ThreatModel
 from pacsklearn.core.game import Round
 
-__all__ = ["LabelOnlyAttack"]
-
 _SCALES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
 
 

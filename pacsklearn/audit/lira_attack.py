@@ -9,8 +9,6 @@ from pacsklearn.audit.shadow_attack import Scorer, ShadowAttack
 from pacsklearn.core.attack import ThreatModel
 from pacsklearn.core.game import Round
 
-__all__ = ["LiRAAttack"]
-
 
 @final
 class LiRAAttack(ShadowAttack):

@@ -14,8 +14,6 @@ from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Game, Round
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["LossThresholdAttack"]
-
 
 @final
 class LossThresholdAttack(Attack):

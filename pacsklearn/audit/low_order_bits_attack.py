@@ -12,8 +12,6 @@ from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Round
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["LowOrderBitsAttack"]
-
 # Enough to rule out every wrong candidate many times over where noise is added in floating point.
 _MOST_NUMBERS = 512
 

@@ -15,8 +15,6 @@ from pacsklearn.core.criterion import MEMBERSHIP_AIM
 from pacsklearn.core.game import Game, Round
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["RULES", "OptimalMembershipAttack", "blind_success", "decide", "was_used"]
-
 # Units whose posteriors are computed together.
 _CHUNK = 4096
 RULES = ("posterior", "always a member", "never a member")

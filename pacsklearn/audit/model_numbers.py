@@ -10,8 +10,6 @@ from scipy import sparse
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["model_numbers"]
-
 
 def model_numbers(model: Any) -> Floats:
     """Numbers in the fitted attributes of a model and of the models inside it, in a fixed order.

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-__all__ = ["NearDuplicates", "near_duplicates"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,6 @@ from pacsklearn.audit.row_losses import row_losses
 from pacsklearn.exceptions import AuditViolationError
 from pacsklearn.information.one_run import one_run_epsilon, one_run_p_value
 
-__all__ = ["OneRunAudit", "audit_one_run"]
-
 
 @final
 @dataclass(frozen=True)

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike
 from pacsklearn.core.attack import Interval, share_interval
 from pacsklearn.information.operating_point import most_true_positives
 
-__all__ = ["RATES", "OperatingPoint", "operating_points"]
-
 RATES = (0.001, 0.01)
 """False-positive rates that are aimed at."""
 

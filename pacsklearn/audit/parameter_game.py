@@ -18,8 +18,6 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.procedure import ReleaseProcedure
 
-__all__ = ["ParameterGame"]
-
 # Of an account for laws on which all candidates agree, which cost nothing.
 _LEAST_CEILING = 1e-12
 LawOrRule: TypeAlias = NoiseLaw | Callable[[Floats], NoiseLaw]

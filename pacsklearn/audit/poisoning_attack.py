@@ -13,8 +13,6 @@ from pacsklearn.audit.inserted_rows import appended, dense_table
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 
-__all__ = ["PoisoningAttack"]
-
 # Of a feature's standard deviation: near copies are other queries, so each is answered anew.
 _JITTER = 1e-3
 

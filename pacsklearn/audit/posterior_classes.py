@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from pacsklearn.core.game import Round
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["blind_class", "is_class_right", "likeliest_class"]
-
 
 def likeliest_class(belief: Floats, codes: NDArray[Any]) -> int:
     """Class, 0, 1, 2, ..., that has the most probability.

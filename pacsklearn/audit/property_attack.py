@@ -12,8 +12,6 @@ from pacsklearn.audit.posterior_classes import blind_class, is_class_right
 from pacsklearn.audit.tally import tally
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 
-__all__ = ["PropertyAttack"]
-
 
 @final
 class PropertyAttack(Attack):

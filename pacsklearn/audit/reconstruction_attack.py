@@ -11,8 +11,6 @@ from pacsklearn.audit.tally import tally
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Game, Round
 
-__all__ = ["ReconstructionAttack"]
-
 _RARE = 0.05
 
 

@@ -12,8 +12,6 @@ from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.game import Round
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["RecordAttack", "unknown_row"]
-
 
 @final
 class RecordAttack(Attack):

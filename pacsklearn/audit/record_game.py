@@ -12,8 +12,6 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
 
-__all__ = ["record_game"]
-
 
 def record_game(
     estimator: Any,

@@ -23,8 +23,6 @@ from pacsklearn.information import posterior_success
 from pacsklearn.information.arrays import Floats
 from pacsklearn.release.individual import information_about_units
 
-__all__ = ["RecordLine", "RecordReport", "record_report"]
-
 CURATOR_ONLY: Final = (
     "FOR THE CURATOR ONLY: computed from the private rows without noise. Publish nothing of it: "
     "which rows stand out is itself private."

@@ -24,8 +24,6 @@ from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
 from pacsklearn.release.session_criterion import as_criterion
 from pacsklearn.session.privacy_session import PrivacySession
 
-__all__ = ["Insertion", "released_plan", "replay_fit", "replay_session"]
-
 Insertion = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, tuple[int, ...]]]
 """``insert(estimator, X, y, groups)`` puts canaries among the rows."""
 

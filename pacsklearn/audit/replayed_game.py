@@ -17,8 +17,6 @@ from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.tables.hashed_space import row_space
 
-__all__ = ["ReplayedGame"]
-
 
 @final
 class ReplayedGame(CandidateGame):

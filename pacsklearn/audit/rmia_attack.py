@@ -11,8 +11,6 @@ from pacsklearn.audit.shadow_attack import Scorer, ShadowAttack
 from pacsklearn.core.attack import ThreatModel
 from pacsklearn.core.game import Round
 
-__all__ = ["RMIAAttack"]
-
 
 @final
 class RMIAAttack(ShadowAttack):

@@ -12,8 +12,6 @@ from pacsklearn.audit.shadow_attack import Scorer, ShadowAttack, rounds_with
 from pacsklearn.core.attack import ThreatModel
 from pacsklearn.core.game import Round
 
-__all__ = ["RobustLiRAAttack"]
-
 
 @final
 class RobustLiRAAttack(ShadowAttack):

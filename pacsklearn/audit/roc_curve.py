@@ -12,8 +12,6 @@ from pacsklearn.audit.tally import Stopping
 from pacsklearn.core.game import Game, Round
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["AttackROC", "RecordingGame", "score_rounds"]
-
 _MOST_POINTS = 201
 
 

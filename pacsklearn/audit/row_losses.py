@@ -12,8 +12,6 @@ from sklearn.base import is_classifier, is_regressor
 from pacsklearn.audit.confidence import row_confidences
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["membership_auc", "row_losses"]
-
 _TINY = np.finfo(np.float64).tiny
 
 

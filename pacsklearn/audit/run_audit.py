@@ -26,8 +26,6 @@ from pacsklearn.estimators.srpp_private import SRPPPrivate
 from pacsklearn.plugin import registry
 from pacsklearn.session.privacy_session import PrivacySession
 
-__all__ = ["run_audit"]
-
 
 def run_audit(
     source: Any,

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["ScoreRule", "best_rule", "separations"]
-
 
 @final
 @dataclass(frozen=True)

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from pacsklearn._validation import check_integer
 from pacsklearn.core.game import Game
 
-__all__ = ["secret_units", "forced_unit"]
-
 
 def secret_units(game: Game, members: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Whether some possible candidates hold a unit and others do not; shape (n_units,)."""

@@ -18,8 +18,6 @@ from pacsklearn.core.criterion import MEMBERSHIP_AIM
 from pacsklearn.core.game import Round
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["Scorer", "ShadowAttack", "rounds_with"]
-
 Scorer: TypeAlias = Callable[[Round, NDArray[np.intp]], Floats]
 """``scorer(played, units)``: a score for each of some units, for what a round shows."""
 

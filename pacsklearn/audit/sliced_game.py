@@ -17,8 +17,6 @@ from pacsklearn.information.world_distances import full_distance
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.pufferfish.release import CalibratedWorlds, published_figures
 
-__all__ = ["Published", "SlicedGame"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

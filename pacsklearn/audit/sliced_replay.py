@@ -13,8 +13,6 @@ from pacsklearn.estimators.srpp_private import SRPPPrivate
 from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import CalibratedWorlds, calibrated_worlds
 
-__all__ = ["replay_sliced"]
-
 
 def replay_sliced(
     model: SRPPPrivate,

@@ -12,8 +12,6 @@ from pacsklearn._validation import check_integer
 from pacsklearn.core.attack import AttackResult, share_interval
 from pacsklearn.core.game import Game, Round
 
-__all__ = ["Stopping", "tally", "tally_names"]
-
 
 @final
 @dataclass(frozen=True)

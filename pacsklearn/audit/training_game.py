@@ -14,8 +14,6 @@ from pacsklearn.core.game import Game, Round
 from pacsklearn.information import posterior_success
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["TrainingGame"]
-
 
 @final
 class TrainingGame(Game):

@@ -24,8 +24,6 @@ from pacsklearn.release.secret import Secret
 from pacsklearn.responses.answer_kind import AnswerKind, LabelKind, ValueKind, answer_kind
 from pacsklearn.responses.responder import Responder
 
-__all__ = ["Transcript", "TranscriptGame"]
-
 
 @final
 class Transcript(NamedTuple):

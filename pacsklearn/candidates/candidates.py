@@ -13,8 +13,6 @@ from pacsklearn.candidates.universe import check_fit_params, check_universe
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.secret_space import SecretSpace
 
-__all__ = ["Candidates", "FitOptions", "checked_rows"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.exceptions import StructureMismatchError
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["CHECKED_ROWS", "CanonicalForm", "check_structure", "equal_but_for_rounding"]
-
 CHECKED_ROWS = 32
 """Enough rows to see a decode that predicts something else, few enough to cost nothing."""
 

@@ -18,8 +18,6 @@ from pacsklearn.tables.hashed_design import HashedDesign
 from pacsklearn.tables.hashed_space import HashedSpace
 from pacsklearn.tables.table import Table
 
-__all__ = ["Design", "subset_seed"]
-
 _ABOVE_STATED_SEEDS = 2**64
 
 

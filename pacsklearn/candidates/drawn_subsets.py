@@ -23,8 +23,6 @@ from pacsklearn.information.balanced_draw import (
 )
 from pacsklearn.noise.sampler import Sampler, SeededSampler
 
-__all__ = ["DrawnSubsets", "Trials"]
-
 Members = NDArray[np.bool_]
 
 

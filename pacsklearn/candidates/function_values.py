@@ -14,9 +14,6 @@ from pacsklearn.candidates.run import Failure, Run, Stage, attempt
 from pacsklearn.exceptions import FunctionError, NonDeterministicError, PrivacyLeakWarning
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["FunctionValues", "function_name", "function_value", "function_values", "warn_of_cache"]
-
-
 _WRAPPED, _MOST_WRAPPED = ("__wrapped__", "func", "__func__"), 32
 
 

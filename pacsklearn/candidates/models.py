@@ -33,8 +33,6 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.withheld import unprinted
 from pacsklearn.exceptions import NonDeterministicError
 
-__all__ = ["AnsweringModels", "CandidateModels", "candidate_models"]
-
 # Answers of all candidates held at once while a batch is evaluated.
 _MOST_CELLS = 2**24
 _CHECKED_ROWS = 64

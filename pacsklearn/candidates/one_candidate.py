@@ -19,8 +19,6 @@ from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.subset_fitting import cut_params, seeded_clone
 from pacsklearn.exceptions import SubsetFitError
 
-__all__ = ["explained", "words_of_failure"]
-
 
 @contextmanager
 def explained(*, debug: bool) -> Iterator[list[Candidates]]:

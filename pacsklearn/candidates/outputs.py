@@ -41,15 +41,6 @@ from pacsklearn.exceptions import NonDeterministicError
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.sampler import Sampler
 
-__all__ = [
-    "CandidateOutputs",
-    "SubsetEncoder",
-    "aligned_vectors",
-    "candidate_outputs",
-    "encode_jointly",
-    "observe",
-]
-
 # Model and encoding of a candidate, where one or both are known before it is fitted.
 Known = tuple[Any, Encoding | None] | None
 

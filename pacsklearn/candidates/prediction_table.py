@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.candidates.models import AnsweringModels
 
-__all__ = ["PredictionTable"]
-
 
 @final
 class PredictionTable(AnsweringModels):

@@ -16,17 +16,6 @@ from sklearn.utils.parallel import Parallel
 from pacsklearn.core.withheld import unprinted, withheld
 from pacsklearn.exceptions import GaugeError, SubsetFitError
 
-__all__ = [
-    "ABOUT_GAPS",
-    "Failure",
-    "Outcome",
-    "Run",
-    "Stage",
-    "StageFailure",
-    "SubsetRun",
-    "attempt",
-]
-
 ABOUT_GAPS = (
     "describe the columns in a public Schema, whose SchemaEncoder reads gaps, or put a "
     "SimpleImputer(strategy='mean') before it inside the pipeline"

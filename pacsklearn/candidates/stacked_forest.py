@@ -26,8 +26,6 @@ from pacsklearn.forests.fixed_structure_forest import FixedStructureForest
 from pacsklearn.forests.regressor import FixedStructureForestRegressor
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["StackedForest"]
-
 _FORESTS = (
     RandomForestClassifier,
     ExtraTreesClassifier,

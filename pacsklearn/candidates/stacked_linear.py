@@ -17,8 +17,6 @@ from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugin import registry
 
-__all__ = ["StackedLinear", "stack"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

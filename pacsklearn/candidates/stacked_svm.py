@@ -16,8 +16,6 @@ from pacsklearn._sklearn_compat import kernel_width
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["StackedSVM"]
-
 _KERNELS = ("rbf", "poly", "sigmoid", "linear")
 _ROWS = 256  # whose kernels with one machine's support vectors fit the cache
 _BINARY = 2

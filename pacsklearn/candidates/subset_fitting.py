@@ -26,21 +26,6 @@ from pacsklearn.exceptions import (
 )
 from pacsklearn.plugin import registry
 
-__all__ = [
-    "JointModels",
-    "cut_params",
-    "differs_from_ordinary",
-    "fit_subset",
-    "joint_models",
-    "outcomes_over_subsets",
-    "over_subsets",
-    "warn_of_one_model",
-    "same_behaviour",
-    "seeded_clone",
-    "unfitted_copy",
-    "unwrap",
-]
-
 
 def fit_subset(template: Any, X: Any, y: Any, rows: NDArray[np.int64], params: Any) -> Any:
     """Clone fitted on some rows, and those rows of ``X``.

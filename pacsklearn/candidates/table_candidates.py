@@ -39,8 +39,6 @@ from pacsklearn.tables.hashed_space import HashedSpace
 from pacsklearn.tables.table import Table
 from pacsklearn.tables.table_reader import Batch
 
-__all__ = ["TableCandidates"]
-
 _COMPARED = 2048
 _CHECKED_SUBSETS = 8
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from pacsklearn.information.compiled import compiled
 
-__all__ = ["lay_out", "tree_sums"]
-
 # Rows that go down a tree side by side: enough to hide how long a lookup takes.
 _SIDE_BY_SIDE = 64
 # Rows whose features stay in the cache while all trees are asked.

@@ -32,8 +32,6 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import DesignWarning
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["SubsetMap", "warn_of_trials"]
-
 _TOGETHER = 128
 # Copies of the reference that a vector is aligned with, so that it moves to them and not they.
 _COPIES = 8

@@ -22,15 +22,6 @@ from pacsklearn.candidates.run import ABOUT_GAPS
 from pacsklearn.schema.encoder import SchemaEncoder
 from pacsklearn.schema.tables import as_pandas
 
-__all__ = [
-    "RowRules",
-    "check_fit_params",
-    "check_names",
-    "check_reader",
-    "check_universe",
-    "refuse_fitted_before",
-]
-
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
 _QUOTES_NOTHING = (
     "Complex data not supported",

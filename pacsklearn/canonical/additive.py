@@ -17,8 +17,6 @@ from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["AdditiveCanonicalizer", "deviations_of_levels"]
-
 # A relative error of the scale changes no decision, only how sure the probabilities look.
 _SCALE_WEIGHT = 0.01
 _LARGEST_LOG_SCALE = 100.0

@@ -23,17 +23,6 @@ from sklearn.preprocessing import (
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.information.arrays import Floats
 
-__all__ = [
-    "AffineMap",
-    "FoldingCanonicalizer",
-    "LinearCanonicalizer",
-    "affine_map",
-    "can_fold",
-    "identity_map",
-    "is_affine",
-    "is_diagonal",
-]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,6 @@ from scipy.spatial.distance import cdist
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["assign_to_mean", "assign_up_to_sign"]
-
 _MOST_ROUNDS = 10
 
 

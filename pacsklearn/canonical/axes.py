@@ -14,8 +14,6 @@ from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["AxesCanonicalizer"]
-
 # Share of a feature's signal below which a posterior of the factors cannot be computed.
 _LEAST_NOISE = 1e-14
 

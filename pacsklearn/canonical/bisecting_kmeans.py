@@ -12,8 +12,6 @@ from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["BisectingKMeansCanonicalizer"]
-
 Shape: TypeAlias = tuple[Any, ...]  # () for a leaf, (left, right) for a pair
 
 

@@ -16,8 +16,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["CategoricalNBCanonicalizer"]
-
 
 @final
 class CategoricalNBCanonicalizer(Canonicalizer):

@@ -22,8 +22,6 @@ from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["ColumnTransformerCanonicalizer"]
-
 _PUBLIC = ("drop", "passthrough")
 
 

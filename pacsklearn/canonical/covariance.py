@@ -8,8 +8,6 @@ from pacsklearn.canonical.log_domain import positive
 from pacsklearn.core.metric import DiagonalMetric, MatrixMetric, Metric
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["from_log", "log_metric", "mean_metric", "spectrum_of_log", "to_log"]
-
 # Logarithm of the largest ratio of two variances that double precision can tell from infinity.
 _LARGEST_CONDITION = 36.0
 

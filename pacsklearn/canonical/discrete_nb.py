@@ -16,8 +16,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric, ScaledMetric
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["DiscreteNBCanonicalizer"]
-
 # Beyond it a probability is one in double precision.
 _LARGEST_LOGIT = 30.0
 

@@ -18,8 +18,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import MatrixMetric, Metric
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["end_metric"]
-
 _MOST_ENTRIES = 2**18  # rows times numbers tried, a side of the Jacobian of one output
 _MOST_ROWS = 4096
 # Beyond these, trying out every number or a matrix over all of them costs more than it gains.

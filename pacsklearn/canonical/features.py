@@ -12,8 +12,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import DiagonalMetric, MatrixMetric, Metric
 from pacsklearn.core.secret_space import SecretSpace
 
-__all__ = ["feature_facts", "member_mean_squares", "numeric_rows", "second_moment", "set_features"]
-
 _BLOCK = 1024  # rows whose decisions by all candidates fit the cache
 # Beyond this many features a full second moment costs more than it gains.
 _MOST_FEATURES = 1024

@@ -21,8 +21,6 @@ from pacsklearn.forests.leaves import repaired_votes
 from pacsklearn.forests.structure import ForestStructure, descend, forest_structure
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["FixedStructureForestCanonicalizer"]
-
 # Rows on which noise is weighed; more cost time and change little.
 _MOST_ROWS = 1000
 # What a threshold's noise costs is tried at these fractions of the feature's standard deviation,

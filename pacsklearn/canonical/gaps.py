@@ -12,8 +12,6 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from pacsklearn._sklearn_compat import safe_columns, safe_indexing
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["rows_with_gaps"]
-
 _SHARE = 0.01
 _ROWS_EACH = 4
 

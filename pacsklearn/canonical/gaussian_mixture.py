@@ -22,8 +22,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["GaussianMixtureCanonicalizer"]
-
 
 @final
 class GaussianMixtureCanonicalizer(Canonicalizer):

@@ -14,8 +14,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["GaussianNBCanonicalizer"]
-
 
 @final
 class GaussianNBCanonicalizer(Canonicalizer):

@@ -17,8 +17,6 @@ from sklearn.preprocessing import FunctionTransformer
 
 from pacsklearn.canonical.affine import AffineMap, affine_map, identity_map, is_affine, is_diagonal
 
-__all__ = ["FoldPlan", "FoldedSteps", "fold_plan", "fold_steps", "head_of", "is_nothing"]
-
 _NOTHING = "passthrough"
 
 

@@ -15,8 +15,6 @@ from pacsklearn.core.metric import DiagonalMetric, Metric
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["ImputerCanonicalizer"]
-
 
 @final
 class ImputerCanonicalizer(Canonicalizer):

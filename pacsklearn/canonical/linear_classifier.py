@@ -23,8 +23,6 @@ from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["SCALE_WEIGHT", "LinearClassifierCanonicalizer"]
-
 SCALE_WEIGHT = 0.01
 """Cost of a relative error of the scale: it changes how sure probabilities look, no decision."""
 

@@ -12,8 +12,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["LinearOutlierCanonicalizer"]
-
 
 @final
 class LinearOutlierCanonicalizer(Canonicalizer):

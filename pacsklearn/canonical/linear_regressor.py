@@ -16,8 +16,6 @@ from pacsklearn.core.metric import BlockMetric, Metric
 from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["LinearRegressorCanonicalizer"]
-
 
 @final
 class LinearRegressorCanonicalizer(LinearCanonicalizer):

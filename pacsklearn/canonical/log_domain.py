@@ -8,8 +8,6 @@ import numpy as np
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["log_simplex", "positive", "simplex"]
-
 # Its exponential, squares and sums of it are finite doubles.
 _LARGEST_LOG = 200.0
 

@@ -17,8 +17,6 @@ from pacsklearn.core.canonicalizer import Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["MLPCanonicalizer"]
-
 # Activations f with f(c a) = c f(a) for c > 0, and with f(-a) = -f(a).
 _SCALE_FREE = ("relu", "identity")
 _ODD = ("tanh", "identity")

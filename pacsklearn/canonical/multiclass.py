@@ -30,8 +30,6 @@ from pacsklearn.core.metric import Metric
 from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["MulticlassCanonicalizer"]
-
 
 @final
 class MulticlassCanonicalizer(FoldingCanonicalizer):

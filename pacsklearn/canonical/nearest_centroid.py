@@ -14,8 +14,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["NearestCentroidCanonicalizer"]
-
 # Versions of scikit-learn that give probabilities compare in units of the within-class spread.
 _SPREAD = "within_class_std_dev_"
 

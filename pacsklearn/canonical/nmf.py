@@ -15,8 +15,6 @@ from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["NMFCanonicalizer"]
-
 _SMALLEST = 1e-100
 
 

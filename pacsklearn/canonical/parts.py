@@ -17,16 +17,6 @@ from pacsklearn.core.metric import BlockMetric, Metric
 from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats
 
-__all__ = [
-    "Part",
-    "align_parts",
-    "constant_of_parts",
-    "decode_parts",
-    "encode_parts",
-    "keeping_scores",
-    "metric_of_parts",
-]
-
 
 class Part(NamedTuple):
     """A part by its name: how to encode it, the fitted estimator, and the rows it saw."""

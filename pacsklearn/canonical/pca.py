@@ -13,8 +13,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, MatrixMetric, Metric, ScaledMetric
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["PCACanonicalizer"]
-
 _MOST_FEATURES = 1024
 _MOST_ROUNDS = 10
 _SMALLEST_SHARE = 1e-6

@@ -20,8 +20,6 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["PipelineCanonicalizer"]
-
 
 class Walked(NamedTuple):
     """A released step of a fitted pipeline: its head, or the folded model, and the rows it saw."""

@@ -14,8 +14,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["PowerTransformerCanonicalizer"]
-
 # Wide enough for what is fitted, narrow enough that noise overflows nowhere near the origin.
 _LARGEST_EXPONENT = 300.0
 _LARGEST_RAW_EXPONENT = 50.0

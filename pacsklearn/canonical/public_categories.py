@@ -13,8 +13,6 @@ from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.exceptions import NoCanonicalizerError
 
-__all__ = ["PublicCategoriesCanonicalizer"]
-
 
 @final
 class PublicCategoriesCanonicalizer(Canonicalizer):

@@ -15,8 +15,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["QDACanonicalizer"]
-
 
 @final
 class QDACanonicalizer(Canonicalizer):

@@ -13,8 +13,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["ScalerCanonicalizer"]
-
 # The square of its exponential, ``var_``, is still a finite double.
 _LARGEST_LOG_SCALE = 300.0
 

@@ -12,8 +12,6 @@ from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.schema.schema import Schema
 
-__all__ = ["SchemaEncoderCanonicalizer", "schema_facts"]
-
 
 def schema_facts(schema: Schema) -> dict[str, Any]:
     """The schema, and the names of the columns whose facts were looked up and confirmed."""

@@ -12,8 +12,6 @@ from pacsklearn.core.public_prior import Constant
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["SearchCanonicalizer"]
-
 
 @final
 class SearchCanonicalizer(Canonicalizer):

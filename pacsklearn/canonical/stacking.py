@@ -27,8 +27,6 @@ from pacsklearn.core.metric import Metric
 from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["StackingCanonicalizer"]
-
 _BASES, _FINAL = "estimators", "final_estimator"
 
 

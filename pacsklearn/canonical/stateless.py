@@ -13,8 +13,6 @@ from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.exceptions import NoCanonicalizerError
 
-__all__ = ["StatelessCanonicalizer", "zero_rows"]
-
 _LEARNED = (
     ("n_components", "auto", "the number of its outputs"),
     ("gamma", "scale", "their variance"),

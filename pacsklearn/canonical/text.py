@@ -10,8 +10,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["TextCanonicalizer"]
-
 _MOST_FEATURES: Final = 2**14
 
 

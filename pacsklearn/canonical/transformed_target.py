@@ -30,8 +30,6 @@ from pacsklearn.core.public_prior import Constant
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["ScaledTargetCanonicalizer", "TransformedTargetCanonicalizer"]
-
 _SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 _STEP = 1e-6
 

@@ -21,8 +21,6 @@ from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["SideBySide", "UnionCanonicalizer"]
-
 _PUBLIC = ("drop", "passthrough")
 
 

@@ -16,8 +16,6 @@ from pacsklearn.cli.report_command import report
 from pacsklearn.cli.schema_command import schema
 from pacsklearn.cli.serve_command import serve
 
-__all__ = ["app"]
-
 app = typer.Typer(
     name="pacsklearn",
     no_args_is_help=True,

@@ -14,8 +14,6 @@ from pacsklearn.cli.options import Data, Force, Jobs, Json, checked_output
 if TYPE_CHECKING:
     from pacsklearn.core.guarantee import Guarantee
 
-__all__ = ["audit"]
-
 
 @guarded
 def audit(

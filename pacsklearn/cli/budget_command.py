@@ -10,8 +10,6 @@ import typer
 from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.options import Json, number
 
-__all__ = ["budget"]
-
 
 @guarded
 def budget(

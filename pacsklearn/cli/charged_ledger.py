@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pacsklearn.core.ledger_interface import Ledger
 
-__all__ = ["charged_ledger", "ledger_uri"]
-
 
 def ledger_uri(address: str) -> str:
     """Address of a ledger that a user named by its file or its URL."""

@@ -11,8 +11,6 @@ import typer
 from pacsklearn.cli import options
 from pacsklearn.cli.console import guarded, say
 
-__all__ = ["curve"]
-
 
 @guarded
 def curve(

@@ -12,8 +12,6 @@ from pacsklearn.cli.charged_ledger import charged_ledger
 from pacsklearn.cli.console import guarded, note, say
 from pacsklearn.cli.publication import publication
 
-__all__ = ["distill"]
-
 
 @guarded
 def distill(

@@ -15,8 +15,6 @@ from pacsklearn.cli.charged_ledger import ledger_uri
 from pacsklearn.cli.console import VIOLATED, guarded, say
 from pacsklearn.cli.options import Json, number
 
-__all__ = ["ledger_app"]
-
 ledger_app = typer.Typer(
     help="Found a ledger, look at it, verify it.",
     no_args_is_help=True,

@@ -15,8 +15,6 @@ from pacsklearn.schema.column import Column
 from pacsklearn.schema.encoder import SchemaEncoder
 from pacsklearn.schema.schema import Schema
 
-__all__ = ["column_encoder", "mixed_columns", "texts_of"]
-
 _TEXT_FEATURES = 8
 
 

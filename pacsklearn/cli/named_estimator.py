@@ -20,8 +20,6 @@ from pacsklearn.plugin.records import is_dotted_name
 from pacsklearn.schema.encoder import SchemaEncoder
 from pacsklearn.schema.schema import Schema
 
-__all__ = ["checked_params", "name_of", "named_estimator"]
-
 _KINDS = ("canonicalizer", "batch_predictor", "subset_fitter")
 _CLOSED = ("sklearn.externals", "sklearn.tests", "sklearn.conftest", "sklearn.datasets")
 

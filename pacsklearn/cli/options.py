@@ -8,34 +8,6 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-__all__ = [
-    "ChargedDataset",
-    "ChargedLedger",
-    "Project",
-    "User",
-    "About",
-    "AllowExact",
-    "Data",
-    "Drop",
-    "EstimatorName",
-    "Force",
-    "Groups",
-    "Identifier",
-    "Jobs",
-    "Json",
-    "OptionalEstimatorName",
-    "Params",
-    "Rate",
-    "SchemaFile",
-    "SigningKey",
-    "Statement",
-    "Subsets",
-    "Target",
-    "checked_output",
-    "listed",
-    "number",
-]
-
 Data: TypeAlias = Annotated[Path, typer.Argument(help="CSV or Parquet file with the rows.")]
 Target: TypeAlias = Annotated[str | None, typer.Option(help="Column with the targets.")]
 Groups: TypeAlias = Annotated[

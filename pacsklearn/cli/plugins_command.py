@@ -10,8 +10,6 @@ from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.options import Json
 from pacsklearn.exceptions import PluginWarning
 
-__all__ = ["plugins"]
-
 
 @guarded
 def plugins(*, as_json: Json = False) -> None:

@@ -14,8 +14,6 @@ from pacsklearn.cli.options import checked_output
 from pacsklearn.core.replacement_file import replacement_file
 from pacsklearn.exceptions import BundleError
 
-__all__ = ["Publication", "publication", "read_about"]
-
 _ROOM: Final = 2**25
 """Bytes kept free for a model before its release is charged; larger ones are rare."""
 

@@ -11,8 +11,6 @@ from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.options import Force, Json, checked_output
 from pacsklearn.cli.publication import read_about
 
-__all__ = ["key", "publish", "verify"]
-
 
 @guarded
 def key(

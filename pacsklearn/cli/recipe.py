@@ -16,18 +16,6 @@ from pacsklearn.estimators.auto_private import AutoPrivateClassifier, AutoPrivat
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.schema.schema import Schema
 
-__all__ = [
-    "auto_model",
-    "chosen_recipe",
-    "model_of",
-    "read_statement",
-    "schema_of",
-    "stated_guarantee",
-    "table_of",
-    "with_columns",
-    "words_of_columns",
-]
-
 
 def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:
     """Unfitted estimator of a recipe; ``options`` add what is no part of the mechanism."""

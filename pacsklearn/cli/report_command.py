@@ -11,8 +11,6 @@ import typer
 from pacsklearn.cli.console import guarded, say
 from pacsklearn.cli.options import Force, Json, checked_output
 
-__all__ = ["report"]
-
 
 @guarded
 def report(

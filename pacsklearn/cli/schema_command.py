@@ -10,8 +10,6 @@ import typer
 from pacsklearn.cli import options
 from pacsklearn.cli.console import guarded, note, say
 
-__all__ = ["schema"]
-
 
 @guarded
 def schema(

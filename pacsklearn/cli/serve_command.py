@@ -14,8 +14,6 @@ import typer
 
 from pacsklearn.cli.console import guarded
 
-__all__ = ["serve"]
-
 
 @guarded
 def serve(

@@ -16,8 +16,6 @@ from typing import Any, final
 import numpy as np
 import pandas as pd
 
-__all__ = ["Table", "read_table"]
-
 # What is looked at to find the separator; commas first, so that they win where both would do.
 _HEAD, _LINES, _SEPARATORS = 2**16, 50, (",", ";", "\t", "|")
 _MISSING = ["?"]

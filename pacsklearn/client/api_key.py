@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import Final, final
 
-__all__ = ["VARIABLE", "ApiKey"]
-
 VARIABLE: Final = "PACSKLEARN_SERVICE_KEY"
 """Environment variable that holds a key where none is given."""
 

@@ -21,8 +21,6 @@ from pacsklearn.exceptions import (
     ServiceUnavailableError,
 )
 
-__all__ = ["Channel", "is_transient", "problem", "refusal"]
-
 _LONGEST_WAIT: Final = 30.0
 _MOST: Final = 2**30
 

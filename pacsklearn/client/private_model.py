@@ -20,8 +20,6 @@ from pacsklearn.client.tensors import columns_of, written
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.exceptions import PriceError, ServiceBudgetError, ServiceError
 
-__all__ = ["PrivateModel"]
-
 _BATCH: Final = 1000
 """Rows of one request: several requests are charged, retried and answered one by one."""
 

@@ -12,8 +12,6 @@ from typing import Any, Final
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.exceptions import ServiceError
 
-__all__ = ["checked_guarantee", "statement_key"]
-
 _KEY: Final = 32
 
 

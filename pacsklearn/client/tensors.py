@@ -8,8 +8,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["columns_of", "written"]
-
 _WIRE: Final = {"number": ("FP64", "<f8"), "integer": ("INT64", "<i8"), "boolean": ("BOOL", "?")}
 
 

@@ -10,20 +10,6 @@ from typing import Final, NamedTuple, final
 from pacsklearn.core.event import Event
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError, LedgerMismatchError
 
-__all__ = [
-    "Accounts",
-    "Limit",
-    "Posting",
-    "Terms",
-    "bookkeeping_event",
-    "check_event",
-    "exact",
-    "exact_text",
-    "fits",
-    "largest_refund",
-    "nearest",
-]
-
 _RESERVED_KINDS = frozenset({"reservation", "reservation-closed", "reservation-returned", "repair"})
 _RESERVED_ENDINGS = ("/closed", "/returned")
 

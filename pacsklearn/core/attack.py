@@ -15,8 +15,6 @@ from pacsklearn._validation import check_integer
 from pacsklearn.core.game import Game
 from pacsklearn.information.confidence_sequence import confidence_sequence
 
-__all__ = ["Attack", "AttackResult", "Interval", "ThreatModel", "share_interval"]
-
 _LEVEL = 0.999
 
 

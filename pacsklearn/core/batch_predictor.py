@@ -7,8 +7,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-__all__ = ["BatchPredictor"]
-
 
 class BatchPredictor(ABC):
     """Predictions of m fitted models of one kind at once; secret material, as the models are.

@@ -24,8 +24,6 @@ from pacsklearn.core.event import LONGEST_NOTE, Event, ledger_number, ledger_tex
 from pacsklearn.core.ledger_interface import Ledger, Reservation
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerMismatchError
 
-__all__ = ["BookedLedger", "BookedReservation", "OpenBook", "Store", "charge_posting", "time_text"]
-
 T = TypeVar("T")
 _LONGEST: Final = 1e10
 """Seconds that a reservation may last."""

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.exceptions import DesignError
 
-__all__ = ["CandidateSpace", "candidate_space"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

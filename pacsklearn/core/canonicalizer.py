@@ -12,8 +12,6 @@ from pacsklearn.core.public_prior import Constant
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["Canonicalizer", "Encoding"]
-
 
 class Encoding(NamedTuple):
     """Canonical vector of one fitted estimator and its layout."""

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["MEMBERSHIP_AIM", "NAMING_AIM", "Criterion"]
-
 MEMBERSHIP_AIM: Final = "membership of one unit"
 NAMING_AIM: Final = "naming the subset"
 

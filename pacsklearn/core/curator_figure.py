@@ -7,8 +7,6 @@ from typing import NoReturn, final
 
 from pacsklearn.core.statement_rendering import percent_up
 
-__all__ = ["CuratorFigure"]
-
 
 @final
 @dataclass(frozen=True)

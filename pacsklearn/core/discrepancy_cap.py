@@ -13,8 +13,6 @@ from pacsklearn.information import discrepancy as counts
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.mean_bound import upper_mean_bound
 
-__all__ = ["DiscrepancyCap"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,6 @@ from pacsklearn.core.secret_rows import RowsSecret
 from pacsklearn.core.stated_secret import PREPARATION, Bounds
 from pacsklearn.core.statement_rendering import Rows, percent_up
 
-__all__ = ["DrawnRows"]
-
 
 @final
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,6 @@ from typing import Any, Final, final
 from pacsklearn.core.mechanism import Mechanism, mechanism_from_dict, mechanism_to_dict
 from pacsklearn.exceptions import LedgerMismatchError
 
-__all__ = ["LONGEST_NOTE", "Event", "Provenance", "ledger_number", "ledger_text"]
-
 LONGEST_NOTE: Final = 100_000
 """Bytes of a note."""
 

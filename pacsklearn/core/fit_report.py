@@ -9,8 +9,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import final
 
-__all__ = ["FitReport", "note_fits", "recorded", "stage"]
-
 
 @final
 @dataclass

@@ -14,8 +14,6 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.posterior_success import posterior_success
 
-__all__ = ["CandidateGame", "Game", "Round"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

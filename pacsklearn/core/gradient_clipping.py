@@ -13,8 +13,6 @@ from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["GradientClipping"]
-
 _EPS = float(np.finfo(np.float64).eps)
 # Largest whole number a gradient may round to: doubles hold all integers up to 2^53.
 _LARGEST_CENTRE = 2.0**50

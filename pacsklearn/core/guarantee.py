@@ -14,8 +14,6 @@ from pacsklearn.core.statement_rendering import Rows, percent_up, rounded_up
 from pacsklearn.information.dp_equivalent import dp_epsilon
 from pacsklearn.information.posterior_success import posterior_success
 
-__all__ = ["Guarantee"]
-
 
 @final
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,6 @@ from pacsklearn.core.membership_criterion import has_units
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["GuessCriterion", "identification", "k_of_n"]
-
 
 @final
 class GuessCriterion(Criterion):

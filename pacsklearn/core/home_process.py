@@ -7,8 +7,6 @@ from typing import ClassVar, NoReturn, final
 
 from pacsklearn.exceptions import ForeignProcessError
 
-__all__ = ["HomeProcess"]
-
 
 @final
 class HomeProcess:

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["JointLaw"]
-
 Integers = NDArray[np.int64]
 
 

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Layout"]
-
 
 @dataclass(frozen=True, eq=False)
 class Layout:

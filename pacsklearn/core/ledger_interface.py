@@ -7,8 +7,6 @@ from abc import ABC, abstractmethod
 from pacsklearn.core.event import Event
 from pacsklearn.exceptions import BudgetExhaustedError
 
-__all__ = ["Ledger", "Reservation"]
-
 
 class Ledger(ABC):
     """A ceiling and the events charged against it.

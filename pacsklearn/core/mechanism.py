@@ -8,15 +8,6 @@ from typing import Any, Final, TypeAlias, final
 
 from pacsklearn.exceptions import LedgerMismatchError
 
-__all__ = [
-    "GradientSteps",
-    "Mechanism",
-    "QueryAnswers",
-    "SlicedNoise",
-    "mechanism_from_dict",
-    "mechanism_to_dict",
-]
-
 
 @final
 @dataclass(frozen=True)

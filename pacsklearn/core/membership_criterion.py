@@ -13,8 +13,6 @@ from pacsklearn.core.criterion import MEMBERSHIP_AIM, Criterion
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["MembershipCriterion", "has_units"]
-
 # Entries of a table that are held at once.
 _CHUNK = 2**22
 

@@ -7,8 +7,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Memberships"]
-
 
 class Memberships(Protocol):
     """Bits of some rows: a whole :class:`~pacsklearn.SecretSpace`, or those of one batch.

@@ -13,17 +13,6 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = [
-    "BlockMetric",
-    "DiagonalMetric",
-    "IdentityMetric",
-    "MatrixMetric",
-    "Metric",
-    "OperatorMetric",
-    "ScaledMetric",
-    "as_metric",
-]
-
 
 class Metric(ABC):
     """Quadratic cost ``|L b|^2`` of a noise vector ``b``; the backends minimise its expectation.

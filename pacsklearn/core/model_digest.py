@@ -11,8 +11,6 @@ from typing import Any, Final
 import numpy as np
 from scipy import sparse
 
-__all__ = ["DIGEST", "GUARANTEE", "mark_released", "model_digest"]
-
 GUARANTEE: Final = "pacsklearn_guarantee_"
 """Attribute of a released model with what was promised about it."""
 

@@ -9,8 +9,6 @@ from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 
-__all__ = ["NoiseBackend"]
-
 
 class NoiseBackend(ABC):
     """A method of calibrating noise to a target.

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["LATTICE_SCALE", "LatticeLaw", "NoiseLaw"]
-
 Integers = NDArray[np.int64]
 
 LATTICE_SCALE: Final = 2**20

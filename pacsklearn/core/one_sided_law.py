@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.information.padding import RESOLUTION, Padding
 
-__all__ = ["ONE_SIDED", "OneSidedLaw"]
-
 ONE_SIDED: Final = "one_sided"
 """Name of the noise that only adds."""
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer, check_rate
 
-__all__ = ["PoissonSubsets"]
-
 
 @final
 @dataclass(frozen=True)

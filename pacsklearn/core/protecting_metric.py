@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from pacsklearn.core.metric import IdentityMetric, Metric
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["ProtectingMetric"]
-
 
 @final
 class ProtectingMetric(Metric):

@@ -12,8 +12,6 @@ from pacsklearn.core.metric import Metric
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["Constant", "PublicPrior", "checked_range"]
-
 # Predictions are taken to lie within three standard deviations of their mean.
 _SPREADS_IN_A_RANGE = 6.0
 

@@ -10,8 +10,6 @@ from pacsklearn.core.stated_scenario import SecretBatches, SecretWorlds
 from pacsklearn.core.statement import Statement
 from pacsklearn.core.statement_rendering import Rows, rounded_up
 
-__all__ = ["PufferfishGuarantee"]
-
 _SENSES = {
     "average": "averaged over the slices",
     "joint": "for a slice drawn at random",

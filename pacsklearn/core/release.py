@@ -16,8 +16,6 @@ from pacsklearn.core.sampled_law import SampledLaw
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.individual_information import IndividualInformation
 
-__all__ = ["Release"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

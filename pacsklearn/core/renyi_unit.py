@@ -10,8 +10,6 @@ from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.exceptions import LedgerMismatchError
 
-__all__ = ["check_secret_name", "check_unit", "renyi_unit"]
-
 _PARTS = ("order", "aggregation", "slice profile", "scenario", "secret")
 
 

@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-__all__ = ["replacement_file"]
-
 
 @contextmanager
 def replacement_file(path: str | os.PathLike[str], *, room: int = 0) -> Iterator[IO[bytes]]:

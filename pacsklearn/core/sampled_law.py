@@ -13,8 +13,6 @@ from pacsklearn.core.metric import Metric
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["GuardedSpan", "SampledLaw"]
-
 Integers = NDArray[np.int64]
 
 

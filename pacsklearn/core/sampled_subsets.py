@@ -8,8 +8,6 @@ from typing import Any, Final, final
 
 from pacsklearn._validation import check_integer
 
-__all__ = ["LISTED", "SampledSubsets", "sampled_subsets"]
-
 LISTED: Final = "listed"
 """The other kind: the secret is one of a finite list, and all figures are computed on it."""
 

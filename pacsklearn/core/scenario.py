@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.exceptions import ScenarioError
 
-__all__ = ["Law", "Scenario", "SecretColumn", "World", "Worlds", "all_pairs"]
-
-
 _TRUTHS = (bool, np.bool_)
 
 

@@ -11,8 +11,6 @@ from scipy.special import expit, softmax
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["ScoreClassifier"]
-
 
 class ScoreClassifier(ABC):
     """Decisions, probabilities and classes from scores.

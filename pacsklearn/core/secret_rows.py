@@ -9,8 +9,6 @@ from pacsklearn.core.stated_secret import PREPARATION, Bounds, PACSecret
 from pacsklearn.core.statement_rendering import Rows, percent_up
 from pacsklearn.information.posterior_success import posterior_success
 
-__all__ = ["KnownRows", "RowsSecret", "SecretRows"]
-
 
 @final
 class KnownRows(NamedTuple):

@@ -20,8 +20,6 @@ from pacsklearn.information.balanced_design import (
     unpack_subset,
 )
 
-__all__ = ["SecretSpace", "included_subsets", "strata_of", "units_of"]
-
 _CHUNK = 16384
 # Share of the entropy asked for below which a design is worth a warning.
 _FEW = 0.75

@@ -12,8 +12,6 @@ import numpy as np
 from pacsklearn._validation import check_integer
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["SliceProfile"]
-
 _UNIT = 1e-8
 _TOTAL = 1e-9
 

@@ -12,8 +12,6 @@ from pacsklearn.core.noise_law import LatticeLaw
 from pacsklearn.core.sampled_law import GuardedSpan
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["AGGREGATIONS", "RenyiCosts", "SlicedLaw"]
-
 Integers = NDArray[np.int64]
 
 AGGREGATIONS: Final = ("average", "joint", "full")

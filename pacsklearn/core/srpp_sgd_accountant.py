@@ -27,8 +27,6 @@ from pacsklearn.information.privacy_profile import (
 )
 from pacsklearn.information.renyi_conversion import approximate_epsilon, gaussian_epsilon
 
-__all__ = ["ACCOUNTINGS", "SRPPSGDAccountant"]
-
 ACCOUNTINGS: Final = ("worst-case", "subsampling-aware", "secret-batches")
 """How the draw of the batches counts: worst batch, mean over known ones, or never learnt."""
 

@@ -8,8 +8,6 @@ from typing import final
 from pacsklearn.core.stated_secret import PREPARATION, StatedSecret
 from pacsklearn.core.statement_rendering import Rows, rounded_up
 
-__all__ = ["SecretBatches", "SecretWorlds"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SecretWorlds(StatedSecret):

@@ -9,15 +9,6 @@ from typing import ClassVar, Final, NamedTuple, final
 
 from pacsklearn.core.statement_rendering import Rows, percent_up
 
-__all__ = [
-    "PREPARATION",
-    "Bounds",
-    "PACSecret",
-    "SampledSecret",
-    "SecretCandidate",
-    "StatedSecret",
-]
-
 PREPARATION: Final = (
     "Preparation outside: what was computed from the rows before they were given to the private "
     "estimator (scaling, imputing, selecting, balancing, looked-up ranges) saw all of them; do not "

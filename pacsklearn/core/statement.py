@@ -11,8 +11,6 @@ from pacsklearn.core.event import Provenance
 from pacsklearn.core.stated_secret import StatedSecret
 from pacsklearn.core.statement_rendering import Rows, as_html, as_text
 
-__all__ = ["Statement"]
-
 _NOT_PRIVATE = "NOT FOR RELEASE: the noise is reproducible (random_state was given)"
 
 

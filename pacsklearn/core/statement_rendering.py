@@ -6,8 +6,6 @@ import html
 import textwrap
 from collections.abc import Iterable
 
-__all__ = ["as_html", "as_text", "percent_up", "rounded_up"]
-
 Rows = Iterable[tuple[str, str]]
 
 

@@ -10,8 +10,6 @@ from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.table_view import TableView
 
-__all__ = ["SubsetFitter"]
-
 
 class SubsetFitter(ABC):
     """Fits the m candidates' models of one estimator together.

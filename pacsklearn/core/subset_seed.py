@@ -7,8 +7,6 @@ from typing import Any, final
 
 from pacsklearn.core.home_process import HomeProcess
 
-__all__ = ["SubsetSeed"]
-
 _BITS = 256
 
 

@@ -13,8 +13,6 @@ from pacsklearn.core.metric import Metric
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.span import SpanCoordinates, span_coordinates
 
-__all__ = ["Support"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

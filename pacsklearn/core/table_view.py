@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.memberships import Memberships
 
-__all__ = ["BatchWork", "TableView"]
-
 BatchWork = Callable[[NDArray[np.float64], Any, Memberships], Sequence[Any]]
 """From a batch's rows, their targets (class codes, numbers or None) and memberships to arrays."""
 

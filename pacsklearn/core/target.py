@@ -8,8 +8,6 @@ from typing import final
 from pacsklearn._validation import check_budget
 from pacsklearn.core.criterion import Criterion
 
-__all__ = ["Target"]
-
 
 @final
 @dataclass(frozen=True)

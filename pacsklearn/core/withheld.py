@@ -19,8 +19,6 @@ try:
 except ImportError:  # where there are no such descriptors
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["silence", "unprinted", "withheld"]
-
 Kinds = list[type[Warning]]
 
 _EVERYTHING, _NOTHING = "", "(?!)"

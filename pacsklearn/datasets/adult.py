@@ -6,8 +6,6 @@ from pacsklearn.datasets.archive import read_member
 from pacsklearn.datasets.dataset import Dataset, Row
 from pacsklearn.datasets.loader import loader
 
-__all__ = ["load_adult", "rows_from_archive", "rows_from_data"]
-
 # Names and categories as in the public codebook adult.names; None marks a number.
 FEATURES: dict[str, tuple[str, ...] | None] = {
     "age": None,

@@ -16,8 +16,6 @@ from pacsklearn.datasets.dataset import Dataset
 from pacsklearn.datasets.download import locate
 from pacsklearn.datasets.storage import read_table
 
-__all__ = ["Loader", "loader"]
-
 _DOCUMENT = """\
 {opening}
 

@@ -6,8 +6,6 @@ from pacsklearn.datasets.archive import read_member
 from pacsklearn.datasets.dataset import Dataset, Row
 from pacsklearn.datasets.loader import loader
 
-__all__ = ["load_rice", "rows_from_archive", "rows_from_arff"]
-
 FEATURES = (
     "Area",
     "Perimeter",

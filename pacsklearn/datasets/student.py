@@ -8,8 +8,6 @@ from pacsklearn.datasets.archive import read_member
 from pacsklearn.datasets.dataset import Dataset, Row
 from pacsklearn.datasets.loader import loader
 
-__all__ = ["load_student", "rows_from_archive", "rows_from_semicolons"]
-
 _YES_NO = ("no", "yes")
 _JOBS = ("teacher", "health", "services", "at_home", "other")
 

@@ -18,8 +18,6 @@ from pacsklearn.canonical.additive import deviations_of_levels
 from pacsklearn.display.palette import COLOURS, MARKERS, NEUTRAL, pyplot, styled
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["AdditiveTermsDisplay"]
-
 _MOST_TERMS = 9
 _EPOCH = date(1970, 1, 1)
 

@@ -15,8 +15,6 @@ from pacsklearn.display.palette import (
     styled,
 )
 
-__all__ = ["AuditDisplay"]
-
 
 class AuditDisplay:
     """Success of each attack with its exact interval, and their true against false alarms.

@@ -13,8 +13,6 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.display.palette import COLOURS, NEUTRAL, legend_below, percent, pyplot, styled
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["BeliefDisplay"]
-
 
 class BeliefDisplay:
     """Posterior probability of each candidate after each answer, and what remains unknown.

@@ -8,8 +8,6 @@ from typing import Any
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.display.privacy_statement import guarantee_of
 
-__all__ = ["deployment_record"]
-
 _NOT_DP = (
     "Not differential privacy. The promise bounds what a release reveals about which rows of a "
     "known table were used; the comparison is of membership bounds alone."

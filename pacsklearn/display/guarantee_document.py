@@ -9,8 +9,6 @@ from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.display.privacy_statement import guarantee_of
 
-__all__ = ["GUARANTEE_SCHEMA", "guarantee_document", "guarantee_from_document"]
-
 GUARANTEE_SCHEMA: Final = "pacsklearn-guarantee/1"
 
 

@@ -12,8 +12,6 @@ from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.display.palette import COLOURS, NEUTRAL, legend_below, percent, pyplot, styled
 from pacsklearn.information import dp_success, posterior_success
 
-__all__ = ["MembershipBoundDisplay"]
-
 _BUDGETS = tuple(np.geomspace(2.0**-10, 4, 161).tolist())
 _PRIORS = (1 / 2, 1 / 10, 1 / 100)
 _EPSILONS = (0.1, 0.25, 0.5, 1, 2, 3, 5)

@@ -20,8 +20,6 @@ from pacsklearn.core.target import Target
 from pacsklearn.display.palette import COLOURS, MARKERS, legend_below, pyplot, styled
 from pacsklearn.plugin import registry
 
-__all__ = ["NoiseSpectrum", "NoiseSpectrumDisplay"]
-
 _BACKENDS = ("logdet", "eigen", "diagonal", "isotropic")
 _MOST_DIRECTIONS = 60
 

@@ -14,8 +14,6 @@ from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.statement_rendering import percent_up
 from pacsklearn.display.privacy_statement import guarantee_of
 
-__all__ = ["CHECKLIST_SCHEMA", "CheckLine", "OutputChecklist", "output_checklist"]
-
 CHECKLIST_SCHEMA: Final = "pacsklearn-output-checklist/1"
 MET, VIOLATED, OPEN = "met", "violated", "open"
 

@@ -6,17 +6,6 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final, ParamSpec, TypeVar
 
-__all__ = [
-    "COLOURS",
-    "MARKERS",
-    "NEUTRAL",
-    "STYLE",
-    "legend_below",
-    "percent",
-    "pyplot",
-    "styled",
-]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

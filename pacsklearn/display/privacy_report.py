@@ -20,8 +20,6 @@ from pacsklearn.display.palette import STYLE
 from pacsklearn.display.privacy_statement import guarantee_of, privacy_statement
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
 
-__all__ = ["PrivacyReport", "privacy_report"]
-
 _STYLE = """
 :root{color-scheme:light dark}
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}

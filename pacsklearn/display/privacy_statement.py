@@ -18,8 +18,6 @@ from pacsklearn.display.noise_spectrum import NoiseSpectrum
 from pacsklearn.estimators.privacy_utility_curve import CURATOR_ONLY as CURVE_CAVEAT
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
 
-__all__ = ["SCHEMA", "guarantee_of", "privacy_statement"]
-
 SCHEMA = "pacsklearn-privacy-statement/1"
 
 _PACKAGES = ("pacsklearn", "scikit-learn", "numpy", "scipy", "opendp")

@@ -11,8 +11,6 @@ from pacsklearn.estimators.privacy_curve import privacy_utility_curve
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve, budget_label
 from pacsklearn.information.posterior_success import posterior_success
 
-__all__ = ["PrivacyUtilityDisplay"]
-
 _MOST_TICKS = 10
 _STEP_ASIDE = 2**0.1
 

@@ -6,8 +6,6 @@ import json
 from importlib import resources
 from typing import Any, Final
 
-__all__ = ["SCHEMAS", "check_document", "published_schema"]
-
 SCHEMAS: Final = {
     "pacsklearn-guarantee/1": "guarantee-1.json",
     "pacsklearn-output-checklist/1": "output-checklist-1.json",

@@ -15,8 +15,6 @@ from pacsklearn.display.palette import COLOURS, legend_below, pyplot, styled
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.world_distances import slice_distances
 
-__all__ = ["SliceProfileDisplay"]
-
 _LABEL_ANGLE = 22.5
 
 

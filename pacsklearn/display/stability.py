@@ -19,8 +19,6 @@ from pacsklearn.core.target import Target
 from pacsklearn.display.palette import COLOURS, MARKERS, NEUTRAL, legend_below, pyplot, styled
 from pacsklearn.plugin import registry
 
-__all__ = ["StabilityDisplay"]
-
 _LEAST = 8
 
 

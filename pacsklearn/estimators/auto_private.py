@@ -35,8 +35,6 @@ from pacsklearn.schema.queries import SchemaQueries
 from pacsklearn.schema.schema import Schema
 from pacsklearn.session.privacy_session import PrivacySession
 
-__all__ = ["AutoPrivateClassifier", "AutoPrivateRegressor"]
-
 _CURATORS = frozenset({"leaderboard_"})
 _SHARED = (
     "budget",

@@ -10,8 +10,6 @@ from scipy.sparse import issparse
 
 from pacsklearn._sklearn_compat import safe_indexing
 
-__all__ = ["FEW_ROWS", "with_blended"]
-
 FEW_ROWS = 2000
 """So many queries are asked at least, where there are public rows to make them from."""
 

@@ -16,8 +16,6 @@ from pacsklearn.responses.responder import Responder
 from pacsklearn.schema.tables import as_pandas
 from pacsklearn.session.privacy_session import PrivacySession
 
-__all__ = ["DistilledModel", "distill"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,6 @@ from pacsklearn.schema.schema import Schema
 from pacsklearn.stepwise.classifier import StepwiseClassifier
 from pacsklearn.stepwise.regressor import StepwiseRegressor
 
-__all__ = ["classifier_families", "regressor_families", "teacher"]
-
 # Ridge and smoothness, in rows: the more, the fewer directions count, and the less noise they need.
 _PENALTIES = ((20.0, 1e3), (100.0, 1e4), (400.0, 4e4))
 _COMPONENTS = 4

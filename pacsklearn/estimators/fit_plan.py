@@ -11,8 +11,6 @@ import numpy as np
 
 from pacsklearn.estimators.privacy_utility_curve import CURATOR_ONLY
 
-__all__ = ["ExpectedScore", "FitPlan"]
-
 _WIDTH = 88
 _NAME = 20
 

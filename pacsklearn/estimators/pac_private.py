@@ -27,8 +27,6 @@ from pacsklearn.responses.responder import Responder
 from pacsklearn.tables.engines import workers
 from pacsklearn.tables.table import Table
 
-__all__ = ["PACPrivate"]
-
 _CURATORS = frozenset({"fit_report_", "leaderboard_"})
 
 

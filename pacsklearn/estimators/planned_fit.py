@@ -44,8 +44,6 @@ from pacsklearn.release.secret import opening_belief
 from pacsklearn.release.session_criterion import as_criterion, check_cap
 from pacsklearn.responses.answer_kind import answer_kind
 
-__all__ = ["MOST_ANSWERS", "PlannedFit", "PreparedRows", "title_of"]
-
 MOST_ANSWERS = 10_000
 """Answers that a budget lasts for when nothing else is said."""
 

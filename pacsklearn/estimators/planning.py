@@ -40,14 +40,6 @@ from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Answers
 from pacsklearn.tables.hashed_space import row_space
 
-__all__ = [
-    "expected_score",
-    "plan_answers",
-    "plan_parameters",
-    "warn_of_answers",
-    "warn_of_poor_release",
-]
-
 SEED = 0
 _QUICK_RELEASES, _QUICK_ROWS = 8, 500
 _ASKED_ROWS = 512
@@ -370,6 +362,7 @@ def _advice_on_parameters(
 
 
 def promise_of(law: NoiseLaw, space: Any) -> str:
+    """What a release by ``law`` promises, in words."""
     if law.information is None:
         return promise_of_nats(law.bound, space)
     return (
@@ -379,6 +372,7 @@ def promise_of(law: NoiseLaw, space: Any) -> str:
 
 
 def promise_of_nats(budget: float, space: Any) -> str:
+    """What at most ``budget`` nats promise, in words: what is learned, and a member told."""
     prior, _ = membership_prior(space)
     return (
         f"at most {budget:.4g} nats; membership of a {space.unit} is told with a success of at "

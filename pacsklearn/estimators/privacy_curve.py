@@ -35,8 +35,6 @@ from pacsklearn.noise.criterion import CriterionBackend
 from pacsklearn.plugin import registry
 from pacsklearn.release.statement import membership_prior
 
-__all__ = ["privacy_utility_curve"]
-
 _BUDGETS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4)
 
 

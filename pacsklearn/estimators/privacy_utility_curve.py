@@ -12,8 +12,6 @@ import numpy as np
 
 from pacsklearn.information.dp_equivalent import dp_epsilon
 
-__all__ = ["CURATOR_ONLY", "PrivacyUtilityCurve", "PrivacyUtilityPoint", "budget_label"]
-
 CURATOR_ONLY = (
     "For the curator's eyes: these scores come from the private rows, without noise or with noise "
     "that can be predicted. Choosing a budget by looking at private data is itself a release "

@@ -24,8 +24,6 @@ from pacsklearn._sklearn_compat import (
 from pacsklearn.exceptions import NoCanonicalizerError, PrivacyLeakWarning
 from pacsklearn.plugin import registry
 
-__all__ = ["PrivateEstimator", "warn_of_steps_before"]
-
 _ABOUT_ANSWERS = ("answers_given_", "remaining_budget_")
 _ABOUT_A_MODEL = ("released_estimator_", "transform", "inverse_transform", "score_samples")
 

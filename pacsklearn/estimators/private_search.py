@@ -17,8 +17,6 @@ from pacsklearn.core.ledger import Ledger, MemoryLedger, Reservation
 from pacsklearn.estimators.private_estimator import warn_of_steps_before
 from pacsklearn.exceptions import BudgetError
 
-__all__ = ["PrivateGridSearchCV"]
-
 # Stands for the reservation while nothing is reserved yet; never charged.
 _PLACEHOLDER = MemoryLedger(1.0)
 

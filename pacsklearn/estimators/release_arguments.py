@@ -9,8 +9,6 @@ from sklearn.base import is_regressor
 
 from pacsklearn.estimators.student import StudentQueries
 
-__all__ = ["check_student", "refuse_ignored"]
-
 _ANSWERS: Final = ("responses",)
 _NUMBERS: Final = ("parameters",)
 _BOTH: Final = ("responses", "student")

@@ -10,8 +10,6 @@ from sklearn.metrics import check_scoring
 
 from pacsklearn.core.canonicalizer import Canonicalizer
 
-__all__ = ["released_scorer", "scoring_name"]
-
 
 def released_scorer(
     scoring: Any, estimator: Any, canonicalizer: Canonicalizer, y: Any

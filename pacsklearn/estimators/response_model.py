@@ -16,8 +16,6 @@ from pacsklearn.exceptions import ForeignProcessError
 from pacsklearn.responses.cost_preview import CostPreview
 from pacsklearn.responses.responder import Responder
 
-__all__ = ["ResponseModel", "SessionHandle"]
-
 _WHAT = "The secret behind these private answers"
 
 

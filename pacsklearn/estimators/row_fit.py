@@ -15,8 +15,6 @@ from pacsklearn.estimators.student import STUDENT_METHODS, release_student
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.session.privacy_session import PrivacySession
 
-__all__ = ["CHOICES", "SETTINGS", "learned_of", "named", "opened_session", "route_of"]
-
 SETTINGS = ("ledger", "random_state", "verbose", "criterion", "fast_fit", "allow_exact")
 """Parameters that a session takes as they are."""
 

@@ -29,16 +29,6 @@ from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.joint_labels import JointLabels
 from pacsklearn.responses.responder import Answers, Responder
 
-__all__ = [
-    "HeldOut",
-    "SimulatedAnswers",
-    "SimulatedJointLabels",
-    "SimulatedReleases",
-    "Simulation",
-    "as_number",
-    "outside_rows",
-]
-
 HeldOut = Callable[[int], tuple[Any, Any]]
 """Rows and targets that a release of some candidate is scored on, by the candidate's number."""
 

@@ -21,15 +21,6 @@ from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import CONFIDENCE, SlicedOptions
 from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery, Query
 
-__all__ = [
-    "CONSTRAINTS",
-    "checked_epsilon",
-    "is_function",
-    "secret_column",
-    "sliced_options",
-    "sliced_query",
-]
-
 _INSIDE = Interval(Real, 0, 1, closed="neither")
 
 CONSTRAINTS: Final[dict[str, list[Any]]] = {

@@ -29,8 +29,6 @@ from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import StatedRows, sliced_release
 from pacsklearn.release.secret import sampler_for
 
-__all__ = ["SRPPPrivate"]
-
 _DEFAULT_SCENARIO = "prevalence"
 
 

@@ -26,8 +26,6 @@ from pacsklearn._validation import check_integer
 from pacsklearn.candidates.universe import RowRules, check_universe
 from pacsklearn.estimators.subspace_members import class_scores, fit_members
 
-__all__ = ["StabilizedClassifier", "StabilizedRegressor", "stabilized"]
-
 _MEMBERS = 20
 # Each is fitted for every candidate: more would only ever be a slip of the pen.
 _MOST_MEMBERS = 10_000

@@ -10,8 +10,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-__all__ = ["steadier_models"]
-
 
 def steadier_models(estimator: Any) -> dict[str, Any]:
     """Shrunken linear models in place of an estimator's last step, by name.

@@ -22,15 +22,6 @@ from pacsklearn.schema.tables import as_pandas
 from pacsklearn.schema.values import column_names
 from pacsklearn.session.privacy_session import PrivacySession
 
-__all__ = [
-    "STUDENT_METHODS",
-    "Lesson",
-    "StudentQueries",
-    "StudentRelease",
-    "release_student",
-]
-
-
 STUDENT_METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 """What a student can be asked."""
 

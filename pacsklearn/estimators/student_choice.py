@@ -18,8 +18,6 @@ from sklearn.preprocessing import StandardScaler
 
 from pacsklearn._sklearn_compat import safe_indexing
 
-__all__ = ["best_student", "listed_students"]
-
 _FOLDS = 3
 _COMPONENTS = 200
 

@@ -41,8 +41,6 @@ from pacsklearn.responses.joint_labels import JointLabels
 from pacsklearn.responses.responder import Answers
 from pacsklearn.schema.queries import SchemaQueries
 
-__all__ = ["plan_student"]
-
 _MOST_STUDENTS = 8
 
 

@@ -14,8 +14,6 @@ from sklearn.svm import SVC, NuSVC
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.subset_fitting import seeded_clone
 
-__all__ = ["SubspaceMembers", "class_scores", "fit_members"]
-
 _SHARE, _FEWEST = 0.3, 5
 
 

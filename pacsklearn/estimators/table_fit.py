@@ -16,8 +16,6 @@ from pacsklearn.exceptions import TableError
 from pacsklearn.session.privacy_session import PrivacySession
 from pacsklearn.tables.table import Table
 
-__all__ = ["table_release"]
-
 _ONLY = {
     "release": ("auto", "parameters"),
     "tune": (None,),

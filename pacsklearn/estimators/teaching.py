@@ -14,9 +14,6 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Answers, Responder
 
-__all__ = ["Choose", "learned", "taught", "with_columns"]
-
-
 Choose = Callable[[Any, NDArray[Any]], Any]
 """Student for some rows and their answers."""
 

@@ -21,17 +21,6 @@ from pacsklearn.plugin import registry
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.secret import opening_belief
 
-__all__ = [
-    "MOST_OPTIONS",
-    "Choice",
-    "Option",
-    "choose",
-    "listed_options",
-    "released_scoring",
-    "unfitted",
-    "with_choice",
-]
-
 MOST_OPTIONS = 64
 """So that a choice on the whole table is at most ``ln 64`` nats about it."""
 

@@ -18,8 +18,6 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.member_sums import block_members
 
-__all__ = ["AdditiveFitter"]
-
 _LEARNED = ("schema_", "classes_", "n_features_in_", "feature_names_in_")
 
 # Cells of the scores of the models that are fitted together.

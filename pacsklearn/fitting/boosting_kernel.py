@@ -11,8 +11,6 @@ import numpy as np
 
 from pacsklearn.information.compiled import compiled
 
-__all__ = ["add_tree", "bin_feature", "grow_tree", "sum_bins"]
-
 # scikit-learn's: least sum of hessians on each side, and what keeps a division from zero.
 _LEAST_HESSIAN, _TINY = 1e-3, 1e-15
 # More than rounding takes from a gain.

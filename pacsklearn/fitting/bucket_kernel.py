@@ -9,8 +9,6 @@ import numpy as np
 
 from pacsklearn.information.compiled import compiled
 
-__all__ = ["add_products", "add_rows"]
-
 # Rows multiplied at once: they and their products stay in the cache.
 _ROWS = 256
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["are_usable", "class_weights"]
-
 
 def are_usable(weights: Any) -> bool:
     """Whether a joint fit knows this ``class_weight``; others are left to the ordinary fit."""

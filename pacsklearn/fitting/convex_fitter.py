@@ -26,8 +26,6 @@ from pacsklearn.fitting.member_sums import member_sums
 from pacsklearn.fitting.penalty import Penalty
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["ConvexFitter", "Scaling", "double_rows"]
-
 _LARGEST = 1e100
 # The joint parameters may not be worse than the ordinary ones by more than rounding.
 _ROUNDING = 1e-9

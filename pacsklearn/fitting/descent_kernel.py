@@ -11,8 +11,6 @@ import numpy as np
 
 from pacsklearn.information.compiled import compiled
 
-__all__ = ["descend"]
-
 
 @compiled()
 def descend(matrix, towards, lasso, positive, tolerance, most):

@@ -14,8 +14,6 @@ from pacsklearn.fitting.moment_fitter import MomentFitter, well_conditioned
 from pacsklearn.fitting.moments import Moments
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["ElasticNetFitter"]
-
 _TOLERANCE = 1e-11
 _MOST_ITERATIONS = 5000
 _ROUNDING = 1e-9

@@ -23,8 +23,6 @@ from pacsklearn.forests.regressor import FixedStructureForestRegressor
 from pacsklearn.forests.structure import ForestStructure, forest_structure
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["FixedForestFitter"]
-
 # Below so many rows times subsets compiled code is not worth its start.
 _LEAST_WORK = 200_000
 # Places of rows, trees and features that are held at once.

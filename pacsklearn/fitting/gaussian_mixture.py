@@ -28,8 +28,6 @@ from pacsklearn.fitting.member_sums import (
 from pacsklearn.fitting.moments import is_doubtful
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["GaussianMixtureFitter"]
-
 # With more components the tables of a block of rows leave the cache.
 _MOST_COMPONENTS = 32
 # Below so many rows times subsets compiled code for the starts is not worth its own start.

@@ -15,8 +15,6 @@ from pacsklearn.fitting.losses import Loss, Tweedie
 from pacsklearn.fitting.penalty import Penalty
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["GeneralisedLinearFitter"]
-
 _GAMMA = 2.0
 _SLACK = 10.0
 

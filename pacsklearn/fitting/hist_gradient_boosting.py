@@ -19,8 +19,6 @@ from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import double_rows
 from pacsklearn.fitting.sorted_table import SortedTable
 
-__all__ = ["HistGradientBoostingFitter"]
-
 # Below so many rows times subsets compiled code is not worth its start.
 _LEAST_WORK = 200_000
 # Rows on which it is seen that trees are those of this scikit-learn.

@@ -21,8 +21,6 @@ from pacsklearn.fitting.joint_minimiser import minimise_from
 from pacsklearn.fitting.member_sums import block_members, member_sums
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["HuberFitter", "HuberProblem"]
-
 _LARGEST = 1e100
 _ROWS = 512
 _START_STEPS = 30

@@ -12,8 +12,6 @@ from scipy.linalg import solve_triangular
 from pacsklearn.fitting.joint_problem import Problem, TableProblem
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["Differentiable", "Solution", "common_minimiser", "minimise", "minimise_from"]
-
 _TOLERANCE = 1e-10
 # Below this a gradient in single precision says nothing more.
 _SINGLE = 3e-5

@@ -17,8 +17,6 @@ from pacsklearn.fitting.member_sums import block_members
 from pacsklearn.fitting.penalty import Penalty
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["Problem", "TableProblem", "Weighing"]
-
 _ROWS = 512  # rows whose decisions by all candidates fit the cache
 _START_ROWS = 4096
 

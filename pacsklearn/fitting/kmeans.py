@@ -21,8 +21,6 @@ from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import double_rows
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["KMeansFitter", "fit_kmeans"]
-
 # With more clusters one bound for all other centres rules out little.
 _MOST_CLUSTERS = 32
 # Below so many rows times subsets compiled code is not worth its start.

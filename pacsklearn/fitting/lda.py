@@ -16,8 +16,6 @@ from pacsklearn.fitting.moment_fitter import MomentFitter
 from pacsklearn.fitting.moments import Moments, is_doubtful
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["LDAFitter"]
-
 # How far a singular value has to be from the tolerance at which it is dropped.
 _CLEARLY = 100.0
 _LARGEST_CONDITION = 1e7

@@ -15,8 +15,6 @@ from pacsklearn.fitting.moment_fitter import MomentFitter, well_conditioned
 from pacsklearn.fitting.moments import Moments
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["LeastSquaresFitter", "solved_ridge"]
-
 # Singular values this much above the tolerance at which LinearRegression drops them.
 _CLEARLY = 100.0
 

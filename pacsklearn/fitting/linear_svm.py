@@ -15,8 +15,6 @@ from pacsklearn.fitting.losses import Epsilon, Hinge, Loss
 from pacsklearn.fitting.penalty import Penalty
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["LinearSVMFitter"]
-
 _BINARY = 2
 _SLACK = 10.0
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from pacsklearn.information.compiled import compiled
 
-__all__ = ["lloyd"]
-
 # Largest relative error of a number in single precision, twice; one clear in double
 # precision; and a number that is not zero.
 _SINGLE, _CLEAR, _LEAST = 2.0**-23, 1e-9, 1e-300

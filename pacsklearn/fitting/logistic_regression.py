@@ -16,8 +16,6 @@ from pacsklearn.fitting.losses import Logistic, Loss, Softmax
 from pacsklearn.fitting.penalty import Penalty
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["LogisticRegressionFitter"]
-
 _BINARY = 2
 # Solvers that stop by the gradient.
 _SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky")

@@ -11,8 +11,6 @@ from scipy.special import logsumexp
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["Epsilon", "Hinge", "Logistic", "Loss", "Softmax", "Tweedie"]
-
 
 class Loss(ABC):
     """Convex loss of each row's decision, with its target.

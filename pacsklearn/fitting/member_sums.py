@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from pacsklearn.core.memberships import Memberships
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["block_members", "member_products", "member_sums", "padded_columns"]
-
 # Rows that are read again and again while they are near.
 _ROWS = 2**16
 # BLAS has its fastest kernels for a multiple of so many columns.

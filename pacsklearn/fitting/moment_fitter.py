@@ -28,9 +28,6 @@ from pacsklearn.fitting.moments import (
 )
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["MomentFitter", "well_conditioned"]
-
-
 # Sums are taken once a class: with many, fitting one after the other is as fast.
 _MOST_CLASSES = 12
 _MOST_CELLS = 2**27

@@ -15,8 +15,6 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.fitting.member_sums import member_products, member_sums, padded_columns
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["MomentSums", "Moments", "class_moments", "is_doubtful", "subset_moments"]
-
 _LARGEST = 1e100
 _EPSILON = float(np.finfo(np.float64).eps)
 _DOUBT = 1e-10

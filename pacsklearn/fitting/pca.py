@@ -15,8 +15,6 @@ from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.moment_fitter import MomentFitter
 from pacsklearn.fitting.moments import Moments, is_doubtful
 
-__all__ = ["PCAFitter"]
-
 _MOST_FEATURES = 1000
 _TALL = 10
 

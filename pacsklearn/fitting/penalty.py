@@ -9,8 +9,6 @@ import numpy as np
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["Penalty"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -27,8 +27,6 @@ from pacsklearn.fitting.pca import PCAFitter
 from pacsklearn.fitting.standard_scaler import StandardScalerFitter
 from pacsklearn.schema.encoder import SchemaEncoder
 
-__all__ = ["EncodedFitter", "PipelineFitter"]
-
 
 @final
 class ScaledConvexFitter(SubsetFitter):

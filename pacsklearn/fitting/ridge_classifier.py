@@ -16,8 +16,6 @@ from pacsklearn.fitting.least_squares import solved_ridge
 from pacsklearn.fitting.moment_fitter import MomentFitter
 from pacsklearn.fitting.moments import Moments
 
-__all__ = ["RidgeClassifierFitter"]
-
 _BINARY = 2
 
 

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import binning_places
 
-__all__ = ["SortedTable"]
-
 
 class SortedTable:
     """Features of all rows in order; any rows' own numbers are in the same order.

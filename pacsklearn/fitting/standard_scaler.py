@@ -13,8 +13,6 @@ from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.moment_fitter import MomentFitter
 from pacsklearn.fitting.moments import Moments, is_doubtful
 
-__all__ = ["StandardScalerFitter"]
-
 
 @final
 class StandardScalerFitter(MomentFitter):

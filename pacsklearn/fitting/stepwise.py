@@ -16,8 +16,6 @@ from pacsklearn.fitting.moments import Moments, class_moments, is_doubtful
 from pacsklearn.stepwise.classifier import StepwiseClassifier
 from pacsklearn.stepwise.regressor import StepwiseRegressor
 
-__all__ = ["StepwiseClassifierFitter", "StepwiseRegressorFitter"]
-
 
 @final
 class StepwiseRegressorFitter(MomentFitter):

@@ -12,8 +12,6 @@ import numpy as np
 
 from pacsklearn.information.compiled import compiled
 
-__all__ = ["grow_tree"]
-
 # scikit-learn's: neighbours no further apart are one number, and what an impurity may miss zero by.
 _TIE = np.float32(1e-7)
 _EPSILON = np.finfo(np.float64).eps

@@ -17,8 +17,6 @@ from pacsklearn.forests.growth import Impurity, Statistics, entropy
 from pacsklearn.forests.leaves import common_votes, on_simplex, shrunken_leaves
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["FixedStructureForestClassifier", "root_weights"]
-
 
 @dataclass(eq=False, repr=False)
 class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):

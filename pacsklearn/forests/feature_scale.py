@@ -8,8 +8,6 @@ import numpy as np
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["FeatureScale", "feature_scale", "public_scale", "spanned_scale"]
-
 # Standard deviations to either side of the mean.
 _WIDTH = 2.5
 

@@ -25,8 +25,6 @@ from pacsklearn.forests.growth import (
 from pacsklearn.forests.structure import descend, forest_structure
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["FixedStructureForest", "checked_weights"]
-
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 

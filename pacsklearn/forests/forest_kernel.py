@@ -11,15 +11,6 @@ import numpy as np
 
 from pacsklearn.information.compiled import compiled
 
-__all__ = [
-    "count_cells",
-    "descend_level",
-    "grid_cells",
-    "mean_spread",
-    "mean_squares",
-    "sum_leaves",
-]
-
 _CLOSE = 1e-6
 # Rows of the table that stay in the cache while every candidate reads its own.
 _BLOCK = 256

@@ -13,18 +13,6 @@ from pacsklearn.forests.feature_scale import FeatureScale
 from pacsklearn.forests.structure import ForestStructure
 from pacsklearn.information.arrays import Floats
 
-__all__ = [
-    "Statistics",
-    "ThresholdRule",
-    "chosen_units",
-    "entropy",
-    "grow_thresholds",
-    "impurity_unit",
-    "node_sums",
-    "squared_error",
-    "summed_upward",
-]
-
 Integers = NDArray[np.intp]
 Impurity = Callable[[Floats], Floats]
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["common_votes", "on_simplex", "repaired_votes", "shrunken_leaves"]
-
 
 def shrunken_leaves(sums: Floats, mass: Floats, prior: Floats | None, prior_count: float) -> Floats:
     """Means in the leaves, each node's shrunk towards its parent's; ``prior`` is the root's."""

@@ -15,8 +15,6 @@ from pacsklearn.forests.growth import Impurity, Statistics, squared_error
 from pacsklearn.forests.leaves import shrunken_leaves
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["FixedStructureForestRegressor"]
-
 
 @dataclass(eq=False, repr=False)
 class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):

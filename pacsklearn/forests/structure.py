@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from pacsklearn._validation import check_integer
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["ForestStructure", "descend", "forest_structure"]
-
 Integers = NDArray[np.intp]
 
 _DEEPEST = 10

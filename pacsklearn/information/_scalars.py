@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_count", "as_nats", "as_probability"]
-
 
 def as_probability(name: str, value: Any) -> float:
     """Return ``value`` as a float in [0, 1]."""

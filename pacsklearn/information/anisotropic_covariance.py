@@ -11,8 +11,6 @@ from scipy.special import logsumexp
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["AnisotropicCovariance", "anisotropic_covariance", "slice_costs"]
-
 # Of the isotropic variance: noise that no direction falls below, so that the full view is finite.
 _FLOOR = 0.02
 _ROUNDS = 60

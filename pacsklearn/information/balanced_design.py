@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.exceptions import DesignError
 
-__all__ = ["balanced_design", "distinct_subsets", "inclusion_counts", "unpack_subset"]
-
 Bytes = NDArray[np.uint8]
 
 _CHUNK_UNITS = 16384

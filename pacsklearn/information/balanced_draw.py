@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["balanced_draw_entropy", "draw_balanced", "known_units_success"]
-
 
 def draw_balanced(
     keys: NDArray[np.uint64], coins: ArrayLike, strata: NDArray[np.int64], rate: float

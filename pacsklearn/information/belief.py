@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from pacsklearn.information._scalars import as_count
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["belief_entropy", "uniform_belief", "update_belief"]
-
 
 def uniform_belief(m: int) -> Floats:
     """Log-weights of ``m`` equally likely candidates.

@@ -12,8 +12,6 @@ from scipy.spatial.distance import cdist
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["bottleneck_distance"]
-
 Integers = NDArray[np.int64]
 
 _LARGEST_CAPACITY = 2**31 - 1

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike
 
 from pacsklearn.information.rounding import OUTWARD
 
-__all__ = ["channel_information"]
-
 
 def channel_information(weights: ArrayLike, channel: ArrayLike) -> float:
     """Mutual information between what goes into a channel and what comes out.

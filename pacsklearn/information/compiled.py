@@ -7,8 +7,6 @@ from typing import Any
 
 from numba import njit
 
-__all__ = ["compiled"]
-
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile without the interpreter lock; cached on disk where a folder can be written.

@@ -20,8 +20,6 @@ from scipy.special import logsumexp
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.privacy_profile import StepProfile
 
-__all__ = ["composed_epsilon"]
-
 _CURVE_POINTS = 6_000
 _COARSE, _FINEST, _MOST = 2**12, 2**16, 2**21
 # Share of delta that is spent on losses beyond the grids, and on rounding.

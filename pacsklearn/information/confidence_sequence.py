@@ -10,8 +10,6 @@ from scipy.special import betaln, xlog1py, xlogy
 
 from pacsklearn.information._scalars import as_count
 
-__all__ = ["confidence_sequence"]
-
 # Outward slack for the root finder and the rounding of the logarithms.
 _SLACK = 1e-9
 

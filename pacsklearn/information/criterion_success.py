@@ -13,8 +13,6 @@ from pacsklearn.information.mean_bound import upper_mean_bounds
 from pacsklearn.information.mixture import GaussianMixture, MixtureDraws, posteriors
 from pacsklearn.information.screened_success import PRODUCTS, screened_success, second_look
 
-__all__ = ["certified_success", "estimated_success", "success_sums"]
-
 Targets = NDArray[np.intp]
 
 # Entries of a table of successes that are held at once.

@@ -19,18 +19,6 @@ from pacsklearn.information._scalars import as_count, as_probability
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.mean_bound import upper_mean_bound
 
-__all__ = [
-    "SAMPLINGS",
-    "discrepancy_log_law",
-    "largest_batch",
-    "largest_discrepancy",
-    "sampled_second_moment",
-    "sampled_tail",
-    "second_moment",
-    "variation_second_moment",
-    "variation_tail",
-]
-
 SAMPLINGS: Final = ("without-replacement", "with-replacement", "poisson")
 """Ways of drawing a batch."""
 

@@ -9,8 +9,6 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.information.gaussianity_gap import GapCorrection, SurrogateGap
 from pacsklearn.information.mean_bound import upper_mean_bound, upper_mean_bounds
 
-__all__ = ["donsker_varadhan"]
-
 _SLOPES = (0.25, 0.5, 0.75, 1.0)
 # Shares of the training draws that the clipping leaves untouched on each side.
 _KEPT = (0.9, 0.99, 0.999, 1.0)

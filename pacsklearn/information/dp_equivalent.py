@@ -9,8 +9,6 @@ from scipy.special import expit
 from pacsklearn.information._scalars import as_nats, as_probability
 from pacsklearn.information.posterior_success import mutual_information_for_success
 
-__all__ = ["answers_until", "dp_epsilon", "dp_success"]
-
 
 def dp_epsilon(success: float, delta: float = 0.0) -> float:
     """Epsilon of the (epsilon, delta)-DP mechanism with a given membership bound.

@@ -13,8 +13,6 @@ from scipy.special import logsumexp
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["GapCorrection", "SurrogateGap"]
-
 _CHUNK = 2**22
 _LARGEST_SIGNAL = 1e8
 

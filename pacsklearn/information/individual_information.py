@@ -13,8 +13,6 @@ from pacsklearn.information.mean_bound import upper_mean_bounds
 from pacsklearn.information.mixture import GaussianMixture, posteriors
 from pacsklearn.information.posterior_success import posterior_success
 
-__all__ = ["IndividualInformation", "individual_information"]
-
 _MOST_CELLS = 2**22
 
 

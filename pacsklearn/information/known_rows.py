@@ -10,8 +10,6 @@ from scipy import sparse
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["known_rows_success"]
-
 # Enough for a standard error below half a percentage point; the draws of known units decide it.
 _DRAWS = 48
 _TARGETS = 64

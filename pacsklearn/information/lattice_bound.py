@@ -9,8 +9,6 @@ from pacsklearn.information._scalars import as_count
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.rounding import OUTWARD
 
-__all__ = ["linear_bound", "logdet_bound"]
-
 _LEAST_SIGMA = 2**10
 
 

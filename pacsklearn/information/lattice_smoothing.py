@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["READING_ERROR", "continuous_inflation", "smoothing_excess"]
-
 READING_ERROR = 2.0
 """Standard deviation, in grid steps, of the error with which a slice is read."""
 

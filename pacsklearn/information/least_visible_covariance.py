@@ -6,8 +6,6 @@ import numpy as np
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["least_visible_covariance"]
-
 # Share of the trace that covers what no direction points to.
 _EVERYWHERE = 1e-6
 _TOLERANCE = 1e-3

@@ -7,8 +7,6 @@ from scipy.optimize import brentq
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["logdet_allocation"]
-
 
 def logdet_allocation(variances: Floats, budget: float) -> Floats:
     """Noise variances ``e`` minimising their sum subject to ``1/2 sum ln(1 + v_i/e_i) = budget``.

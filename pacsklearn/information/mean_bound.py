@@ -11,8 +11,6 @@ from scipy.special import rel_entr
 from pacsklearn.information._scalars import as_count, as_probability
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["chernoff_bounds", "upper_mean_bound", "upper_mean_bounds"]
-
 # Part of the failure probability that goes to the betting bound, which is rarely the worse one.
 _BETTING_SHARE = 7 / 8
 # Covers the rounding of sums of up to 1e9 terms in [0, 1].

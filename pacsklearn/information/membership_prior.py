@@ -6,8 +6,6 @@ from scipy.stats import hypergeom
 
 from pacsklearn.information._scalars import as_count
 
-__all__ = ["k_of_n_prior"]
-
 
 def k_of_n_prior(n: int, k: int, n_included: int | None = None) -> float:
     """Blind success at naming ``n_included`` rows of which at least ``k`` were used.

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["GaussianMixture", "MixtureDraws", "leakage", "log_posterior", "posteriors"]
-
 # Entries of a table of posteriors that are held at once.
 _MOST_CELLS = 2**19
 # Radius of a neighbourhood, in noise deviations: squares of distances inside one keep ten decimals.

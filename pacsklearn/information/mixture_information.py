@@ -11,8 +11,6 @@ import numpy as np
 from pacsklearn.information.mean_bound import upper_mean_bound
 from pacsklearn.information.mixture import GaussianMixture, leakage
 
-__all__ = ["InformationEstimate", "certified_information", "mixture_information"]
-
 
 @final
 @dataclass(frozen=True)

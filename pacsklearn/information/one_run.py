@@ -8,8 +8,6 @@ from scipy.stats import binom
 
 from pacsklearn.information._scalars import as_count, as_probability
 
-__all__ = ["one_run_epsilon", "one_run_p_value"]
-
 _LARGEST = 700.0
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pacsklearn.information._scalars import as_nats, as_probability
 from pacsklearn.information.posterior_success import binary_kl
 
-__all__ = ["most_true_positives", "verdict_information"]
-
 _STEPS = 200
 
 

@@ -12,8 +12,6 @@ from pacsklearn.information._scalars import as_nats
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.channel import channel_information
 
-__all__ = ["RESOLUTION", "Padding", "bucket_padding", "least_padding"]
-
 Integers = NDArray[np.int64]
 
 RESOLUTION = 2**52

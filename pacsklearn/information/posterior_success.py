@@ -6,8 +6,6 @@ import math
 
 from pacsklearn.information._scalars import as_nats, as_probability
 
-__all__ = ["binary_kl", "mutual_information_for_success", "posterior_success"]
-
 # Relative error of `_kl` is below 20 units in the last place; this leaves a margin.
 _SLACK = 2.0**-47
 # Below this the divergence runs into subnormal numbers and loses its relative accuracy.

@@ -22,8 +22,6 @@ from scipy.special import log_ndtr, logsumexp
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["CommonBatchProfile", "OppositeRowsProfile", "StepProfile"]
-
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 # What lies this many nats below the largest value of an integrand is left out.
 _NEGLIGIBLE = 46.0

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["sliced_distances"]
-
 Numbers = NDArray[np.floating[Any]]
 Indices = NDArray[np.int64]
 

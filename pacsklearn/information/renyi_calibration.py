@@ -16,18 +16,6 @@ from scipy.special import logsumexp
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = [
-    "average_cost",
-    "average_variance",
-    "full_cost",
-    "full_variance",
-    "joint_cost",
-    "joint_variance",
-    "published_average_variance",
-    "worst_slice_cost",
-    "worst_slice_variance",
-]
-
 # Root finding stops within this share of the variance; the larger end is returned.
 _RELATIVE = 1e-12
 

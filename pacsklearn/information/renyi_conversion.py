@@ -8,13 +8,6 @@ from collections.abc import Callable
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_ndtr
 
-__all__ = [
-    "approximate_epsilon",
-    "concentrated_epsilon",
-    "epsilon_at_order",
-    "gaussian_epsilon",
-]
-
 
 def gaussian_epsilon(rate: float, delta: float) -> float:
     """Epsilon of the (epsilon, delta) bound between Gaussians, exactly.

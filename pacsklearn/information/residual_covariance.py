@@ -19,8 +19,6 @@ from pacsklearn.information.mixture import (
 )
 from pacsklearn.information.scale_search import least_log_factor
 
-__all__ = ["NoiseShape", "residual_covariance"]
-
 # Directions that the others tell anyway may do with less and less noise; this much is left.
 _LEAST_SHARE = 1e-8
 _TOLERANCE = 1e-3

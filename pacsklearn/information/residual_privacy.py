@@ -11,13 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.information.mixture_information import InformationEstimate, mixture_information
 
-__all__ = [
-    "composed_remaining_entropy",
-    "intrinsic_privacy",
-    "joint_remaining_entropy",
-    "residual_privacy",
-]
-
 
 def intrinsic_privacy(weights: ArrayLike, reference: ArrayLike | None = None) -> float:
     """How close the secret is to a blind guess before anything is released.

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.rounding import OUTWARD
 
-__all__ = ["mean_distance_bound"]
-
 
 def mean_distance_bound(noise: ArrayLike, reference: ArrayLike, mean_distance: float) -> float:
     """Bound the mutual information by a mean squared distance from a fixed centre.

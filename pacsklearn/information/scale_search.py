@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-__all__ = ["least_log_factor"]
-
 _MOST_LOOKS = 60
 _LONGEST_STEP = 3.0
 _FARTHEST = 70.0

@@ -11,8 +11,6 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.information.mean_bound import chernoff_bounds, upper_mean_bounds
 from pacsklearn.information.mixture import GaussianMixture, MixtureDraws, posteriors
 
-__all__ = ["PRODUCTS", "screened_success", "second_look", "spread"]
-
 Singles = NDArray[np.float32]
 
 # Entries of a table that are held at once.

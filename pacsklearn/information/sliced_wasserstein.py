@@ -12,8 +12,6 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.information.gaussianity_gap import GapCorrection, SurrogateGap
 from pacsklearn.information.mean_bound import upper_mean_bound
 
-__all__ = ["sliced_wasserstein"]
-
 # Nodes a panel of one noise deviation, and the coarser rule that tells the error.
 _NODES, _COARSE = 10, 6
 _REACH = 9.0

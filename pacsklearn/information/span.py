@@ -8,8 +8,6 @@ import numpy as np
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["SpanCoordinates", "span_coordinates"]
-
 
 class SpanCoordinates(NamedTuple):
     """Uncorrelated coordinates of m points, most variable first.

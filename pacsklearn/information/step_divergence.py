@@ -12,13 +12,6 @@ from scipy.special import logsumexp
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = [
-    "mean_divergence",
-    "moment_divergence",
-    "secret_batch_divergence",
-    "shift_divergence",
-]
-
 
 def shift_divergence(order: float, count: float, reach: float, slack: float = 0.0) -> float:
     """Divergence when ``count`` rows differ.

@@ -12,8 +12,6 @@ from scipy.special import logsumexp
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["transport_divergence", "transport_variance"]
-
 # Terms further above the least that a coupling needs are never used by the best one.
 _WIDEST = 600.0
 

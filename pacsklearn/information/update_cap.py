@@ -10,15 +10,6 @@ from scipy.linalg import eigh
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = [
-    "box_matrix_cap",
-    "matrix_cap_divergence",
-    "matrix_cap_noise",
-    "matrix_update_cap",
-    "published_noise_scale",
-    "update_cap",
-]
-
 
 def update_cap(
     square_count: float, clip: float, batch_size: float, lipschitz: float = 1.0

@@ -11,8 +11,6 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.information.bottleneck_transport import bottleneck_distance
 from pacsklearn.information.quantile_transport import sliced_distances
 
-__all__ = ["full_distance", "rounding_slack", "slice_distances", "worst_case_distance"]
-
 Members = Sequence[tuple[Sequence[int], Sequence[int]]]
 
 # More pairs of draws than this are matched in one order that bounds the distance from above.

@@ -15,8 +15,6 @@ from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.information.discrepancy import SAMPLINGS, largest_batch
 from pacsklearn.noise.sampler import Sampler
 
-__all__ = ["BatchSampler"]
-
 Integers = NDArray[np.int64]
 
 _WORDS = 2**64

@@ -20,15 +20,6 @@ from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.information.residual_covariance import NoiseShape
 from pacsklearn.noise.lattice import lattice_centres
 
-__all__ = [
-    "GAMMA",
-    "Certificate",
-    "CertifiedBackend",
-    "certified_law",
-    "generator_for",
-    "lattice_slack",
-]
-
 GAMMA = 1e-6
 """Probability that a certificate is wrong, unless the user says otherwise."""
 

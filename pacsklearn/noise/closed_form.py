@@ -13,8 +13,6 @@ from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.lattice import lattice_law, opened
 
-__all__ = ["ClosedFormBackend"]
-
 
 class ClosedFormBackend(NoiseBackend):
     """Independent noise on the principal axes of the outputs, as the metric sees them.

@@ -16,8 +16,6 @@ from pacsklearn.information.logdet_allocation import logdet_allocation
 from pacsklearn.information.mean_bound import upper_mean_bound
 from pacsklearn.information.sampled_bound import mean_distance_bound
 
-__all__ = ["confident_law"]
-
 # A margin over the farthest calibration trial: the guard touches next to nothing, and the range
 # it leaves to the confidence bound stays small.
 _GUARD = 2.0

@@ -26,8 +26,6 @@ from pacsklearn.information.renyi_conversion import epsilon_at_order, gaussian_e
 from pacsklearn.noise.sliced_gaussian import unit_directions
 from pacsklearn.noise.sliced_target import SlicedTarget
 
-__all__ = ["coupled_law"]
-
 _LEAST_DRAWS = 100
 _CALIBRATED = 0.2
 _KEPT = 0.95

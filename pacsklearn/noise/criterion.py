@@ -37,8 +37,6 @@ from pacsklearn.noise.certified import (
 )
 from pacsklearn.noise.lattice import exact_law
 
-__all__ = ["CriterionBackend"]
-
 Targets = NDArray[np.intp]
 
 # Targets that the search for a scale looks at: those that stand out.

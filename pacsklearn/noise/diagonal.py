@@ -15,8 +15,6 @@ from pacsklearn.information.lattice_bound import linear_bound
 from pacsklearn.information.span import span_coordinates
 from pacsklearn.noise.lattice import lattice_law, opened
 
-__all__ = ["DiagonalBackend"]
-
 
 @final
 class DiagonalBackend(NoiseBackend):

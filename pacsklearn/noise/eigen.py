@@ -11,8 +11,6 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.information.lattice_bound import linear_bound
 from pacsklearn.noise.closed_form import ClosedFormBackend
 
-__all__ = ["EigenBackend"]
-
 
 @final
 class EigenBackend(ClosedFormBackend):

@@ -14,8 +14,6 @@ from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.span import SpanCoordinates
 
-__all__ = ["Bound", "exact_law", "lattice_centres", "lattice_law", "opened"]
-
 Bound = Callable[[NDArray[np.int64], Floats, int], float]
 
 # Differences of centres stay far inside int64, noise added; only a candidate that the belief has

@@ -10,8 +10,6 @@ from pacsklearn.information.lattice_bound import logdet_bound
 from pacsklearn.information.logdet_allocation import logdet_allocation
 from pacsklearn.noise.closed_form import ClosedFormBackend
 
-__all__ = ["LogdetBackend"]
-
 
 @final
 class LogdetBackend(ClosedFormBackend):

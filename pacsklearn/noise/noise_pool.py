@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.noise.sampler import Sampler
 
-__all__ = ["NoisePool"]
-
 Integers = NDArray[np.int64]
 
 _BLOCKS_AHEAD: Final = 4

@@ -11,8 +11,6 @@ from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information.padding import bucket_padding, least_padding
 
-__all__ = ["OneSidedBackend"]
-
 _LARGEST = 2.0**53
 
 

@@ -27,8 +27,6 @@ from pacsklearn.noise.certified import (
 from pacsklearn.noise.lattice import opened
 from pacsklearn.noise.logdet import LogdetBackend
 
-__all__ = ["ResidualBackend"]
-
 # Draws on which the size of the certificate's margin is tried out.
 _REHEARSAL = 2**14
 

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.core.noise_law import LATTICE_SCALE
 
-__all__ = ["Sampler", "SecureSampler", "SeededSampler"]
-
 Integers = NDArray[np.int64]
 
 

@@ -32,8 +32,6 @@ from pacsklearn.information.world_distances import (
 )
 from pacsklearn.noise.sliced_target import SlicedTarget
 
-__all__ = ["sliced_law", "unit_directions"]
-
 Integers = NDArray[np.int64]
 Members = list[tuple[tuple[int, ...], tuple[int, ...]]]
 Sides = list[tuple[Floats, Floats]]

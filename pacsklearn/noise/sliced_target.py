@@ -7,8 +7,6 @@ from typing import final
 
 from pacsklearn.core.slice_profile import SliceProfile
 
-__all__ = ["SlicedTarget"]
-
 
 @final
 @dataclass(frozen=True)

@@ -19,8 +19,6 @@ from pacsklearn.information.logdet_allocation import logdet_allocation
 from pacsklearn.noise.certified import generator_for
 from pacsklearn.noise.lattice import lattice_centres, opened
 
-__all__ = ["StackelbergBackend"]
-
 
 @final
 class StackelbergBackend(NoiseBackend):

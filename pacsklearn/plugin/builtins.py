@@ -21,16 +21,6 @@ from pacsklearn.plugin.records import (
     SubsetFitterRecord,
 )
 
-__all__ = [
-    "pacsklearn_attacks",
-    "pacsklearn_batch_predictors",
-    "pacsklearn_canonicalizers",
-    "pacsklearn_criteria",
-    "pacsklearn_noise_backends",
-    "pacsklearn_scenarios",
-    "pacsklearn_subset_fitters",
-]
-
 _NOISE_BACKENDS: Final = """
 isotropic = noise.isotropic:IsotropicBackend
     the same noise on every output; the baseline

@@ -14,8 +14,6 @@ from pacsklearn.core.event import Provenance
 from pacsklearn.exceptions import PluginClashError, PluginError
 from pacsklearn.plugin.records import ClaimingRecord, Kind, Record, public_name, public_names
 
-__all__ = ["Catalogue", "Registration", "target_name", "unregistered_provenance"]
-
 
 @final
 @dataclass(frozen=True)

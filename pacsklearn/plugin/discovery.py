@@ -17,15 +17,6 @@ from pacsklearn.plugin import builtins, hookspecs
 from pacsklearn.plugin.catalogue import Catalogue, Registration
 from pacsklearn.plugin.records import KINDS, Record
 
-__all__ = [
-    "GROUP",
-    "PluginFailure",
-    "collect",
-    "describe_failures",
-    "load",
-    "warn",
-]
-
 
 @final
 @dataclass(frozen=True)

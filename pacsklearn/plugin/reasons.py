@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pacsklearn.plugin.records import public_names
 
-__all__ = ["advice_for", "reason_for"]
-
 _TRANSDUCTIVE = "it labels the rows it was fitted on and no others, so there is no model to release"
 _EMBEDS = "it gives places to the rows it was fitted on, so what it learns is about single rows"
 _STORES = "its model holds rows it was fitted on"

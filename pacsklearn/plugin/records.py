@@ -19,23 +19,6 @@ from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.subset_fitter import SubsetFitter
 
-__all__ = [
-    "AttackRecord",
-    "BatchPredictorRecord",
-    "CanonicalizerRecord",
-    "ClaimingRecord",
-    "CriterionRecord",
-    "KINDS",
-    "Kind",
-    "NoiseBackendRecord",
-    "Record",
-    "ScenarioRecord",
-    "SubsetFitterRecord",
-    "is_dotted_name",
-    "public_name",
-    "public_names",
-]
-
 
 def is_dotted_name(value: object, minimum: int = 2) -> bool:
     """Whether ``value`` is a string of at least ``minimum`` identifiers joined by dots."""

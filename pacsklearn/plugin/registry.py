@@ -33,13 +33,6 @@ from pacsklearn.plugin.discovery import PluginFailure, describe_failures
 from pacsklearn.plugin.reasons import advice_for, reason_for
 from pacsklearn.plugin.records import KINDS, Kind, Record
 
-__all__ = [
-    "Registry",
-    "register",
-    "registry",
-    "unregister",
-]
-
 MadeT = TypeVar("MadeT")
 RecordT = TypeVar("RecordT", bound=Record)
 

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from pacsklearn.exceptions import BundleError
 
-__all__ = ["canonical_json", "packed", "unpacked"]
-
 _LARGEST: Final = 2**31
 _EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
 

@@ -19,8 +19,6 @@ from pacsklearn.publishing.archive import canonical_json, unpacked
 from pacsklearn.publishing.model_file import from_file
 from pacsklearn.publishing.signature import check_signature, public_key
 
-__all__ = ["SCHEMA", "Bundle", "Names", "load_bundle"]
-
 SCHEMA: Final = "pacsklearn-bundle/1"
 
 

@@ -10,8 +10,6 @@ from typing import Any, Final
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 
-__all__ = ["ABOUT", "checked_about", "model_card"]
-
 ABOUT: Final = {
     "title": "name of the model",
     "description": "what it predicts, in a sentence or two",

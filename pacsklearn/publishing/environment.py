@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from pacsklearn.core.event import Provenance
 
-__all__ = ["bill_of_materials"]
-
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 

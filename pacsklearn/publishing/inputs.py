@@ -9,8 +9,6 @@ import numpy as np
 
 from pacsklearn.schema.schema import Schema
 
-__all__ = ["model_inputs", "model_parts", "model_schema"]
-
 _METHODS: Final = (
     "predict",
     "predict_proba",

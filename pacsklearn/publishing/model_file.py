@@ -13,8 +13,6 @@ from pacsklearn.core.model_digest import DIGEST, GUARANTEE, model_digest
 from pacsklearn.exceptions import BundleError
 from pacsklearn.publishing.archive import packed
 
-__all__ = ["TRUSTED", "from_file", "to_file"]
-
 TRUSTED: Final = (
     "numpy.dtype",
     "pacsklearn.additive.classifier.AdditiveClassifier",

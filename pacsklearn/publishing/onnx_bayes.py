@@ -8,8 +8,6 @@ import numpy as np
 
 from pacsklearn.publishing.onnx_graph import DOUBLE, OnnxGraph
 
-__all__ = ["bernoulli_graph", "categorical_graph"]
-
 
 def bernoulli_graph(model: Any) -> Any:
     """Naive Bayes of columns that are there or not."""

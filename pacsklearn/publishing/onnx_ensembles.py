@@ -9,8 +9,6 @@ import numpy as np
 from pacsklearn.information.arrays import Floats
 from pacsklearn.publishing.onnx_graph import DOUBLE, OnnxGraph
 
-__all__ = ["code_book_graph", "rest_graph", "several_targets_graph", "vote_graph"]
-
 
 def rest_graph(model: Any) -> Any:
     """One linear model for each class against the rest."""

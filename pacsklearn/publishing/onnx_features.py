@@ -8,14 +8,6 @@ import numpy as np
 
 from pacsklearn.publishing.onnx_graph import DOUBLE, OnnxGraph
 
-__all__ = [
-    "affine_graph",
-    "bins_graph",
-    "cosine_graph",
-    "polynomial_graph",
-    "power_graph",
-]
-
 
 def affine_graph(model: Any) -> Any:
     """Transformer that multiplies by a matrix and adds a vector, read off what it gives.

@@ -31,8 +31,6 @@ from pacsklearn.publishing.onnx_tables import additive_graph, encoder_graph
 from pacsklearn.publishing.probe_rows import probe_rows, runtime_inputs
 from pacsklearn.schema.encoder import SchemaEncoder
 
-__all__ = ["OnnxFile", "largest_difference", "onnx_file", "onnx_model"]
-
 _TOLERANCE: Final = 1e-4
 """Of numbers, relative to the largest of them: some operators know single precision only."""
 

@@ -9,8 +9,6 @@ import numpy as np
 from pacsklearn.information.arrays import Floats
 from pacsklearn.publishing.onnx_graph import DOUBLE, OnnxGraph
 
-__all__ = ["centroid_graph", "forest_graph"]
-
 
 def forest_graph(forest: Any) -> Any:
     """Forest as matrix products: all questions, then the one leaf whose path they answer."""

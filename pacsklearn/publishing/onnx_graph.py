@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["DOUBLE", "ML_OPSET", "OPSET", "OnnxGraph"]
-
 OPSET: Final = 18
 ML_OPSET: Final = 3
 DOUBLE: Final = "DOUBLE"

@@ -8,8 +8,6 @@ import numpy as np
 
 from pacsklearn.publishing.onnx_graph import DOUBLE, OnnxGraph
 
-__all__ = ["imputer_graph", "linear_graph"]
-
 
 def linear_graph(model: Any) -> Any:
     """Linear decision function with its labels, or linear regression.

@@ -20,8 +20,6 @@ from pacsklearn.schema.encodings import (
 )
 from pacsklearn.schema.values import MISSING, OUTSIDE, key_of
 
-__all__ = ["additive_graph", "encoder_graph"]
-
 _NUMBERS: Final = ("number", "date")
 
 

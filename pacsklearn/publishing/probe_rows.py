@@ -13,8 +13,6 @@ from pacsklearn.schema.column import Column
 from pacsklearn.schema.schema import Schema
 from pacsklearn.schema.values import as_days, as_numbers, key_of
 
-__all__ = ["probe_rows", "runtime_inputs"]
-
 _COUNT: Final = 512
 
 

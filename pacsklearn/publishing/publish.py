@@ -24,8 +24,6 @@ from pacsklearn.publishing.model_file import to_file
 from pacsklearn.publishing.onnx_file import OnnxFile, onnx_file
 from pacsklearn.publishing.signature import private_key, signature_of
 
-__all__ = ["bundle_content", "publish", "released_model"]
-
 _ONNX: Final = ("auto", "required", "none")
 
 

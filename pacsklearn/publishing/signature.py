@@ -12,16 +12,6 @@ from typing import Any, Final
 
 from pacsklearn.exceptions import BundleError
 
-__all__ = [
-    "ALGORITHM",
-    "check_signature",
-    "has_signed",
-    "make_key",
-    "private_key",
-    "public_key",
-    "signature_of",
-]
-
 ALGORITHM: Final = "Ed25519"
 # A signature under a bundle says nothing about any other file that the same key signs.
 _PURPOSE: Final = b"pacsklearn bundle 1\n"

@@ -25,8 +25,6 @@ from pacsklearn.pufferfish.world_differences import WorldDifferences
 from pacsklearn.release.account import open_shared
 from pacsklearn.scenarios.differing_rows import DifferingRows
 
-__all__ = ["PlainRun", "PrivateSGD", "opened_run", "planned_unit"]
-
 Integers = NDArray[np.int64]
 
 # Room for the rounding of the sum of the prices of a run whose noise was given.

@@ -29,16 +29,6 @@ from pacsklearn.noise.sliced_target import SlicedTarget
 from pacsklearn.pufferfish.statement import pufferfish_guarantee
 from pacsklearn.pufferfish.world_outputs import Query, WorldOutputs, own_output, world_outputs
 
-__all__ = [
-    "CONFIDENCE",
-    "CalibratedWorlds",
-    "SlicedOptions",
-    "StatedRows",
-    "calibrated_worlds",
-    "published_figures",
-    "sliced_release",
-]
-
 Integers = NDArray[np.int64]
 
 CONFIDENCE = 1 - 1e-6

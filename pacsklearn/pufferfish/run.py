@@ -30,8 +30,6 @@ from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.release.account import Account
 
-__all__ = ["Charging", "PrivateRun", "RunRecord", "run_unit"]
-
 Integers = NDArray[np.int64]
 
 _WHAT = "A run of private gradient steps"

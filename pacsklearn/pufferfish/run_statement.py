@@ -16,8 +16,6 @@ from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.pufferfish.run import PrivateRun
 from pacsklearn.pufferfish.world_differences import WorldDifferences
 
-__all__ = ["run_guarantee"]
-
 _WORTH_SAYING = 1.01
 
 _PROOFS = {

@@ -10,8 +10,6 @@ from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.core.stated_scenario import SecretWorlds
 
-__all__ = ["pufferfish_guarantee"]
-
 _SLICED = (
     "Sliced, not full: average and joint figures are about one projection at a time of the "
     "released numbers, in the directions of the slice profile, and change under "

@@ -24,8 +24,6 @@ from pacsklearn.pufferfish.world_differences import (
 from pacsklearn.release.secret import sampler_for
 from pacsklearn.scenarios.differing_rows import DifferingRows
 
-__all__ = ["TrainingRows", "training_rows"]
-
 Integers = NDArray[np.int64]
 
 # Two computations of one cap may differ so much.

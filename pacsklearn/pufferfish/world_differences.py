@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from pacsklearn.core.scenario import World, Worlds
 from pacsklearn.exceptions import ScenarioError
 
-__all__ = ["WorldDifferences", "coupled_counts", "world_differences"]
-
 Integers = NDArray[np.int64]
 
 _COUPLING = "row by row, the n-th data sets of two secrets"

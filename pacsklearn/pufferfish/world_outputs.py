@@ -39,8 +39,6 @@ from pacsklearn.exceptions import (
 from pacsklearn.information.arrays import Floats
 from pacsklearn.release.statement import public_facts
 
-__all__ = ["FunctionQuery", "ModelQuery", "Query", "WorldOutputs", "own_output", "world_outputs"]
-
 _ANCHORS = 8
 
 

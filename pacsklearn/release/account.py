@@ -20,8 +20,6 @@ from pacsklearn.exceptions import (
     SessionRolledBackError,
 )
 
-__all__ = ["Account", "open_shared"]
-
 
 @final
 class Account:

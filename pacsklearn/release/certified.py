@@ -23,8 +23,6 @@ from pacsklearn.noise.certified import GAMMA, generator_for, lattice_slack
 from pacsklearn.release.statement import membership_prior
 from pacsklearn.tables.hashed_space import Space
 
-__all__ = ["Certified", "Law", "certified_membership"]
-
 Law = NoiseLaw | JointLaw | OneSidedLaw
 
 _DRAWS = 2**10

@@ -47,8 +47,6 @@ from pacsklearn.release.parameters import ReleaseChoices
 from pacsklearn.release.planned import not_releasable, planned_targets
 from pacsklearn.release.statement import public_facts
 
-__all__ = ["DrawnFunction", "DrawnParameters", "DrawnPlan", "DrawnProcedure"]
-
 Integers = NDArray[np.int64]
 
 # The secret's fit may take so many times the first trial's, and at least so many seconds.

@@ -11,8 +11,6 @@ from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.sampled_law import SampledLaw
 from pacsklearn.core.sampled_subsets import SampledSubsets
 
-__all__ = ["drawn_guarantee"]
-
 _NOT_CERTIFIED = (
     "none: it is computed on a list of candidates, and there is none; the bound implied by the "
     "information stands alone"

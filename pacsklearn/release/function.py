@@ -27,8 +27,6 @@ from pacsklearn.plugin.catalogue import unregistered_provenance
 from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
 from pacsklearn.tables.hashed_space import listed_space
 
-__all__ = ["FunctionPlan", "candidate_values", "release_value", "take_function"]
-
 
 def candidate_values(
     function: Callable[..., Any], space: SecretSpace | CandidateSpace, X: Any, y: Any

@@ -18,8 +18,6 @@ from pacsklearn.information.individual_information import (
 from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.noise.certified import GAMMA, generator_for
 
-__all__ = ["information_about_units", "with_individual"]
-
 _DRAWS = 2**13
 # Standard deviations between neighbouring points of a law without noise: nothing overlaps.
 _APART = 50.0

@@ -30,8 +30,6 @@ from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
 from pacsklearn.release.statement import public_facts
 from pacsklearn.tables.hashed_space import HashedSpace, row_space
 
-__all__ = ["ParameterPlan", "ReleaseChoices", "public_prior", "take_parameters"]
-
 
 @final
 @dataclass(frozen=True)

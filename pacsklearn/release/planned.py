@@ -20,14 +20,6 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.release.account import Account
 from pacsklearn.release.procedure import ReleaseProcedure
 
-__all__ = [
-    "ReleasePlan",
-    "not_releasable",
-    "one_budget",
-    "planned_targets",
-    "release_planned",
-]
-
 # Shares of a budget must not add up to more than it, in doubles.
 _INWARD = 1 - 2.0**-40
 

@@ -28,8 +28,6 @@ from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.release.statement import pac_guarantee
 from pacsklearn.tables.hashed_space import Space
 
-__all__ = ["ReleaseProcedure", "chosen_backend"]
-
 
 def chosen_backend(noise: Any, criterion: Criterion | None) -> str | NoiseBackend:
     """Backend from a user's argument; "auto" is the default one for what is capped."""

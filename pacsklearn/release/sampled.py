@@ -35,11 +35,6 @@ from pacsklearn.plugin.catalogue import unregistered_provenance
 from pacsklearn.release.account import Account, open_shared
 from pacsklearn.release.secret import sampler_for
 
-__all__ = [
-    "release_sampled",
-    "sampled_guarantee",
-]
-
 
 def release_sampled(
     function: Callable[[Any], Any],

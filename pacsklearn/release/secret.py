@@ -15,8 +15,6 @@ from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.information.belief import update_belief
 from pacsklearn.noise.sampler import Sampler, SecureSampler, SeededSampler
 
-__all__ = ["opening_belief", "Secret", "resumed_sampler", "sampler_for"]
-
 
 @final
 class Secret:

@@ -15,8 +15,6 @@ from pacsklearn.release.certified import Certified, Law, certified_membership
 from pacsklearn.release.statement import membership_prior
 from pacsklearn.tables.hashed_space import Space
 
-__all__ = ["LATER", "SessionCertificate", "curator_figure"]
-
 LATER = (
     "none for all releases together: the noise of the later ones depends on what came out before, "
     "and so would the figure. Releases that are planned together (release_planned) have one"

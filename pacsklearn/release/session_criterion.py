@@ -9,8 +9,6 @@ from pacsklearn.exceptions import BudgetError, TableError
 from pacsklearn.plugin import registry
 from pacsklearn.tables.hashed_space import HashedSpace, Space
 
-__all__ = ["as_criterion", "check_cap", "ledger_unit"]
-
 
 def as_criterion(value: Any, space: Space) -> Criterion | None:
     """Criterion from a user's argument.

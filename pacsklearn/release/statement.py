@@ -19,8 +19,6 @@ from pacsklearn.information.known_rows import known_rows_success
 from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.tables.hashed_space import HashedSpace, Space
 
-__all__ = ["membership_prior", "pac_guarantee", "public_facts"]
-
 _MOST_UNITS = 4096
 
 _RULED_OUT = (

@@ -19,8 +19,6 @@ from pacsklearn.plugin import registry
 from pacsklearn.responses import label_engine, value_engine
 from pacsklearn.responses.answers import LabelAnswers, ValueAnswers
 
-__all__ = ["AnswerKind", "LabelKind", "ProbabilityKind", "ValueKind", "answer_kind"]
-
 
 class AnswerKind(ABC):
     """How candidates' models are asked, which engine answers, and what its numbers mean.

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["LabelAnswers", "Stop", "ValueAnswers"]
-
 Integers = NDArray[np.int64]
 
 LARGEST_CENTRE: Final = 2**26

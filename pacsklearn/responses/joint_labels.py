@@ -19,8 +19,6 @@ from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import LabelKind
 from pacsklearn.responses.statement import of_agreed_answers
 
-__all__ = ["JointLabels", "answer_together"]
-
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)

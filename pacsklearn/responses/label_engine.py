@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.responses.answers import LabelAnswers, Step, Stop, check_belief
 
-__all__ = ["answer_labels", "contested_rows"]
-
 # The kernel keeps a table with a place for each.
 _MOST_CODES = 2**24
 

@@ -14,8 +14,6 @@ from pacsklearn.information.compiled import compiled
 from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.responses.answers import LARGEST_CENTRE
 
-__all__ = ["answer_rows", "contested", "first_alive", "masses_of"]
-
 _LOG_HALF = -0.6931471805599453
 
 

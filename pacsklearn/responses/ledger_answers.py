@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.accounting.answer_table import AnswerTable
 
-__all__ = ["LedgerAnswers"]
-
 # Answers in memory for each responder: about 400 bytes each.
 _MOST_HELD: Final = 2**16
 

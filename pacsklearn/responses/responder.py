@@ -30,8 +30,6 @@ from pacsklearn.responses.responder_state import ResponderState
 from pacsklearn.responses.statement import responses_guarantee
 from pacsklearn.responses.stored_answers import StoredAnswers, row_keys
 
-__all__ = ["Answers", "Responder"]
-
 # Rows evaluated, charged and answered together; more stream through in turns.
 _BATCH_ROWS = 2**16
 _LEAST_NOISE = 64

@@ -8,8 +8,6 @@ from typing import final
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.stored_answers import AnswerRun
 
-__all__ = ["ResponderState"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

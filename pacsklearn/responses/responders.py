@@ -17,9 +17,6 @@ from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Responder
 from pacsklearn.responses.responder_state import ResponderState
 
-__all__ = ["Responders"]
-
-
 _MOST_ANSWERS = 2**62
 
 

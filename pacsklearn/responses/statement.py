@@ -6,8 +6,6 @@ from dataclasses import replace
 
 from pacsklearn.core.guarantee import Guarantee
 
-__all__ = ["of_agreed_answers", "responses_guarantee"]
-
 _HEADLINE = (
     "what all candidates agree on is a function of the whole table and is in it without noise, "
     "however small the budget"

@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["AnswerRun", "StoredAnswers", "row_keys"]
-
 # Answers kept one by one, where looking one up is fastest, before they become a run of arrays.
 _RECENT: Final = 2**16
 _DIGEST: Final = np.dtype([("high", ">u8"), ("low", ">u8")])

@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.responses.answers import Step, Stop, ValueAnswers, check_belief
 
-__all__ = ["answer_values", "contested_rows"]
-
 # Squares of what lies below stay finite.
 _LARGEST_VALUE = 2.0**500
 

@@ -14,8 +14,6 @@ from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.responses.answers import LARGEST_OFFSET, TINIEST_STEP
 from pacsklearn.responses.label_kernel import first_alive, masses_of
 
-__all__ = ["answer_rows", "contested"]
-
 
 @compiled()
 def contested(values, belief, result):

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from pacsklearn.core.scenario import SecretColumn, all_pairs
 from pacsklearn.exceptions import ScenarioError
 
-__all__ = ["class_codes", "is_number", "pair_indices", "secret_codes"]
-
 _MOST_SECRETS = 50
 _MOST_CLASSES = 100
 

@@ -6,8 +6,6 @@ from typing import Any, final
 
 from pacsklearn.core.scenario import World
 
-__all__ = ["DataWorld"]
-
 
 @final
 class DataWorld(World):

@@ -9,8 +9,6 @@ from pacsklearn._validation import check_integer
 from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.exceptions import ScenarioError
 
-__all__ = ["DifferingRows"]
-
 
 @final
 @dataclass(frozen=True)

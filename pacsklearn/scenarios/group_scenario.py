@@ -20,8 +20,6 @@ from pacsklearn.scenarios.checks import (
 )
 from pacsklearn.scenarios.row_world import RowWorld
 
-__all__ = ["GroupScenario"]
-
 _LEAST_ROWS = 2
 
 

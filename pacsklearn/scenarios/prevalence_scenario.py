@@ -16,8 +16,6 @@ from pacsklearn.exceptions import ScenarioError
 from pacsklearn.scenarios.checks import class_codes, is_number, pair_indices, secret_codes
 from pacsklearn.scenarios.shares import Share, SharesInUniverse, SharesOfReference
 
-__all__ = ["PrevalenceScenario"]
-
 _OWN = "as in the table"
 _DRAWS = {True: 8, False: 1000}
 _UNIVERSE = (

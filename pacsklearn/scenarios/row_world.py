@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.core.scenario import World
 
-__all__ = ["RowWorld"]
-
 
 @final
 class RowWorld(World):

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.scenarios.row_world import RowWorld
 
-__all__ = ["Share", "SharesInUniverse", "SharesOfReference"]
-
 Integers = NDArray[np.int64]
 
 _KEPT_ORDERS = 64

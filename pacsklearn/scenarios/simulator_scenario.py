@@ -13,8 +13,6 @@ from pacsklearn.core.scenario import Law, Scenario, SecretColumn, World, Worlds
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.scenarios.checks import pair_indices
 
-__all__ = ["SimulatedWorld", "SimulatorScenario"]
-
 
 @final
 class SimulatedWorld(World):

@@ -12,8 +12,6 @@ import numpy as np
 
 from pacsklearn.schema.values import day_of, key_of
 
-__all__ = ["KINDS", "Column"]
-
 KINDS = ("number", "category", "boolean", "date", "text", "ignored")
 _SCALES = ("linear", "log")
 

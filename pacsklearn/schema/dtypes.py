@@ -8,8 +8,6 @@ from typing import Any
 from pacsklearn.schema.column import Column
 from pacsklearn.schema.values import column_names
 
-__all__ = ["categories_of_type", "columns_of_dtypes", "kind_of_type"]
-
 _WORDS = {
     "number": ("int", "float", "double", "decimal", "uint"),
     "boolean": ("bool",),

@@ -21,8 +21,6 @@ from pacsklearn.schema.schema import Schema
 from pacsklearn.schema.tables import check_schema, checked_table, set_table_features
 from pacsklearn.schema.values import column_values
 
-__all__ = ["SchemaEncoder"]
-
 
 @dataclass(eq=False, repr=False)
 class SchemaEncoder(TransformerMixin, BaseEstimator):

@@ -23,8 +23,6 @@ from pacsklearn.schema.values import (
     as_words,
 )
 
-__all__ = ["ENCODINGS", "Encoded", "Encoding", "encoding_of"]
-
 Mask = NDArray[np.bool_]
 
 _WORD = re.compile(r"\w+")

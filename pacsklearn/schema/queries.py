@@ -23,8 +23,6 @@ from pacsklearn.schema.values import (
     column_values,
 )
 
-__all__ = ["SchemaQueries"]
-
 Floats = NDArray[np.float64]
 
 

@@ -14,8 +14,6 @@ from pacsklearn.schema.supply import supplied
 from pacsklearn.schema.table_schema import from_table_schema, to_table_schema
 from pacsklearn.schema.template import drafted_columns
 
-__all__ = ["Schema"]
-
 _SHOWN = 6
 
 

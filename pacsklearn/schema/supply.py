@@ -21,8 +21,6 @@ from pacsklearn.schema.column import Column
 if TYPE_CHECKING:  # the schema's method calls this
     from pacsklearn.schema.schema import Schema
 
-__all__ = ["supplied"]
-
 # One feature out for each feature in, with the values it had.
 _SAME_VALUES = (SimpleImputer,)
 

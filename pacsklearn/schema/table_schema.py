@@ -8,8 +8,6 @@ from typing import Any
 
 from pacsklearn.schema.column import KINDS, Column
 
-__all__ = ["from_table_schema", "to_table_schema"]
-
 _KIND_OF_TYPE = {
     "integer": "number",
     "number": "number",

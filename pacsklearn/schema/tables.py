@@ -10,8 +10,6 @@ from pacsklearn.schema.dtypes import categories_of_type
 from pacsklearn.schema.schema import Schema
 from pacsklearn.schema.values import column_names
 
-__all__ = ["as_pandas", "check_schema", "checked_table", "set_table_features"]
-
 
 def check_schema(schema: Any) -> None:
     """Refuse what is no schema, or has facts from private rows that nobody confirmed."""

@@ -14,8 +14,6 @@ from pacsklearn.schema.column import Column
 from pacsklearn.schema.dtypes import categories_of_type, kind_of_type
 from pacsklearn.schema.values import as_days, as_numbers, column_names, column_values, key_of
 
-__all__ = ["drafted_columns"]
-
 # More distinct texts than this are words, or names of rows.
 _MOST_CATEGORIES = 50
 # Share of distinct texts from which a column looks like an identifier.

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, final
 
-__all__ = ["Answer", "AnswerBook"]
-
 
 class Answer(NamedTuple):
     """What was told of one query.

@@ -14,8 +14,6 @@ from pacsklearn.service.key_format import HASHER, PREFIX
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.tables import KEYS
 
-__all__ = ["ApiKeys"]
-
 _DAY: Final = 86400.0
 
 

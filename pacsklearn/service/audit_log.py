@@ -10,8 +10,6 @@ import sqlalchemy as sa
 from pacsklearn.core.booked_ledger import time_text
 from pacsklearn.service.tables import AUDIT
 
-__all__ = ["AuditLog"]
-
 
 @final
 class AuditLog:

@@ -19,8 +19,6 @@ from pacsklearn.service.problem import Problem
 from pacsklearn.service.rate_limit import RateLimit
 from pacsklearn.service.settings import Settings
 
-__all__ = ["Authenticator", "address_of"]
-
 _TRUSTED_SECONDS: Final = 5.0
 """How long a checked key is believed: a revoked one is refused within this time."""
 _MOST_KNOWN: Final = 10_000

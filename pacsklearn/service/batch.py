@@ -10,8 +10,6 @@ from typing import Any, final
 from pacsklearn.service.answer_book import Answer
 from pacsklearn.service.quotas import Receipt
 
-__all__ = ["Batch", "Outcome", "Share"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,6 @@ from pacsklearn.service.problem import Problem
 if TYPE_CHECKING:  # web workers need no ledger
     from pacsklearn.core.ledger import Reservation
 
-__all__ = ["SCOPES", "Ask", "Caller"]
-
 SCOPES: Final = ("ask", "curate")
 """What a key may be good for: the data and private planes, or the curator's."""
 

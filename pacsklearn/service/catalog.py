@@ -22,8 +22,6 @@ from pacsklearn.service.tables import DATASETS, MODELS
 from pacsklearn.service.vault import Vault
 from pacsklearn.session.privacy_session import PrivacySession
 
-__all__ = ["Catalog", "checked_name"]
-
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
 _OPTIONS: Final = ("query_budget", "max_answers", "answers", "value_range")
 

@@ -35,8 +35,6 @@ from pacsklearn.service.settings import Settings
 from pacsklearn.service.signature import Signature
 from pacsklearn.service.vault import Vault
 
-__all__ = ["Coordinator", "Metrics"]
-
 _LOG: Final = logging.getLogger("pacsklearn.service")
 _FORGET_SECONDS: Final = 3600.0
 

@@ -14,8 +14,6 @@ from pacsklearn.service.schemas import TABLE_BODY
 from pacsklearn.service.signature import Signature
 from pacsklearn.service.table_body import any_table
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/v1", tags=["curator plane"])
 
 _MOST_ROWS = 5_000_000

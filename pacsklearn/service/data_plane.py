@@ -24,8 +24,6 @@ from pacsklearn.service.table_body import (
 )
 from pacsklearn.service.v2_protocol import metadata, read_v2, written_v2
 
-__all__ = ["infer", "router"]
-
 router = APIRouter(tags=["data plane"])
 
 _LONGEST_KEY: Final = 200

@@ -19,8 +19,6 @@ from pacsklearn.accounting.sqlite_database import SQLITE, connect
 from pacsklearn.exceptions import LedgerError
 from pacsklearn.service.tables import LEASES
 
-__all__ = ["FencedError", "ServiceDatabase"]
-
 _SCHEMA: Final = "pacsklearn_service"
 _MIGRATIONS: Final = Path(__file__).with_name("migrations")
 _PATIENCE: Final = 30.0

@@ -11,8 +11,6 @@ from pacsklearn.service.caller import Ask
 from pacsklearn.service.hosted_model import HostedModel
 from pacsklearn.service.problem import Problem
 
-__all__ = ["Desk"]
-
 _MOST_TOGETHER: Final = 256
 _MOST_ROWS: Final = 2**14
 _MOST_WAITING: Final = 20_000

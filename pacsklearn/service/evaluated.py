@@ -14,8 +14,6 @@ from pacsklearn.service.batch import Share
 from pacsklearn.service.caller import Ask
 from pacsklearn.service.signature import Signature
 
-__all__ = ["Evaluated"]
-
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)

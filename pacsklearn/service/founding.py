@@ -15,8 +15,6 @@ from pacsklearn.service.members import Members
 from pacsklearn.service.quotas import Quotas
 from pacsklearn.service.tables import KEYS
 
-__all__ = ["CURATOR", "register_curator", "register_demo"]
-
 CURATOR: Final = "curator"
 _DAYS: Final = 365.0
 

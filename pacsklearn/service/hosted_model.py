@@ -34,8 +34,6 @@ from pacsklearn.service.written_batches import WrittenBatches
 from pacsklearn.session.catching_up import caught_up
 from pacsklearn.session.privacy_session import PrivacySession
 
-__all__ = ["HostedModel"]
-
 
 @final
 class HostedModel:

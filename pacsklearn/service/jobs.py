@@ -21,8 +21,6 @@ from pacsklearn.service.tables import JOBS
 if TYPE_CHECKING:
     from pacsklearn.service.coordinator import Coordinator
 
-__all__ = ["Jobs"]
-
 _PART: Final = 500
 _SECONDS: Final = 600.0
 

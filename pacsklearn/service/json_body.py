@@ -7,8 +7,6 @@ from typing import Any, NoReturn
 
 from pacsklearn.service.problem import Problem
 
-__all__ = ["json_object", "number_or_none"]
-
 
 def json_object(body: bytes) -> dict[str, Any]:
     """Object that a body holds.

@@ -6,8 +6,6 @@ from typing import Final
 
 from argon2 import PasswordHasher
 
-__all__ = ["HASHER", "PREFIX", "parse_key"]
-
 HASHER: Final = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
 """argon2id with the parameters that OWASP recommends."""
 

@@ -12,8 +12,6 @@ from typing import Any, Final, final
 from pacsklearn.service.caller import Caller
 from pacsklearn.service.problem import Problem, problem_of
 
-__all__ = ["Link", "LocalLink", "SocketLink", "serve_links"]
-
 _MOST: Final = 2**30
 Operation = Callable[[Caller | None, dict[str, Any], bytes], Any]
 

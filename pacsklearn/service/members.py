@@ -10,8 +10,6 @@ import sqlalchemy as sa
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.tables import USERS
 
-__all__ = ["Members"]
-
 
 @final
 class Members:

@@ -7,8 +7,6 @@ from typing import Any
 
 from pacsklearn.core.guarantee import Guarantee
 
-__all__ = ["model_card"]
-
 
 def model_card(facts: dict[str, Any], statement: dict[str, Any]) -> str:
     """Card of a model, in Markdown; says nothing about what was asked."""

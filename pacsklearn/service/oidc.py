@@ -17,8 +17,6 @@ from joserfc.jwk import KeySet
 from pacsklearn.service.caller import SCOPES, Caller
 from pacsklearn.service.settings import Oidc
 
-__all__ = ["OidcVerifier", "fetch_keys"]
-
 _ALGORITHMS: Final = ["RS256", "PS256", "ES256", "Ed25519"]
 _KEPT: Final = 300.0
 _LEAST_WAIT: Final = 10.0

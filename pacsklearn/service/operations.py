@@ -20,8 +20,6 @@ from pacsklearn.service.problem import Problem
 from pacsklearn.service.quotas import Quotas
 from pacsklearn.service.signature import Signature
 
-__all__ = ["Operations"]
-
 _LONGEST_KEY: Final = 3660.0
 Facts = dict[str, Any]
 

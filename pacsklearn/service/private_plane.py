@@ -20,8 +20,6 @@ from pacsklearn.service.signature import Signature
 from pacsklearn.service.table_body import ARROW, CSV, PARQUET, any_table
 from pacsklearn.service.v2_protocol import read_v2
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/v1", tags=["private plane"])
 
 _TICK: Final = 0.5

@@ -11,8 +11,6 @@ from pacsklearn.exceptions import (
     LedgerError,
 )
 
-__all__ = ["KINDS", "Problem", "problem_of"]
-
 KINDS: Final = {
     "bad-request": (400, "The request cannot be read"),
     "unauthenticated": (401, "Say who you are"),

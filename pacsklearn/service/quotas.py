@@ -12,8 +12,6 @@ from pacsklearn.core.accounts import exact, fits, largest_refund
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.tables import ACCOUNTS
 
-__all__ = ["Quota", "Quotas", "Receipt"]
-
 
 class Receipt(NamedTuple):
     """What a caller is told about its own account after a request.

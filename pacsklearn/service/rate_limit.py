@@ -9,8 +9,6 @@ from typing import Final, final
 
 from pacsklearn.service.problem import Problem
 
-__all__ = ["RateLimit"]
-
 _MOST_KNOWN: Final = 100_000
 
 

@@ -16,8 +16,6 @@ from pacsklearn.service.problem import Problem
 from pacsklearn.service.tables import REQUESTS
 from pacsklearn.service.vault import Vault
 
-__all__ = ["Replies"]
-
 _KEPT: Final = 86400.0
 """Seconds that a reply is kept: after that the rows are still stored, and free for who asked."""
 

@@ -17,8 +17,6 @@ from pacsklearn.service.tables import RESERVATIONS
 if TYPE_CHECKING:
     from pacsklearn.service.coordinator import Coordinator
 
-__all__ = ["Reservations"]
-
 _LONGEST: Final = 7 * 86400.0
 
 

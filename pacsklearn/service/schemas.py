@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["INVOCATION_BODY", "ROWS_BODY", "TABLE_BODY", "V2_BODY"]
-
 _KEY: Final = {
     "name": "Idempotency-Key",
     "in": "header",

@@ -22,8 +22,6 @@ from pacsklearn.service.link import serve_links
 from pacsklearn.service.operations import Operations
 from pacsklearn.service.settings import Settings
 
-__all__ = ["Server", "check_settings"]
-
 _LOG: Final = logging.getLogger("pacsklearn.service")
 _TICK: Final = 0.2
 _GRACE: Final = 25.0

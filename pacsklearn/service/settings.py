@@ -6,8 +6,6 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, final
 
-__all__ = ["Oidc", "Settings"]
-
 
 @final
 @dataclass(frozen=True)

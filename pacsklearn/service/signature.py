@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.service.problem import Problem
 
-__all__ = ["Signature"]
-
 _DTYPES: Final = {"number": "<f8", "integer": "<i8", "boolean": "|b1"}
 _V2: Final = {"number": "FP64", "integer": "INT64", "boolean": "BOOL", "text": "BYTES"}
 _LONGEST_TEXT: Final = 10_000

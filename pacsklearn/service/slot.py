@@ -9,8 +9,6 @@ from typing import Final, final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Slot"]
-
 _BLOCK: Final = 4096
 
 

@@ -14,8 +14,6 @@ from pacsklearn.service.json_body import json_object
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.signature import Signature
 
-__all__ = ["ARROW", "CSV", "JSON", "PARQUET", "any_table", "mlflow_table", "written_arrow"]
-
 JSON: Final = "application/json"
 CSV: Final = "text/csv"
 ARROW: Final = "application/vnd.apache.arrow.stream"

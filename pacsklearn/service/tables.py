@@ -6,21 +6,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-__all__ = [
-    "ACCOUNTS",
-    "AUDIT",
-    "BATCHES",
-    "DATASETS",
-    "JOBS",
-    "KEYS",
-    "LEASES",
-    "METADATA",
-    "MODELS",
-    "REQUESTS",
-    "RESERVATIONS",
-    "USERS",
-]
-
 METADATA = sa.MetaData()
 
 

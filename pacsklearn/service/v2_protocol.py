@@ -14,8 +14,6 @@ from pacsklearn.service.json_body import json_object
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.signature import Signature
 
-__all__ = ["V2Request", "metadata", "read_v2", "written_v2"]
-
 _DTYPES: Final = {
     "BOOL": "?",
     "UINT8": "<u1",

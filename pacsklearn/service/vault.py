@@ -19,8 +19,6 @@ from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.exceptions import LedgerCorruptedError, SessionFileError
 from pacsklearn.session.session_key import check_owner
 
-__all__ = ["Vault", "make_key_file"]
-
 _KEY: Final = 32
 _NONCE: Final = 12
 _DIGEST: Final = 16

@@ -17,8 +17,6 @@ from pacsklearn.service.link import Link
 from pacsklearn.service.problem import KINDS, Problem, problem_of
 from pacsklearn.service.settings import Settings
 
-__all__ = ["PROBLEMS", "Limits", "new_app", "problem_response"]
-
 _LOG: Final = logging.getLogger("pacsklearn.service")
 _BY_STATUS: Final = {
     400: "bad-request",

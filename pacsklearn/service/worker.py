@@ -25,8 +25,6 @@ from pacsklearn.service.settings import Settings
 from pacsklearn.service.slot import Slot
 from pacsklearn.service.web import new_app
 
-__all__ = ["caller_app", "curator_app", "main"]
-
 
 def main() -> None:
     """Serve one plane on an address that the coordinator hands over when it leads."""

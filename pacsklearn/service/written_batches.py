@@ -10,8 +10,6 @@ from pacsklearn.service.batch import Batch, Outcome
 from pacsklearn.service.tables import BATCHES
 from pacsklearn.service.vault import Vault
 
-__all__ = ["WrittenBatches"]
-
 
 @final
 class WrittenBatches:

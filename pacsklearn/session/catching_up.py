@@ -13,8 +13,6 @@ from pacsklearn.core.ledger import Ledger
 from pacsklearn.exceptions import SessionRolledBackError
 from pacsklearn.session.session_file import SessionState, check_ledger
 
-__all__ = ["CaughtUp", "answers_only", "caught_up"]
-
 
 @final
 class CaughtUp:

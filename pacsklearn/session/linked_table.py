@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.secret_space import SecretSpace
 
-__all__ = ["LinkedTable", "linked_space"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -30,8 +30,6 @@ from pacsklearn.responses.responders import Responders
 from pacsklearn.session.linked_table import LinkedTable, linked_space
 from pacsklearn.tables.hashed_space import HashedSpace, Space, row_space
 
-__all__ = ["OpenSession"]
-
 
 class OpenSession:
     """Universe, secret, belief and ledgers of a session, and how it ends."""

@@ -32,8 +32,6 @@ from pacsklearn.session.stored_session import StoredSession
 from pacsklearn.tables.hashed_space import HashedSpace
 from pacsklearn.tables.table import Table
 
-__all__ = ["PrivacySession"]
-
 Space = TypeVar("Space", SecretSpace, DrawnSubsets)
 
 

@@ -34,15 +34,6 @@ from pacsklearn.session.session_key import SALT, check_owner, digest_with
 from pacsklearn.session.session_models import models_from, models_without_code
 from pacsklearn.tables.hashed_space import listed_space
 
-__all__ = [
-    "SessionState",
-    "check_ledger",
-    "read_session",
-    "session_state",
-    "shared_position",
-    "write_session",
-]
-
 _MAGIC: Final = b"pacsklearn session 5\n"
 _KEYED, _UNKEYED = b"K", b"U"
 _MODEL_FILES: Final = "model_files"

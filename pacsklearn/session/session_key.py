@@ -11,8 +11,6 @@ from typing import IO, Any, Final
 
 from pacsklearn.exceptions import SessionFileError
 
-__all__ = ["SALT", "check_owner", "digest_with"]
-
 SALT: Final = 16
 _LEAST_KEY: Final = 12
 # scrypt of 32 MB and about a tenth of a second: a passphrase is no 256-bit key.

@@ -10,8 +10,6 @@ from pacsklearn.candidates.stacked_linear import stack
 from pacsklearn.core.model_digest import model_digest
 from pacsklearn.exceptions import BundleError, SessionFileError
 
-__all__ = ["models_from", "models_without_code"]
-
 
 def models_without_code(models: Mapping[str, CandidateModels]) -> dict[str, bytes]:
     """Those models that skops can write, by name; others hold other classes than ours.

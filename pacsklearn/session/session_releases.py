@@ -27,8 +27,6 @@ from pacsklearn.session.linked_table import LinkedTable
 from pacsklearn.session.open_session import OpenSession
 from pacsklearn.tables.hashed_space import HashedSpace, listed_space
 
-__all__ = ["SessionReleases"]
-
 
 class SessionReleases(OpenSession):
     """What :class:`PrivacySession` releases."""

@@ -20,8 +20,6 @@ from pacsklearn.session.session_file import (
     write_session,
 )
 
-__all__ = ["StoredSession"]
-
 # What a file keeps of how candidates are fitted.
 _FITTING = ("n_jobs", "verbose", "fast_fit")
 

@@ -8,8 +8,6 @@ from scipy.special import logsumexp
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["calibrated"]
-
 _MOST_STEPS = 60
 _SMALLEST_STEP = 1e-10
 # Keeps the scale finite where the scores part the classes.

@@ -16,8 +16,6 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.stepwise.calibration import calibrated
 from pacsklearn.stepwise.stepwise_model import StepwiseModel, covariances
 
-__all__ = ["StepwiseClassifier"]
-
 
 @dataclass(eq=False, repr=False)
 class StepwiseClassifier(ClassifierMixin, StepwiseModel, ScoreClassifier):

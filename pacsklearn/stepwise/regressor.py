@@ -13,8 +13,6 @@ from sklearn.utils.validation import validate_data
 from pacsklearn.information.arrays import Floats
 from pacsklearn.stepwise.stepwise_model import StepwiseModel, covariances
 
-__all__ = ["StepwiseRegressor"]
-
 
 @dataclass(eq=False, repr=False)
 class StepwiseRegressor(RegressorMixin, StepwiseModel):

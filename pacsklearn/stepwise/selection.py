@@ -6,8 +6,6 @@ import numpy as np
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["forward_selection", "stepwise_weights"]
-
 # What columns chosen before leave of a column's variance, below which it says nothing new.
 _NOTHING_NEW = 1e-6
 # Gains this close are equal: of two columns that say the same, always the first is taken.

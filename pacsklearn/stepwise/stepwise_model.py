@@ -14,8 +14,6 @@ from pacsklearn._sklearn_compat import Interval, check_parameters
 from pacsklearn.information.arrays import Floats
 from pacsklearn.stepwise.selection import stepwise_weights
 
-__all__ = ["StepwiseModel"]
-
 
 @dataclass(eq=False, repr=False)
 class StepwiseModel(BaseEstimator):

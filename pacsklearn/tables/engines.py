@@ -12,8 +12,6 @@ from joblib import parallel_config
 from pacsklearn.exceptions import TableError
 from pacsklearn.tables.sources import DaskSource, Source
 
-__all__ = ["DaskEngine", "Engine", "LocalEngine", "dask_client", "engine_of", "workers"]
-
 _HERE = ("127.0.0.1", "localhost", "::1")
 
 

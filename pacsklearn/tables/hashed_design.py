@@ -15,8 +15,6 @@ from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.exceptions import DesignError
 from pacsklearn.information.balanced_design import unpack_subset
 
-__all__ = ["BatchMembers", "HashedDesign", "unit_names"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

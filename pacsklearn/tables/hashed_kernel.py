@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.information.compiled import compiled
 
-__all__ = ["chacha20_block", "fill_memberships"]
-
 _WORDS = 16
 _LOW = np.uint64(0xFFFFFFFF)
 

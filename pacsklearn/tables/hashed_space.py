@@ -15,8 +15,6 @@ from pacsklearn.exceptions import TableError
 from pacsklearn.tables.hashed_design import BatchMembers, HashedDesign
 from pacsklearn.tables.table import Table
 
-__all__ = ["HashedSpace", "Space", "listed_space", "row_space"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,6 @@ from scipy import sparse
 
 from pacsklearn.exceptions import TableError
 
-__all__ = ["ArraySource", "DaskSource", "IterableSource", "ParquetSource", "Source", "source_of"]
-
 
 class Source(Protocol):
     """Batches of columns, again and again the same.

@@ -17,8 +17,6 @@ from pacsklearn.tables.sources import source_of
 from pacsklearn.tables.table_profile import ProfilePiece, TableProfile
 from pacsklearn.tables.table_reader import Batch, TableReader
 
-__all__ = ["PassProgress", "Table", "Work"]
-
 Work = Callable[[Batch], Sequence[Any]]
 """From a batch to arrays, which are added up over all batches."""
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.tables.table_reader import Batch
 
-__all__ = ["ProfilePiece", "TableProfile"]
-
 _SAMPLE = 2**17
 _FEWEST = 2**13
 _CELLS = 2**23

@@ -14,8 +14,6 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.tables.hashed_design import unit_names
 from pacsklearn.tables.sources import Source
 
-__all__ = ["Batch", "TableReader"]
-
 _PART = 40
 """Bits of a row's name that number it within its piece."""
 

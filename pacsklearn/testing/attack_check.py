@@ -13,8 +13,6 @@ from pacsklearn.testing.example_games import AttackGames, example_games
 from pacsklearn.testing.fingerprint import fingerprint
 from pacsklearn.testing.rule import broken, require
 
-__all__ = ["check_attack"]
-
 _SILENT_RUNS = 6
 _CLOSE = 1e-9
 _COUNT_ELSEWHERE = (

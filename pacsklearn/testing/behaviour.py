@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["same_behaviour"]
-
 
 def same_behaviour(left: Any, right: Any, *, tolerance: float = 1e-6) -> bool:
     """Whether two results of ``Canonicalizer.behaviour`` agree.

@@ -30,8 +30,6 @@ from pacsklearn.testing.encode_rules import (
 from pacsklearn.testing.fitted_candidates import FittedCandidates, take
 from pacsklearn.testing.rule import broken, require
 
-__all__ = ["check_canonicalizer", "check_null_budget"]
-
 _RULE = "null budget"
 _DRAWS = 200
 _ROWS = 500

@@ -20,14 +20,6 @@ from pacsklearn.testing.fitted_candidates import FittedCandidates
 from pacsklearn.testing.rule import broken, require
 from pacsklearn.testing.training_rows import holds_training_rows
 
-__all__ = [
-    "check_everything_released_is_noised",
-    "check_gauge",
-    "check_metric",
-    "check_round_trip",
-    "decoded",
-]
-
 _NOISED = "everything released is noised"
 _GAUGE = "gauge"
 _ROUND_TRIP = "round trip"

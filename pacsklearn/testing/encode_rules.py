@@ -17,16 +17,6 @@ from pacsklearn.testing.fingerprint import differing_attributes, fingerprint
 from pacsklearn.testing.fitted_candidates import FittedCandidates
 from pacsklearn.testing.rule import broken, require
 
-__all__ = [
-    "check_declarations",
-    "check_joint_encoding",
-    "check_keeps_nothing",
-    "check_layouts",
-    "check_subset_only",
-    "encode_all",
-    "fresh_copy",
-]
-
 _DECLARATIONS = "declarations"
 _ENCODING = "encoding"
 _PUBLIC = "public structure"

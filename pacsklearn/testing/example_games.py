@@ -18,8 +18,6 @@ from pacsklearn.information import posterior_success, update_belief
 from pacsklearn.information.arrays import Floats
 from pacsklearn.testing.label_oracle import LabelLaw, label_law
 
-__all__ = ["AttackGames", "example_games"]
-
 _CANDIDATES, _UNITS, _QUERIES = 16, 24, 8
 _BUDGET = 1 / 4
 

@@ -9,8 +9,6 @@ import numpy as np
 from pacsklearn.core.metric import DiagonalMetric, IdentityMetric, MatrixMetric, Metric
 from pacsklearn.core.support import Support
 
-__all__ = ["Example", "example_supports"]
-
 
 class Example(NamedTuple):
     """A support, a metric on its outputs, and what is special about it."""

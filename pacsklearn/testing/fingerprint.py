@@ -6,8 +6,6 @@ from typing import Any
 
 import joblib
 
-__all__ = ["differing_attributes", "fingerprint"]
-
 
 def fingerprint(value: Any) -> str:
     """Hash of the content; equal content has equal hashes, whatever the identity of its parts."""

@@ -11,8 +11,6 @@ from sklearn.base import clone, is_classifier
 
 from pacsklearn.core.secret_space import SecretSpace
 
-__all__ = ["FittedCandidates"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

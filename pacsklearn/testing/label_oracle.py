@@ -15,8 +15,6 @@ from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.responses.answers import LARGEST_CENTRE
 
-__all__ = ["LabelLaw", "Masses", "label_law", "label_masses"]
-
 INF: Final = math.inf
 
 

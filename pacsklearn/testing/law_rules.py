@@ -11,13 +11,6 @@ from pacsklearn.testing.example_supports import Example
 from pacsklearn.testing.measured_information import measured_information
 from pacsklearn.testing.rule import require
 
-__all__ = [
-    "check_agreed_outputs_are_exact",
-    "check_exact_law",
-    "check_law",
-    "check_measured_information",
-]
-
 _USE_LATTICE = "build the law with pacsklearn.noise.lattice.lattice_law or exact_law."
 
 

@@ -19,8 +19,6 @@ from pacsklearn.exceptions import (
 )
 from pacsklearn.testing.rule import broken, require
 
-__all__ = ["check_ledger"]
-
 _KEEP: Final = "write the event, or refuse it and change nothing."
 _LOCK: Final = "read, compare and write inside one transaction that locks the data set."
 

@@ -10,8 +10,6 @@ from scipy.special import logsumexp
 
 from pacsklearn.core.noise_law import NoiseLaw
 
-__all__ = ["MeasuredInformation", "measured_information"]
-
 
 class MeasuredInformation(NamedTuple):
     """Estimate in nats and its standard error."""

@@ -18,8 +18,6 @@ from pacsklearn.testing.law_rules import (
 )
 from pacsklearn.testing.rule import broken, require
 
-__all__ = ["check_noise_backend"]
-
 _BUDGETS = (1 / 256, 1 / 8, 0.5)
 _CLOSE = 1e-4
 

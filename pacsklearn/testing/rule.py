@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["broken", "require"]
-
 
 def broken(rule: str, finding: str, remedy: str) -> AssertionError:
     """Error that names the rule, what was found and what to do."""

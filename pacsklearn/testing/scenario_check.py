@@ -26,8 +26,6 @@ from pacsklearn.pufferfish.world_outputs import FunctionQuery, Query
 from pacsklearn.testing.fingerprint import fingerprint
 from pacsklearn.testing.rule import broken, require
 
-__all__ = ["check_scenario"]
-
 _TEXTS = ("protects", "releases", "description")
 _STRICT = "let worlds() depend on its arguments and on the scenario's parameters alone."
 _TRIED = 1

@@ -34,8 +34,6 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.pufferfish.open_run import PlainRun, PrivateSGD, opened_run, planned_unit
 from pacsklearn.pufferfish.training_rows import training_rows
 
-__all__ = ["LinearSGD", "released_linear_model", "secret_column"]
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:

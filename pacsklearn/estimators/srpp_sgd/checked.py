@@ -14,9 +14,6 @@ from pacsklearn.estimators.srpp_sgd.penalty import PENALTIES
 from pacsklearn.estimators.srpp_sgd.step_size import SCHEDULES
 from pacsklearn.information.discrepancy import SAMPLINGS
 
-__all__ = ["LINEAR_CONSTRAINTS", "RUN_CONSTRAINTS", "check_run", "checked_class_weight"]
-
-
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 _SHARE = Interval(Real, 0, 1, closed="left")

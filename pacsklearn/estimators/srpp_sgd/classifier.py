@@ -25,8 +25,6 @@ from pacsklearn.estimators.srpp_sgd.words import documented
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["SRPPSGDClassifier"]
-
 _READ_OFF = (
     "classes_: they were read off the private labels, so that a label which a single row has is "
     "published. Give classes=, all labels there may be."

@@ -10,8 +10,6 @@ from scipy import sparse
 from pacsklearn.estimators.srpp_sgd.losses import LinearLoss
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["clipped_sum", "squared_norms"]
-
 
 def clipped_sum(
     rows: Any,

@@ -11,8 +11,6 @@ from scipy import sparse
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["ColumnScales"]
-
 # Bounds from here to its inverse: no coefficient overflows when it is put back in its own unit.
 _SMALLEST: Final = 1e-50
 _LARGEST_ENTRY: Final = float(np.finfo(np.float64).max)

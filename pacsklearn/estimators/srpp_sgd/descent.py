@@ -9,8 +9,6 @@ from pacsklearn.estimators.srpp_sgd.penalty import Penalty
 from pacsklearn.estimators.srpp_sgd.step_size import StepSize
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["Descent"]
-
 
 @final
 @dataclass(eq=False)

@@ -11,16 +11,6 @@ from scipy.special import expit
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = [
-    "LOSSES",
-    "HingeLoss",
-    "HuberLoss",
-    "LinearLoss",
-    "LogisticLoss",
-    "SquaredLoss",
-    "loss_named",
-]
-
 
 class LinearLoss(ABC):
     """A loss of a linear model: all that gradient descent needs is its slope.

@@ -9,8 +9,6 @@ import numpy as np
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["PENALTIES", "Penalty"]
-
 PENALTIES: Final = ("l2", "l1", "elasticnet", None)
 """Names of the penalties."""
 

@@ -13,8 +13,6 @@ from pacsklearn.estimators.srpp_sgd.checked import LINEAR_CONSTRAINTS, check_run
 from pacsklearn.estimators.srpp_sgd.words import documented
 from pacsklearn.information.arrays import Floats
 
-__all__ = ["SRPPSGDRegressor"]
-
 
 @documented
 class SRPPSGDRegressor(RegressorMixin, LinearSGD):

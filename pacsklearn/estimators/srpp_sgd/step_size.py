@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Final, final
 
-__all__ = ["SCHEDULES", "StepSize"]
-
 SCHEDULES: Final = ("constant", "invscaling", "cosine")
 """Names of the schedules."""
 

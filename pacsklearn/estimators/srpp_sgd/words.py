@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import Any, Final, TypeVar
 
-__all__ = ["documented"]
-
 Kind = TypeVar("Kind", bound=Any)
 
 _PARAMETERS: Final = """\

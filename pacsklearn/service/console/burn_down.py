@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
-__all__ = ["BurnDown"]
-
 WIDTH: Final = 640
 HEIGHT: Final = 220
 _LEFT: Final = 64

@@ -22,8 +22,6 @@ from pacsklearn.service.problem import Problem
 from pacsklearn.service.signature import Signature
 from pacsklearn.service.table_body import CSV, any_table
 
-__all__ = ["form_fields", "moment", "nats", "router", "share_in_words"]
-
 _SHARES = (
     (0.05, "Very little"),
     (0.18, "About a tenth"),

@@ -9,8 +9,6 @@ from fastapi import Request, Response
 from pacsklearn.service.caller import Caller
 from pacsklearn.service.problem import Problem
 
-__all__ = ["begin", "check_origin", "curator", "end"]
-
 _COOKIE: Final = "pacsklearn_console"
 _HOURS: Final = 8
 _PATH: Final = "/console"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from alembic import context
 
-__all__ = ["run"]
-
 
 def run() -> None:
     """Run the steps that Alembic was asked for."""

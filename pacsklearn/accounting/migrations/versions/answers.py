@@ -7,8 +7,6 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-__all__ = ["down_revision", "revision", "upgrade"]
-
 revision = "0003"
 down_revision = "0002"
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from alembic import op
 
-__all__ = ["down_revision", "revision", "upgrade"]
-
 revision = "0004"
 down_revision = "0003"
 

@@ -7,8 +7,6 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-__all__ = ["down_revision", "revision", "upgrade"]
-
 revision = "0001"
 down_revision = None
 

@@ -6,8 +6,6 @@ from alembic import op
 
 from pacsklearn.service.tables import LEASES, METADATA
 
-__all__ = ["down_revision", "revision", "upgrade"]
-
 revision = "0001"
 down_revision = None
 
