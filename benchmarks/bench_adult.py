@@ -16,8 +16,7 @@ import numpy as np
 from report import Figures, print_table
 from sklearn.model_selection import train_test_split
 
-from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Candidates, Design
 from pacsklearn.candidates.models import CandidateModels, candidate_models
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.secret_space import SecretSpace

@@ -26,8 +26,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import KBinsDiscretizer, QuantileTransformer, StandardScaler
 
-from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Candidates, Design
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.simulated_releases import SimulatedReleases
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices

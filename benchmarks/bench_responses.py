@@ -16,8 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from pacsklearn import StabilizedClassifier
-from pacsklearn.candidates.candidates import Candidates, FitOptions
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Candidates, Design, FitOptions
 from pacsklearn.candidates.models import CandidateModels, candidate_models
 from pacsklearn.responses.answer_kind import answer_kind
 

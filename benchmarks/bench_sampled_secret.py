@@ -20,8 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import PrivacySession
-from pacsklearn.candidates.candidates import Candidates, FitOptions
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Candidates, Design, FitOptions
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.sampled_subsets import sampled_subsets

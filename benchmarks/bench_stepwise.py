@@ -17,8 +17,7 @@ from sklearn.model_selection import train_test_split
 from tabular_data import TABLES  # beside this file
 
 from pacsklearn import SchemaEncoder, StepwiseClassifier
-from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Candidates, Design
 from pacsklearn.candidates.outputs import observe
 from pacsklearn.core.target import Target
 from pacsklearn.noise.sampler import SeededSampler

@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier
 from study_data import StudyData
 
 from pacsklearn.candidates.candidates import Candidates as Prepared
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Design
 from pacsklearn.candidates.outputs import candidate_outputs, observe
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.secret_space import SecretSpace

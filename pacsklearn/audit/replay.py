@@ -10,8 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.audit.transcript_game import TranscriptGame
-from pacsklearn.candidates.candidates import Candidates, FitOptions
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Candidates, Design, FitOptions
 from pacsklearn.candidates.universe import check_universe
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.sampled_subsets import sampled_subsets

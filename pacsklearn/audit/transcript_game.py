@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.audit.adversary import Adversary
 from pacsklearn.candidates.candidates import Candidates, FitOptions
-from pacsklearn.candidates.models import candidate_models
-from pacsklearn.candidates.prediction_table import PredictionTable
+from pacsklearn.candidates.models import PredictionTable, candidate_models
 from pacsklearn.core.game import CandidateGame, Round
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import BudgetExhaustedError

@@ -1,17 +1,168 @@
-"""A universe and its candidate subsets, checked for one estimator."""
+"""How candidate subsets are drawn, and a universe with its subsets, checked for one estimator."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self, final
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import type_of_target
 
-from pacsklearn.candidates.design import Design
+from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.candidates.universe import check_fit_params, check_universe
 from pacsklearn.core.fit_report import stage
-from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.secret_space import SecretSpace, units_of
+from pacsklearn.core.subset_seed import SubsetSeed
+from pacsklearn.exceptions import DesignError
+from pacsklearn.tables.hashed_design import HashedDesign
+from pacsklearn.tables.hashed_space import HashedSpace
+from pacsklearn.tables.table import Table
+
+_ABOVE_STATED_SEEDS = 2**64
+
+
+def subset_seed(given: Any, random_state: Any = None) -> int | SubsetSeed:
+    """Seed of a design from a user's arguments; to be called once, and its result shared.
+
+    Parameters
+    ----------
+    given : None, int or SubsetSeed
+        None draws a secret seed, and a predictable one where ``random_state`` makes everything
+        else predictable too.
+    random_state : None, int or RandomState, optional
+    """
+    if isinstance(given, SubsetSeed):
+        return given
+    if given is not None:
+        return check_integer(name="subset_seed", value=given, minimum=0)
+    if random_state is None:
+        return SubsetSeed()
+    # Apart from the seeds of secret and noise, and from those a user states.
+    return _ABOVE_STATED_SEEDS + int(check_random_state(random_state).randint(0, 2**31 - 1))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Balanced candidate subsets of some rows; the same arguments give the same subsets.
+
+    Whatever draws subsets (a release, a session, a curve, a display, an audit) draws them here,
+    so that what is shown is what is released.
+
+    Parameters
+    ----------
+    n_subsets : int, default=128
+    rate : float, default=0.5
+        Share of the subsets each row is in.
+    stratify : "auto" or bool, default="auto"
+        Give every subset the same share of each class. "auto" does where ``y`` names classes that
+        every subset can hold: it depends on ``y`` alone, never on which estimator comes first.
+    groups : array-like of shape (n_rows,), optional
+        Unit of privacy.
+    seed : int or SubsetSeed, default=0
+        Public, or secret; see :func:`subset_seed`.
+    """
+
+    n_subsets: int = 128
+    rate: float = 0.5
+    stratify: Any = "auto"
+    groups: Any = field(default=None, repr=False)
+    seed: int | SubsetSeed = field(default=0, repr=False)
+
+    @classmethod
+    def of(cls, model: Any, groups: Any, seed: int | SubsetSeed) -> Self:
+        """Design of an estimator with the parameters of :class:`~pacsklearn.PACPrivate`."""
+        return cls(model.n_subsets, model.rate, model.stratify, groups, seed)
+
+    def space(self, n_rows: int, y: Any = None, *, classifies: bool = False) -> SecretSpace:
+        """Candidate subsets of ``n_rows`` rows.
+
+        Parameters
+        ----------
+        n_rows : int
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs), optional
+        classifies : bool, default=False
+            Whether a classifier is fitted: every subset must then see every class.
+
+        Raises
+        ------
+        DesignError
+            When there is no such design: a class too rare for a classifier, for instance.
+        """
+        strata = self.strata(n_rows, y, classifies=classifies)
+        hidden = isinstance(self.seed, SubsetSeed)
+        space = SecretSpace.balanced(
+            n_rows,
+            n_subsets=self.n_subsets,
+            rate=self.rate,
+            strata=strata,
+            groups=self.groups,
+            seed=self.seed.reveal() if isinstance(self.seed, SubsetSeed) else self.seed,
+        )
+        return replace(space, is_listed=not hidden)
+
+    def table_space(self, table: Table) -> HashedSpace:
+        """Candidate subsets of a table, each unit's picked by a keyed function of its name.
+
+        Raises
+        ------
+        DesignError
+            When groups are given, or classes are to be dealt evenly.
+        """
+        if self.groups is not None:
+            raise DesignError(
+                "groups must be None for a Table; name the column: Table(..., unit=<column>)."
+            )
+        if self.stratify is True:
+            raise DesignError(
+                "stratify must be 'auto' or False for a Table, whose rows pass one by one."
+            )
+        design = HashedDesign.of(self.seed, self.n_subsets, self.rate)
+        return HashedSpace(design, table, not isinstance(self.seed, SubsetSeed))
+
+    def strata(self, n_rows: int, y: Any, *, classifies: bool) -> NDArray[Any] | None:
+        """Stratum of each row; None when all rows are one."""
+        if not (isinstance(self.stratify, (str, bool)) and self.stratify in ("auto", True, False)):
+            raise ValueError(f"stratify must be 'auto', True or False, got {self.stratify!r}.")
+        if y is not None and np.shape(y)[:1] != (n_rows,):
+            raise ValueError(
+                f"y must have one entry for each of the {n_rows} rows of X, got an array of shape "
+                f"{np.shape(y)}."
+            )
+        if self.stratify is True and y is None:
+            raise ValueError("stratify=True needs y; pass y or use stratify=False.")
+        if y is None or not self.stratify:
+            return None
+        labels = np.asarray(y)
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
+        # Rows with several labels have no class of their own, only a combination that may be rare.
+        if labels.ndim == 1 and (classifies or self._names_classes(labels)):
+            return labels
+        if self.stratify is not True:
+            return None
+        # Numbers say nothing in an error's text; these labels, unlike classes, are not public.
+        axis = 0 if labels.ndim > 1 else None
+        codes = np.unique(labels, axis=axis, return_inverse=True)[1]
+        return np.asarray(codes).ravel().astype(np.float64)
+
+    def _names_classes(self, labels: NDArray[Any]) -> bool:
+        """Whether every subset can see every class; counts of something are rarely so."""
+        if type_of_target(labels) not in ("binary", "multiclass"):
+            return False
+        codes = np.unique(labels, return_inverse=True)[1].ravel()
+        held = np.bincount(codes)
+        units, n_units = units_of(self.groups, labels.size)
+        if units is not None:
+            # A group stands in the stratum most of its rows are in.
+            table = np.zeros((n_units, held.size), dtype=np.int64)
+            np.add.at(table, (units, codes), 1)
+            held = np.bincount(table.argmax(axis=1), minlength=1)
+        return bool(held[held > 0].min(initial=labels.size) * check_rate(rate=self.rate) >= 1)
 
 
 @final

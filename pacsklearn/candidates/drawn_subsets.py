@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_rate
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Design
 from pacsklearn.core.secret_space import SecretSpace, strata_of, units_of
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.exceptions import DesignError

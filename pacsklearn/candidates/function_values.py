@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from pacsklearn.candidates.canonical_form import equal_but_for_rounding
+from pacsklearn.candidates.outputs import equal_but_for_rounding
 from pacsklearn.candidates.run import Failure, Run, Stage, attempt
 from pacsklearn.exceptions import FunctionError, NonDeterministicError, PrivacyLeakWarning
 from pacsklearn.information.arrays import Floats

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, final
 
 import numpy as np
+from joblib.externals.loky import ProcessPoolExecutor
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
@@ -23,6 +27,7 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import (
     NonDeterministicError,
     PrivacyLeakWarning,
+    SubsetFitError,
 )
 from pacsklearn.plugin import registry
 
@@ -267,3 +272,47 @@ def differs_from_ordinary(estimator: Any) -> NonDeterministicError:
         "by more than its tolerance. Use fast_fit=False, and report it to whoever wrote its subset "
         "fitter."
     )
+
+
+@contextmanager
+def explained(*, debug: bool) -> Iterator[list[Candidates]]:
+    """Show the error of a candidate's fit on standard error, if asked; it is raised all the same.
+
+    What is fitted is put into the list that this gives. The words, which may quote rows, go to
+    the terminal and into no exception, log or file.
+    """
+    watched: list[Candidates] = []
+    try:
+        yield watched
+    except SubsetFitError as error:
+        if debug and watched and error.subset is not None:
+            sys.stderr.write(
+                f"Candidate {error.subset} fitted by itself, for your eyes only (this may quote "
+                f"rows):\n{words_of_failure(watched[-1], error.subset)}\n"
+            )
+        raise
+
+
+def words_of_failure(candidates: Candidates, index: int) -> str:
+    """Traceback of fitting candidate ``index`` alone, in a process that can release nothing.
+
+    It gets that candidate's rows and knows nothing else: neither the other candidates nor which
+    one is the secret, no ledger, no noise.
+    """
+    rows = candidates.space.rows(index)
+    work = (
+        seeded_clone(candidates.estimator),
+        safe_indexing(candidates.X, rows),
+        None if candidates.y is None else safe_indexing(candidates.y, rows),
+        cut_params(candidates.options.fit_params, rows, candidates.X.shape[0]),
+    )
+    with ProcessPoolExecutor(max_workers=1) as process:
+        return process.submit(_words, *work).result()
+
+
+def _words(template: Any, X: Any, y: Any, params: Any) -> str:
+    try:
+        template.fit(X, **params) if y is None else template.fit(X, y, **params)
+    except Exception:  # noqa: BLE001 - whatever it is, it is shown
+        return traceback.format_exc()
+    return "It was fitted without an error; what failed is its encoding."

@@ -15,8 +15,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from pacsklearn.candidates.candidates import FitOptions
-from pacsklearn.candidates.canonical_form import CHECKED_ROWS, CanonicalForm, check_structure
-from pacsklearn.candidates.outputs import CandidateOutputs, aligned_vectors
+from pacsklearn.candidates.outputs import (
+    CHECKED_ROWS,
+    CandidateOutputs,
+    CanonicalForm,
+    aligned_vectors,
+    check_structure,
+)
 from pacsklearn.candidates.subset_fitting import (
     Stage,
     attempt,

@@ -1,32 +1,35 @@
-"""The mechanism for one subset at a time: fit, encode, align to what the first trials agreed on."""
+"""The mechanism for one subset at a time: fit, encode, align to what the first trials agreed on.
+
+The secret's own is given up when it takes too long.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import threading
+import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self, final
+from typing import Any, Self, TypeVar, final
 
 import numpy as np
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates, FitOptions
-from pacsklearn.candidates.canonical_form import CHECKED_ROWS, CanonicalForm
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets, Members
 from pacsklearn.candidates.outputs import (
+    CHECKED_ROWS,
     CandidateOutputs,
+    CanonicalForm,
     Known,
     SubsetEncoder,
     candidate_outputs,
     encode_jointly,
 )
-from pacsklearn.candidates.subset_fitting import (
-    Outcome,
-    Stage,
-    attempt,
-    joint_models,
-    outcomes_over_subsets,
-)
+from pacsklearn.candidates.run import Outcome, Stage, attempt
+from pacsklearn.candidates.subset_fitting import joint_models, outcomes_over_subsets
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import DesignWarning
@@ -183,3 +186,37 @@ def warn_of_trials(name: str, n_failed: int, n_trials: int) -> None:
             DesignWarning,
             stacklevel=3,
         )
+
+
+T = TypeVar("T")
+
+_GRACE = 2.0
+_EVERY = 0.02
+
+
+def within(seconds: float, work: Callable[[], T]) -> T | None:
+    """Value of ``work()``, or None when it fails or does not end in time.
+
+    It runs in a thread of this process. Where time is up the thread is told to end; Python code
+    does, and code of compiled libraries when it comes back. Until then it is left to itself.
+    """
+    finished: list[T] = []
+
+    def run() -> None:
+        try:
+            value = work()
+        except BaseException:  # noqa: BLE001 - what failed may not show
+            return
+        finished.append(value)
+
+    thread = threading.Thread(target=run, name="pacsklearn-secret", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    kept = finished[:]
+    given_up = time.monotonic() + _GRACE
+    while thread.is_alive() and time.monotonic() < given_up:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
+        )
+        thread.join(_EVERY)
+    return kept[0] if kept else None

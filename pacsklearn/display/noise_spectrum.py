@@ -9,9 +9,8 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn.candidates.candidates import Candidates, FitOptions
-from pacsklearn.candidates.design import Design
-from pacsklearn.candidates.design import subset_seed as seed_of
+from pacsklearn.candidates.candidates import Candidates, Design, FitOptions
+from pacsklearn.candidates.candidates import subset_seed as seed_of
 from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.metric import Metric, as_metric
 from pacsklearn.core.subset_seed import SubsetSeed

@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn._validation import check_budget
-from pacsklearn.candidates.one_candidate import explained
+from pacsklearn.candidates.subset_fitting import explained
 from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets

@@ -13,8 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from pacsklearn._sklearn_compat import StrOptions, check_parameters
 from pacsklearn._validation import check_budget, check_integer
-from pacsklearn.candidates.candidates import Candidates, FitOptions
-from pacsklearn.candidates.design import Design, subset_seed
+from pacsklearn.candidates.candidates import Candidates, Design, FitOptions, subset_seed
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.candidates.universe import check_names, check_reader, check_universe
 from pacsklearn.core.canonicalizer import Canonicalizer

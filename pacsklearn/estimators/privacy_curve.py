@@ -14,9 +14,8 @@ from sklearn.utils.validation import validate_data
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_budget, check_integer
-from pacsklearn.candidates.candidates import Candidates, FitOptions
-from pacsklearn.candidates.design import Design
-from pacsklearn.candidates.design import subset_seed as seed_of
+from pacsklearn.candidates.candidates import Candidates, Design, FitOptions
+from pacsklearn.candidates.candidates import subset_seed as seed_of
 from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.candidates.subset_fitting import cut_params, fit_subset
 from pacsklearn.candidates.universe import check_names, check_universe

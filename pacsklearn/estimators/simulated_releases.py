@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.models import PredictionTable
 from pacsklearn.candidates.outputs import CandidateOutputs, observe
-from pacsklearn.candidates.prediction_table import PredictionTable
 from pacsklearn.candidates.run import Stage, attempt
 from pacsklearn.candidates.subset_fitting import (
     unwrap,

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from pacsklearn.candidates.design import subset_seed
+from pacsklearn.candidates.candidates import subset_seed
 from pacsklearn.core.sampled_subsets import LISTED
 from pacsklearn.estimators.release_arguments import refuse_ignored
 from pacsklearn.estimators.row_fit import CHOICES, SETTINGS, learned_of, named

@@ -15,12 +15,12 @@ from sklearn.base import clone
 from sklearn.utils.parallel import delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.candidates.canonical_form import (
+from pacsklearn.candidates.function_values import warn_of_cache
+from pacsklearn.candidates.outputs import (
     CHECKED_ROWS,
     CanonicalForm,
     equal_but_for_rounding,
 )
-from pacsklearn.candidates.function_values import warn_of_cache
 from pacsklearn.candidates.run import Failure, Outcome, Run, Stage, StageFailure, attempt
 from pacsklearn.candidates.subset_fitting import (
     cut_params,

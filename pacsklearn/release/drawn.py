@@ -25,8 +25,7 @@ from pacsklearn.candidates.function_values import (
     function_values,
 )
 from pacsklearn.candidates.subset_fitting import Stage, attempt
-from pacsklearn.candidates.time_limit import within
-from pacsklearn.candidates.trial_outputs import SubsetMap, warn_of_trials
+from pacsklearn.candidates.trial_outputs import SubsetMap, warn_of_trials, within
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.guarantee import Guarantee

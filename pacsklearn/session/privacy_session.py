@@ -9,9 +9,8 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from pacsklearn._validation import check_budget
-from pacsklearn.candidates.candidates import FitOptions
-from pacsklearn.candidates.design import Design
-from pacsklearn.candidates.design import subset_seed as seed_of
+from pacsklearn.candidates.candidates import Design, FitOptions
+from pacsklearn.candidates.candidates import subset_seed as seed_of
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.candidates.models import candidate_models
 from pacsklearn.core.candidate_space import CandidateSpace, candidate_space

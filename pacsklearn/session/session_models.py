@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.util import find_spec
 
-from pacsklearn.candidates.models import CandidateModels
-from pacsklearn.candidates.stacked_linear import stack
+from pacsklearn.candidates.models import CandidateModels, stack
 from pacsklearn.core.model_digest import model_digest
 from pacsklearn.exceptions import BundleError, SessionFileError
 

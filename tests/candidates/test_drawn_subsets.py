@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pacsklearn import SubsetSeed
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Design
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.exceptions import DesignError
 from pacsklearn.noise.sampler import SecureSampler, SeededSampler

@@ -27,8 +27,8 @@ from pacsklearn import (
     FixedStructureForestRegressor,
     SecretSpace,
 )
+from pacsklearn.candidates.models import stack
 from pacsklearn.candidates.stacked_forest import StackedForest
-from pacsklearn.candidates.stacked_linear import stack
 from pacsklearn.candidates.stacked_svm import StackedSVM
 
 M = 4

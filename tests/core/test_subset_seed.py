@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Design
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.exceptions import ForeignProcessError
 

@@ -22,7 +22,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn import PACPrivate
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Design
 from pacsklearn.candidates.outputs import CandidateOutputs
 from pacsklearn.estimators import row_fit
 from pacsklearn.release import parameters as parameter_release

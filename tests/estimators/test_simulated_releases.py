@@ -10,8 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import PACPrivate
-from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Candidates, Design
 from pacsklearn.candidates.models import candidate_models
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.target import Target

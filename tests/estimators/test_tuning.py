@@ -20,8 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from pacsklearn import Guarantee, PACPrivate
-from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Candidates, Design
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.simulated_releases import SimulatedReleases, outside_rows

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Design
 from pacsklearn.information.known_rows import known_rows_success
 
 

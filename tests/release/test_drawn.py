@@ -172,8 +172,7 @@ def test_models_of_several_families_are_released(estimator) -> None:
 
 def test_the_map_gives_for_a_trial_alone_what_it_gives_for_it_among_others() -> None:
     """The secret is fitted alone and trials together: one function of the subset all the same."""
-    from pacsklearn.candidates.candidates import FitOptions
-    from pacsklearn.candidates.design import Design
+    from pacsklearn.candidates.candidates import Design, FitOptions
     from pacsklearn.candidates.drawn_subsets import DrawnSubsets
     from pacsklearn.plugin import registry
 

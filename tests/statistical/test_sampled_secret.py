@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pacsklearn import SecretSpace
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Design
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.core.sampled_law import SampledLaw
 from pacsklearn.core.target import Target

@@ -21,7 +21,7 @@ from pacsklearn import (
     privacy_utility_curve,
     run_audit,
 )
-from pacsklearn.candidates.design import Design
+from pacsklearn.candidates.candidates import Design
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import DesignError
 

@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 
-from pacsklearn.candidates.time_limit import within
+from pacsklearn.candidates.trial_outputs import within
 
 
 def test_what_ends_in_time_is_given() -> None:
