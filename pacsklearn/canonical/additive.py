@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.additive.monotone import monotone_ranges, repaired
 from pacsklearn.canonical.features import feature_facts, second_moment, set_features
-from pacsklearn.canonical.schema_encoder import schema_facts
+from pacsklearn.canonical.stateless import schema_facts
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric

@@ -8,15 +8,16 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn.canonical.assignment import assign_to_mean
-from pacsklearn.canonical.covariance import (
+from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.log_domain import (
     from_log,
     log_metric,
     mean_metric,
+    positive,
+    simplex,
     spectrum_of_log,
     to_log,
 )
-from pacsklearn.canonical.features import feature_facts, set_features
-from pacsklearn.canonical.log_domain import positive, simplex
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric

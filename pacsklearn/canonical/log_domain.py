@@ -1,4 +1,7 @@
-"""Positive numbers and probabilities as logarithms, so that every noisy one is a valid one."""
+"""Positive numbers, probabilities and covariances as logarithms: every noisy one is a valid one.
+
+A covariance's has no sign and no order of axes.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pacsklearn.core.metric import DiagonalMetric, MatrixMetric, Metric
 from pacsklearn.information.arrays import Floats
 
 # Its exponential, squares and sums of it are finite doubles.
@@ -28,3 +32,46 @@ def simplex(logarithms: Any) -> Floats:
     """Positive probabilities that sum to one along the last axis."""
     probabilities = np.exp(log_simplex(logarithms))
     return np.asarray(probabilities / probabilities.sum(axis=-1, keepdims=True))
+
+
+# Logarithm of the largest ratio of two variances that double precision can tell from infinity.
+_LARGEST_CONDITION = 36.0
+
+
+def to_log(axes: Floats, variances: Floats) -> Floats:
+    """Upper triangle of the logarithm of ``axes @ diag(variances) @ axes.T``.
+
+    A variance of zero gives infinity, which the session reports.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logarithm = (axes * np.log(variances)) @ axes.T
+    return np.asarray(logarithm[np.triu_indices(axes.shape[0])])
+
+
+def spectrum_of_log(upper: Floats, size: int) -> tuple[Floats, Floats]:
+    """Orthonormal axes (in columns) and positive variances, falling."""
+    matrix = np.zeros((size, size))
+    matrix[np.triu_indices(size)] = upper
+    values, axes = np.linalg.eigh(matrix + np.triu(matrix, 1).T)
+    values = np.maximum(values, values[-1] - _LARGEST_CONDITION)
+    return axes[:, ::-1], positive(values[::-1])
+
+
+def from_log(upper: Floats, size: int) -> Floats:
+    """Symmetric positive definite matrix."""
+    axes, variances = spectrum_of_log(upper, size)
+    return np.asarray((axes * variances) @ axes.T)
+
+
+def mean_metric(upper: Floats, size: int) -> Metric:
+    """Squared change of the mean in units of the covariance: the change of a log-density."""
+    axes, variances = spectrum_of_log(upper, size)
+    units = np.sqrt(np.einsum("ij,j,ij->i", axes, variances, axes))
+    scaled = (axes.T * units) / np.sqrt(variances)[:, None]
+    return MatrixMetric(scaled.T @ scaled, 1 / units)
+
+
+def log_metric(size: int) -> Metric:
+    """Expected squared change of a Gaussian log-density, to first order, on its own rows."""
+    rows, columns = np.triu_indices(size)
+    return DiagonalMetric(np.where(rows == columns, 0.5, 1.0))

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pacsklearn.canonical.linear_classifier import LinearClassifierCanonicalizer
-from pacsklearn.canonical.pipeline import PipelineCanonicalizer
-from pacsklearn.canonical.search import SearchCanonicalizer
+from pacsklearn.canonical.pipeline import PipelineCanonicalizer, SearchCanonicalizer
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, Metric

@@ -7,9 +7,14 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn._sklearn_compat import set_classes
-from pacsklearn.canonical.covariance import log_metric, mean_metric, spectrum_of_log, to_log
 from pacsklearn.canonical.features import feature_facts, set_features
-from pacsklearn.canonical.log_domain import simplex
+from pacsklearn.canonical.log_domain import (
+    log_metric,
+    mean_metric,
+    simplex,
+    spectrum_of_log,
+    to_log,
+)
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric

@@ -1,4 +1,4 @@
-"""Transformers that learn nothing from the data but its width."""
+"""Transformers that learn nothing from the rows: stateless ones, and those of public categories."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.canonical.features import feature_facts
+from pacsklearn.canonical.features import feature_facts, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.schema.schema import Schema
 
 _LEARNED = (
     ("n_components", "auto", "the number of its outputs"),
@@ -63,3 +64,95 @@ def zero_rows(layout: Layout) -> Any:
     import pandas as pd  # names come from a DataFrame, so pandas is here
 
     return pd.DataFrame(zeros, columns=names)
+
+
+def schema_facts(schema: Schema) -> dict[str, Any]:
+    """The schema, and the names of the columns whose facts were looked up and confirmed."""
+    facts: dict[str, Any] = {"schema_": schema}
+    confirmed = tuple(column.name for column in schema if column.looked_up)
+    if confirmed:
+        heading = "schema: looked up in the rows and confirmed as public for"
+        facts[f"{heading} {', '.join(confirmed)}_"] = confirmed
+    return facts
+
+
+@final
+class SchemaEncoderCanonicalizer(Canonicalizer):
+    """An empty vector: the encoder knows the codebook, which is public, and nothing else.
+
+    Facts of the codebook that somebody looked up in the rows and confirmed are named as such in
+    the guarantee.
+    """
+
+    methods = ("transform",)
+    noised = ()
+    reads_rows = False
+    is_public = True
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        facts = schema_facts(estimator.schema)
+        layout = Layout.of({}, **facts, **feature_facts(estimator))
+        return Encoding(layout.pack({}), layout)
+
+    def decode(self, vector: NDArray[np.float64], layout: Layout, template: Any) -> Any:
+        set_features(template, layout)
+        return template
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        return estimator.transform(X)
+
+
+@final
+class PublicCategoriesCanonicalizer(Canonicalizer):
+    """An empty vector: with the categories given, an encoder learns nothing from the rows.
+
+    It is fitted again on one made-up row.
+    """
+
+    methods = ("transform", "inverse_transform")
+    noised = ()
+
+    @classmethod
+    def for_estimator(
+        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
+    ) -> PublicCategoriesCanonicalizer:
+        name = type(estimator).__name__
+        if isinstance(estimator.categories, str):
+            raise NoCanonicalizerError(
+                f"{name}(categories={estimator.categories!r}) learns from the rows which "
+                "categories there are, which cannot be noised; give categories=[...], one list "
+                "for each feature, written down without looking at the rows, or take them from a "
+                "Schema: schema.supply(estimator)."
+            )
+        for parameter in ("min_frequency", "max_categories"):
+            if getattr(estimator, parameter, None) is not None:
+                raise NoCanonicalizerError(
+                    f"{name}({parameter}=...) learns from the rows which categories are rare, "
+                    f"which cannot be noised; leave {parameter} out, or give fewer categories."
+                )
+        return cls()
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        types = tuple(values.dtype.str for values in estimator.categories_)
+        layout = Layout.of({}, dtypes=types, **feature_facts(estimator))
+        return Encoding(layout.pack({}), layout)
+
+    def decode(self, vector: NDArray[np.float64], layout: Layout, template: Any) -> Any:
+        types = layout.fact("dtypes")
+        firsts = [values[0] for values in template.categories]
+        names = dict(layout.facts).get("feature_names_in_")
+        if names is not None:
+            import pandas as pd  # names come from a DataFrame, so pandas is here
+
+            columns = {
+                name: np.array([first], dtype=kind)
+                for name, first, kind in zip(names, firsts, types, strict=True)
+            }
+            return template.fit(pd.DataFrame(columns))
+        one_type = types[0] if len(set(types)) == 1 else object
+        row = np.empty((1, len(firsts)), dtype=one_type)
+        row[0, :] = firsts
+        return template.fit(row)
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        return estimator.transform(X)

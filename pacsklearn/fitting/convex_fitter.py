@@ -18,12 +18,10 @@ from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.core.table_view import TableView
-from pacsklearn.fitting.class_weights import class_weights
 from pacsklearn.fitting.joint_minimiser import minimise
-from pacsklearn.fitting.joint_problem import Problem, TableProblem, Weighing
-from pacsklearn.fitting.losses import Loss
+from pacsklearn.fitting.joint_problem import Problem, TableProblem, Weighing, class_weights
+from pacsklearn.fitting.losses import Loss, Penalty
 from pacsklearn.fitting.member_sums import member_sums
-from pacsklearn.fitting.penalty import Penalty
 from pacsklearn.information.arrays import Floats
 
 _LARGEST = 1e100

@@ -14,8 +14,8 @@ from sklearn.utils.validation import validate_data
 
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.fitting.class_weights import are_usable, class_weights
 from pacsklearn.fitting.convex_fitter import double_rows
+from pacsklearn.fitting.joint_problem import are_usable, class_weights
 from pacsklearn.forests.classifier import FixedStructureForestClassifier, root_weights
 from pacsklearn.forests.feature_scale import FeatureScale, public_scale, spanned_scale
 from pacsklearn.forests.growth import chosen_units, impurity_unit, summed_upward

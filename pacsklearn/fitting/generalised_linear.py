@@ -11,8 +11,7 @@ from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegres
 from pacsklearn._sklearn_compat import prepare_for_predict
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
-from pacsklearn.fitting.losses import Loss, Tweedie
-from pacsklearn.fitting.penalty import Penalty
+from pacsklearn.fitting.losses import Loss, Penalty, Tweedie
 from pacsklearn.information.arrays import Floats
 
 _GAMMA = 2.0

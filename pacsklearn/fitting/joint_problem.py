@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.table_view import BatchWork
-from pacsklearn.fitting.losses import Loss
+from pacsklearn.fitting.losses import Loss, Penalty
 from pacsklearn.fitting.member_sums import block_members
-from pacsklearn.fitting.penalty import Penalty
 from pacsklearn.information.arrays import Floats
 
 _ROWS = 512  # rows whose decisions by all candidates fit the cache
@@ -192,3 +191,35 @@ def _batch_gradient(
     weighing = None if weights is None else Weighing(targets, weights)
     problem = Problem(rows, loss(targets), members, none, True, weighing)
     return [problem.gradient(parameters, chosen)]
+
+
+def are_usable(weights: Any) -> bool:
+    """Whether a joint fit knows this ``class_weight``; others are left to the ordinary fit."""
+    if isinstance(weights, dict):
+        numbers = [isinstance(value, (int, float)) for value in weights.values()]
+        return all(numbers) and all(0 < value < np.inf for value in weights.values())
+    return weights is None or (isinstance(weights, str) and weights == "balanced")
+
+
+def class_weights(weights: Any, classes: Any, counts: Floats) -> Floats | None:
+    """Weight of each class in each candidate; None where all rows weigh one.
+
+    Parameters
+    ----------
+    weights : dict, "balanced" or None
+        ``class_weight``. Classes that are not in the dict weigh one.
+    classes : array-like of shape (K,)
+    counts : ndarray of shape (m, K) or (K,)
+        Rows of each class, of that candidate alone.
+
+    Returns
+    -------
+    ndarray of the shape of ``counts``, or None
+    """
+    if weights is None:
+        return None
+    if isinstance(weights, dict):
+        by_class = [float(weights.get(label, 1.0)) for label in np.asarray(classes).tolist()]
+        return np.broadcast_to(np.array(by_class), counts.shape)
+    whole, k = counts.sum(axis=-1, keepdims=True), counts.shape[-1]
+    return np.asarray(whole / (k * np.maximum(counts, 1.0)))

@@ -9,10 +9,9 @@ import numpy as np
 from sklearn.svm import LinearSVC, LinearSVR
 
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.fitting.class_weights import are_usable
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
-from pacsklearn.fitting.losses import Epsilon, Hinge, Loss
-from pacsklearn.fitting.penalty import Penalty
+from pacsklearn.fitting.joint_problem import are_usable
+from pacsklearn.fitting.losses import Epsilon, Hinge, Loss, Penalty
 from pacsklearn.information.arrays import Floats
 
 _BINARY = 2

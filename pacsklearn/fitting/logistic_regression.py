@@ -10,10 +10,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.fitting.class_weights import are_usable
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
-from pacsklearn.fitting.losses import Logistic, Loss, Softmax
-from pacsklearn.fitting.penalty import Penalty
+from pacsklearn.fitting.joint_problem import are_usable
+from pacsklearn.fitting.losses import Logistic, Loss, Penalty, Softmax
 from pacsklearn.information.arrays import Floats
 
 _BINARY = 2

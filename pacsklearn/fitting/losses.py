@@ -1,9 +1,10 @@
-"""Losses of linear models: slopes for many candidates at once, values for one."""
+"""Losses of linear models and their quadratic penalty, for many candidates at once."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import final
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,3 +178,42 @@ class Tweedie(Loss):
             return float(np.sum(one + targets * np.exp(-one)))
         rising, falling = np.exp((2 - power) * one), np.exp((1 - power) * one)
         return float(np.sum(rising / (2 - power) - targets * falling / (1 - power)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Penalty:
+    """Quadratic penalty ``sum(weights * coef**2) / 2 + bias * (intercept + centre @ coef)**2 / 2``.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (m, p)
+    bias : ndarray of shape (m,)
+    centre : ndarray of shape (m, p)
+        Where the penalised intercept is the decision: the mean that a scaler subtracts.
+    """
+
+    weights: Floats
+    bias: Floats
+    centre: Floats
+
+    def gradient(self, parameters: Floats, chosen: Any = slice(None)) -> Floats:
+        """For parameters of shape (candidates, p + 1, outputs), intercepts first."""
+        weights, bias, centre = self.weights[chosen], self.bias[chosen], self.centre[chosen]
+        pull = bias[:, None] * (
+            parameters[:, 0] + np.einsum("mp,mpk->mk", centre, parameters[:, 1:])
+        )
+        gradient = np.empty_like(parameters)
+        gradient[:, 0] = pull
+        gradient[:, 1:] = (
+            weights[:, :, None] * parameters[:, 1:] + centre[:, :, None] * pull[:, None]
+        )
+        return gradient
+
+    def mean(self) -> Floats:
+        """Matrix of the average penalty of one output, intercept first."""
+        m, p = self.weights.shape
+        ends = np.column_stack([np.ones(m), self.centre])
+        matrix = (ends * self.bias[:, None]).T @ ends / m
+        matrix[np.arange(1, p + 1), np.arange(1, p + 1)] += self.weights.mean(axis=0)
+        return matrix

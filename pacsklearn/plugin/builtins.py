@@ -116,7 +116,7 @@ _SUBSET_FITTERS: Final = """
 least_squares = fitting.least_squares:LeastSquaresFitter
     normal equations of all subsets by one matrix product
     sklearn.linear_model: LinearRegression Ridge
-ridge_classifier = fitting.ridge_classifier:RidgeClassifierFitter
+ridge_classifier = fitting.least_squares:RidgeClassifierFitter
     normal equations of all subsets by one matrix product
     sklearn.linear_model: RidgeClassifier
 logistic_regression = fitting.logistic_regression:LogisticRegressionFitter
@@ -211,7 +211,7 @@ gaussian_nb = canonical.gaussian_nb:GaussianNBCanonicalizer
 discrete_nb = canonical.discrete_nb:DiscreteNBCanonicalizer
     log-probabilities of counts or bits for each class
     sklearn.naive_bayes: BernoulliNB ComplementNB MultinomialNB
-categorical_nb = canonical.categorical_nb:CategoricalNBCanonicalizer
+categorical_nb = canonical.discrete_nb:CategoricalNBCanonicalizer
     log-probabilities of public categories for each class
     sklearn.naive_bayes: CategoricalNB
 nearest_centroid = canonical.nearest_centroid:NearestCentroidCanonicalizer
@@ -263,10 +263,10 @@ binned = canonical.binned:BinnedCanonicalizer
 imputer = canonical.imputer:ImputerCanonicalizer
     the number that stands for a missing one, for each feature
     sklearn.impute: SimpleImputer
-public_categories = canonical.public_categories:PublicCategoriesCanonicalizer
+public_categories = canonical.stateless:PublicCategoriesCanonicalizer
     encoders whose categories are given, not learned
     sklearn.preprocessing: OneHotEncoder OrdinalEncoder
-schema_encoder = canonical.schema_encoder:SchemaEncoderCanonicalizer
+schema_encoder = canonical.stateless:SchemaEncoderCanonicalizer
     encoders by a public codebook, which learn nothing from the rows
     pacsklearn.schema.encoder: SchemaEncoder
 additive = canonical.additive:AdditiveCanonicalizer
@@ -289,7 +289,7 @@ transformed_target = canonical.transformed_target:TransformedTargetCanonicalizer
 text = canonical.text:TextCanonicalizer
     texts into hashed words, or counts of a public vocabulary
     sklearn.feature_extraction.text: CountVectorizer HashingVectorizer TfidfVectorizer
-union = canonical.union:UnionCanonicalizer
+union = canonical.column_transformer:UnionCanonicalizer
     several transformers side by side
     sklearn.pipeline: FeatureUnion
 column_transformer = canonical.column_transformer:ColumnTransformerCanonicalizer
@@ -298,7 +298,7 @@ column_transformer = canonical.column_transformer:ColumnTransformerCanonicalizer
 pipeline = canonical.pipeline:PipelineCanonicalizer
     steps folded together where they are affine, side by side otherwise
     sklearn.pipeline: Pipeline
-search = canonical.search:SearchCanonicalizer
+search = canonical.pipeline:SearchCanonicalizer
     the best estimator of a search made inside the subset
     sklearn.model_selection: GridSearchCV HalvingGridSearchCV HalvingRandomSearchCV
     sklearn.model_selection: RandomizedSearchCV

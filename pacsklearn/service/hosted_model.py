@@ -31,8 +31,8 @@ from pacsklearn.service.signature import Signature
 from pacsklearn.service.tables import MODELS
 from pacsklearn.service.vault import Vault
 from pacsklearn.service.written_batches import WrittenBatches
-from pacsklearn.session.catching_up import caught_up
 from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.session.stored_session import caught_up
 
 
 @final

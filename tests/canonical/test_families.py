@@ -37,8 +37,7 @@ from sklearn.random_projection import GaussianRandomProjection
 from sklearn.svm import LinearSVC
 
 from pacsklearn import PACPrivate
-from pacsklearn.canonical.covariance import from_log, mean_metric, to_log
-from pacsklearn.canonical.log_domain import log_simplex, simplex
+from pacsklearn.canonical.log_domain import from_log, log_simplex, mean_metric, simplex, to_log
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugin import registry
 

@@ -26,8 +26,7 @@ from pacsklearn.exceptions import NonDeterministicError
 from pacsklearn.fitting import convex_fitter
 from pacsklearn.fitting.joint_minimiser import minimise
 from pacsklearn.fitting.joint_problem import Problem
-from pacsklearn.fitting.losses import Epsilon, Hinge, Logistic, Loss, Softmax, Tweedie
-from pacsklearn.fitting.penalty import Penalty
+from pacsklearn.fitting.losses import Epsilon, Hinge, Logistic, Loss, Penalty, Softmax, Tweedie
 from pacsklearn.plugin import registry
 from tests.fitting.together import together
 
