@@ -237,7 +237,7 @@ def unnoticed(tree: ast.AST) -> Iterator[Any]:
                         yield part
             case ast.If(test=ast.Name(id="TYPE_CHECKING")):
                 yield node
-            case ast.Raise() | ast.Call(func=ast.Attribute(attr="warn")):
+            case ast.Raise() | ast.Call(func=ast.Name(id="warn_user")):
                 yield from (part for part in ast.walk(node) if isinstance(part, ast.JoinedStr))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, final
@@ -11,7 +10,12 @@ import numpy as np
 
 from pacsklearn.candidates.outputs import equal_but_for_rounding
 from pacsklearn.candidates.run import Failure, Run, Stage, attempt
-from pacsklearn.exceptions import FunctionError, NonDeterministicError, PrivacyLeakWarning
+from pacsklearn.exceptions import (
+    FunctionError,
+    NonDeterministicError,
+    PrivacyLeakWarning,
+    warn_user,
+)
 from pacsklearn.information.arrays import Floats
 
 _WRAPPED, _MOST_WRAPPED = ("__wrapped__", "func", "__func__"), 32
@@ -107,13 +111,12 @@ def warn_of_cache(function: Callable[..., Any]) -> None:
     part: Any = function
     for _ in range(_MOST_WRAPPED):
         if hasattr(part, "cache_info") or hasattr(part, "store_backend"):
-            warnings.warn(
+            warn_user(
                 f"{function_name(function)} is cached (functools.lru_cache, functools.cache or "
                 "joblib.Memory): what it returned for every candidate stays in memory or on disk, "
                 "a cache hit takes less time than a call, and a second call is no check that it is "
                 "deterministic. Release the function itself, without its cache.",
                 PrivacyLeakWarning,
-                stacklevel=4,
             )
             return
         inner = [getattr(part, name) for name in _WRAPPED if hasattr(part, name)]

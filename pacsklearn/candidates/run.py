@@ -14,7 +14,7 @@ from typing import Any, ClassVar, final
 from sklearn.utils.parallel import Parallel
 
 from pacsklearn.core.withheld import unprinted, withheld
-from pacsklearn.exceptions import GaugeError, SubsetFitError
+from pacsklearn.exceptions import GaugeError, SubsetFitError, warn_user
 
 ABOUT_GAPS = (
     "describe the columns in a public Schema, whose SchemaEncoder reads gaps, or put a "
@@ -139,11 +139,10 @@ class Run(ABC):
         """Warn of each kind once; ``total`` candidates, where some were run twice."""
         n = len(outcomes) if total is None else total
         for kind, count in Counter(kind for each in outcomes for kind in each.warnings).items():
-            warnings.warn(
+            warn_user(
                 f"{self.name}: {kind.__name__} {self.counted(min(count, n), n)} (the messages are "
                 f"withheld because they may quote {self.quoted}).",
                 kind,
-                stacklevel=4,
             )
 
     def error(self, failure: Failure, index: int) -> Exception:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import traceback
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -28,6 +27,7 @@ from pacsklearn.exceptions import (
     NonDeterministicError,
     PrivacyLeakWarning,
     SubsetFitError,
+    warn_user,
 )
 from pacsklearn.plugin import registry
 
@@ -167,13 +167,12 @@ def warn_of_one_model(
         return is_the_same(model, own)
 
     if attempt(work, fits=True).value:
-        warnings.warn(
+        warn_user(
             f"All candidates of {type(estimator).__name__} are one and the same model, and a fit "
             "on other rows gives it as well: it does not look at its rows, or it keeps something "
             "from one fit to the next (a cache on its class), which is then published without "
             "noise. Release it only if it is meant to be the same whatever the rows are.",
             PrivacyLeakWarning,
-            stacklevel=3,
         )
 
 

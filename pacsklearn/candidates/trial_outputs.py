@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -32,7 +31,7 @@ from pacsklearn.candidates.run import Outcome, Stage, attempt
 from pacsklearn.candidates.subset_fitting import joint_models, outcomes_over_subsets
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.exceptions import DesignWarning
+from pacsklearn.exceptions import DesignWarning, warn_user
 from pacsklearn.information.arrays import Floats
 
 _TOGETHER = 128
@@ -92,12 +91,11 @@ class SubsetMap:
             vectors = [self._vector(outcome) for outcome in outcomes]
             outputs += [vectors[number] for number in trials.numbers[1:]]
         for kind in sorted(set(kinds), key=lambda kind: kind.__name__):
-            warnings.warn(
+            warn_user(
                 f"{type(self.candidates.estimator).__name__}: {kind.__name__} in "
                 f"{kinds.count(kind)} of {stop - start} trial fits (the messages are withheld "
                 "because they may quote rows).",
                 kind,
-                stacklevel=2,
             )
         return outputs
 
@@ -178,13 +176,12 @@ class SubsetMap:
 def warn_of_trials(name: str, n_failed: int, n_trials: int) -> None:
     """Warn of trials of which nothing could be released; trials are independent of the secret."""
     if n_failed:
-        warnings.warn(
+        warn_user(
             f"{name} could not be released on {n_failed} of {n_trials} trial subsets: its fit "
             "failed there, or gave another structure. Where that happens to the secret, the "
             "trials' centre is released in its place, with the same noise and charge. Fix the "
             "structure by a parameter, or collect more rows.",
             DesignWarning,
-            stacklevel=3,
         )
 
 

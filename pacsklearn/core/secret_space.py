@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.core.statement_rendering import percent_up
-from pacsklearn.exceptions import DesignError, DesignWarning
+from pacsklearn.exceptions import DesignError, DesignWarning, warn_user
 from pacsklearn.information.balanced_design import (
     balanced_design,
     distinct_subsets,
@@ -144,13 +143,12 @@ class SecretSpace:
         packed = balanced_design(n_units, n_subsets, included, strata=codes, seed=seed)
         space = cls(packed, n_subsets, np.full(n_subsets, 1.0 / n_subsets), unit_of_row)
         if space.entropy < _FEW * np.log(n_subsets):
-            warnings.warn(
+            warn_user(
                 f"Only {space.n_subsets} of the {n_subsets} candidate subsets are distinct: "
                 f"{n_units} {space.unit}s are few. Naming the secret one blindly succeeds "
                 f"with {percent_up(space.weights.max())} %, and what is promised is "
                 "promised for these. Give more rows, finer groups or a smaller n_subsets.",
                 DesignWarning,
-                stacklevel=2,
             )
         return space
 

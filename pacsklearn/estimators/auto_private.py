@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
@@ -28,7 +27,7 @@ from pacsklearn.estimators.private_estimator import warn_of_steps_before
 from pacsklearn.estimators.released_scoring import released_scorer
 from pacsklearn.estimators.simulated_releases import outside_rows
 from pacsklearn.estimators.tuning import Choice, released_scoring, unfitted, with_choice
-from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.exceptions import UtilityWarning, warn_user
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.session_criterion import as_criterion
 from pacsklearn.schema.queries import SchemaQueries
@@ -230,12 +229,11 @@ class _AutoPrivate(BaseEstimator):
             dummy = DummyRegressor(strategy="constant", constant=float(answer))
             dummy.fit(np.zeros((1, 1)), [float(answer)])
         shown = answer.item() if isinstance(answer, np.generic) else answer
-        warnings.warn(
+        warn_user(
             "Nothing on the list is expected to beat a constant under this budget: the constant "
             f"{shown!r} is what is released, and nothing was charged. A larger budget, a public "
             "schema, criterion='membership' or students=True may help.",
             UtilityWarning,
-            stacklevel=3,
         )
         with PrivacySession(
             candidates.X,

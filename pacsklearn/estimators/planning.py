@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -31,7 +30,7 @@ from pacsklearn.estimators.simulated_releases import (
     as_number,
     outside_rows,
 )
-from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError, UtilityWarning
+from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError, UtilityWarning, warn_user
 from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.secret import opening_belief
@@ -215,12 +214,11 @@ def plan_answers(
 def warn_of_answers(estimator: Any, why: NoCanonicalizerError | None) -> None:
     """Say that "auto" releases answers and no model, and why; nothing when they were asked for."""
     if why is not None:
-        warnings.warn(
+        warn_user(
             f"release='auto' releases private answers of {type(estimator).__name__}, one by one "
             f"until the budget is spent, and no model. {why} Say release='responses' where answers "
             "are meant.",
             AnswersWarning,
-            stacklevel=4,
         )
 
 
@@ -249,12 +247,11 @@ def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator:
                 "prior_mean=..., or value_range=(low, high); what is released is then drawn toward "
                 "it. More regularisation may help as well: "
             )
-        warnings.warn(
+        warn_user(
             f"{type(estimator).__name__} released under this budget is expected to be no better "
             f"than a constant answer. {_advice_on_wide(candidates, estimator)}{advice}"
             "PACPrivate.plan shows the figures (for the curator's eyes), and tune= chooses.",
             UtilityWarning,
-            stacklevel=4,
         )
 
 

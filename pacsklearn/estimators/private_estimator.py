@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import sys
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
@@ -21,7 +20,7 @@ from pacsklearn._sklearn_compat import (
     routing_enabled,
     set_output_config,
 )
-from pacsklearn.exceptions import NoCanonicalizerError, PrivacyLeakWarning
+from pacsklearn.exceptions import NoCanonicalizerError, PrivacyLeakWarning, warn_user
 from pacsklearn.plugin import registry
 
 _ABOUT_ANSWERS = ("answers_given_", "remaining_budget_")
@@ -236,12 +235,11 @@ def warn_of_steps_before(estimator: Any, inside: str = "PACPrivate(make_pipeline
         if isinstance(caller, Pipeline) and caller.steps[-1][1] is estimator:
             learned = [name for name, step in caller.steps[:-1] if _learns(step)]
             if learned:
-                warnings.warn(
+                warn_user(
                     f"Pipeline steps before {type(estimator).__name__} were fitted on all rows and "
                     f"are covered by no guarantee: {', '.join(learned)}. Do not release them; put "
                     f"the whole pipeline inside: {inside}.",
                     PrivacyLeakWarning,
-                    stacklevel=3,
                 )
             return
         if frame.f_back is None:

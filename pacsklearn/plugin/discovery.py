@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, PackageNotFoundError, version
@@ -12,7 +11,7 @@ from typing import Any, Final, final
 
 import pluggy
 
-from pacsklearn.exceptions import PluginError, PluginWarning
+from pacsklearn.exceptions import PluginError, PluginWarning, warn_user
 from pacsklearn.plugin import builtins, hookspecs
 from pacsklearn.plugin.catalogue import Catalogue, Registration
 from pacsklearn.plugin.records import KINDS, Record
@@ -93,11 +92,10 @@ def load(points: Iterable[EntryPoint]) -> tuple[Catalogue, tuple[PluginFailure, 
 def warn(failures: Iterable[PluginFailure]) -> None:
     """Warn once for each distribution that was left out."""
     for distribution, failure in {item.distribution: item for item in failures}.items():
-        warnings.warn(
+        warn_user(
             f"The plugin {distribution!r} was left out: {failure}. Its names are unknown until it "
             "is repaired; see pacsklearn.plugin.registry().failures.",
             PluginWarning,
-            stacklevel=4,
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from typing import Any, final
 
@@ -14,7 +13,7 @@ from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
-from pacsklearn.exceptions import PrivacyLeakWarning
+from pacsklearn.exceptions import PrivacyLeakWarning, warn_user
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.batch_sampler import BatchSampler
 from pacsklearn.plugin import registry
@@ -125,10 +124,9 @@ def opened_run(
         Of a run to go on with, whose noise is kept.
     """
     if model.noise_multiplier == 0:
-        warnings.warn(
+        warn_user(
             "noise_multiplier=0 adds no noise: the model is NOT private and has no guarantee.",
             PrivacyLeakWarning,
-            stacklevel=5,
         )
         batches = BatchSampler.beside(rows.sampler, rows.n_rows, rows.batch_size, model.sampling)
         return PlainRun(batches, rows.batch_size)

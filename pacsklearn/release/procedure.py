@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.one_sided_law import ONE_SIDED
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
-from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning
+from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning, warn_user
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.release.account import Account
 from pacsklearn.release.secret import Secret
@@ -107,14 +106,13 @@ class ReleaseProcedure:
     def warn_of_few(self, n_outputs: int) -> None:
         """Warn when most of what is released cannot depend on the secret."""
         if isinstance(self.space, SecretSpace) and self.space.n_candidates <= n_outputs:
-            warnings.warn(
+            warn_user(
                 f"{self.space.n_candidates} candidate subsets span at most "
                 f"{self.space.n_candidates - 1} of the {n_outputs} directions of what is released; "
                 "the others are a function of the whole table, are released without noise, and "
                 "nothing is promised about them. The guarantee states the share; use more "
                 "subsets, or release fewer numbers.",
                 FewCandidatesWarning,
-                stacklevel=6,
             )
 
     def event(self, kind: str, law: Any, n_outputs: int, n_noisy: int, used: Any) -> Event:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any, final
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from pacsklearn.core.home_process import HomeProcess
-from pacsklearn.exceptions import PrivacyLeakWarning
+from pacsklearn.exceptions import PrivacyLeakWarning, warn_user
 from pacsklearn.information.belief import update_belief
 from pacsklearn.noise.sampler import Sampler, SecureSampler, SeededSampler
 
@@ -96,11 +95,10 @@ def sampler_for(random_state: Any) -> Sampler:
     """Secure sampler for None, otherwise a reproducible one and a :class:`PrivacyLeakWarning`."""
     if random_state is None:
         return SecureSampler()
-    warnings.warn(
+    warn_user(
         "random_state makes the secret and the noise predictable: the result is reproducible but "
         "NOT private. Use random_state=None for anything that leaves your hands.",
         PrivacyLeakWarning,
-        stacklevel=5,
     )
     seed = check_random_state(random_state).randint(0, 2**31 - 1)
     return SeededSampler(np.random.default_rng(seed))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -22,7 +21,7 @@ from pacsklearn.estimators.srpp_sgd.checked import (
 )
 from pacsklearn.estimators.srpp_sgd.losses import LOSSES
 from pacsklearn.estimators.srpp_sgd.words import documented
-from pacsklearn.exceptions import PrivacyLeakWarning
+from pacsklearn.exceptions import PrivacyLeakWarning, warn_user
 from pacsklearn.information.arrays import Floats
 
 _READ_OFF = (
@@ -173,10 +172,9 @@ class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
             self.classes_: NDArray[Any] = np.unique(y if classes is None else classes)
             self._read_off = classes is None and self.noise_multiplier != 0
             if self._read_off:
-                warnings.warn(
+                warn_user(
                     f"{_READ_OFF} The guarantee says 'not for release' until then.",
                     PrivacyLeakWarning,
-                    stacklevel=4,
                 )
         if self.classes_.size < 2:
             raise ValueError(
