@@ -3,7 +3,7 @@ Stability buys accuracy
 =======================
 
 Noise is as large as the candidates' models differ. The more regularised model loses without noise
-and wins at small budgets.
+and wins at small budgets on this table; it does not on every table.
 """
 
 import matplotlib.pyplot as plt
