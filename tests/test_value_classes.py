@@ -11,6 +11,18 @@ import pytest
 
 # Accounts add up charges; a report is filled in while candidates are fitted.
 CHANGING = {"FitReport", "_Account"}
+# Arrays that their repr shows: what a user gave, what was released, and public figures.
+SHOWN = {
+    "AnisotropicCovariance",
+    "Answers",
+    "Constant",
+    "DiagonalMetric",
+    "GuardedSpan",
+    "MatrixMetric",
+    "ProfilePoints",
+    "TableView",
+}
+ROOMS = ["core", "information", "noise", "pufferfish", "release", "responses"]
 ARRAYS = ("Floats", "Integers", "NDArray", "ArrayLike")
 
 
@@ -28,9 +40,7 @@ def value_classes(room: str) -> list[type]:
     ]
 
 
-@pytest.mark.parametrize(
-    "room", ["core", "information", "noise", "pufferfish", "release", "responses"]
-)
+@pytest.mark.parametrize("room", ROOMS)
 def test_values_are_frozen_and_those_with_arrays_do_not_compare_them(room: str) -> None:
     for value in value_classes(room):
         parameters = value.__dataclass_params__
@@ -38,3 +48,15 @@ def test_values_are_frozen_and_those_with_arrays_do_not_compare_them(room: str) 
         # Two arrays are equal at every place or at none: == would raise, and hash as well.
         holds_arrays = any(name in str(field.type) for field in fields(value) for name in ARRAYS)
         assert not (holds_arrays and parameters.eq), value
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_repr_shows_what_candidates_or_rows_hold(room: str) -> None:
+    """Rule 5: arrays here are outputs, memberships, beliefs, noise; messages and logs use reprs."""
+    for value in value_classes(room):
+        if value.__dataclass_params__.repr and value.__name__ not in SHOWN:
+            shown = [each.name for each in fields(value) if each.repr]
+            arrays = [
+                each.name for each in fields(value) if any(a in str(each.type) for a in ARRAYS)
+            ]
+            assert not set(shown) & set(arrays), value

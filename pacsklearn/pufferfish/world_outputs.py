@@ -172,7 +172,7 @@ class WorldRun(Run):
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WorldOutputs:
     """Vectors of listed data sets, aligned, with what they have in common. Curator's material.
 

@@ -101,7 +101,7 @@ class ValueAnswers:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Step:
     """Checked arguments that both engines share."""
 

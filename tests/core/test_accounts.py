@@ -14,6 +14,7 @@ from pacsklearn.core.accounts import (
     Terms,
     bookkeeping_event,
     exact,
+    exact_text,
     fits,
     largest_refund,
     nearest,
@@ -111,6 +112,8 @@ def test_sums_are_exact_and_refunds_never_more_than_is_left(amount: float, spent
     total = exact(spent)
     assert Fraction(exact(amount), 2**1074) == Fraction(amount)
     assert nearest(exact(amount)) == amount
+    for either in (amount, -spent, amount + spent):
+        assert exact_text(exact(either)) == str(Fraction(either))
     assert fits(total, amount, spent + amount)
     assert not fits(total, amount, math.nextafter(spent + amount, -1.0))
     refund, left = Fraction(largest_refund(amount, total)), Fraction(amount) - Fraction(spent)

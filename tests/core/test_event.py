@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -98,3 +99,47 @@ def test_what_a_database_would_change_is_no_text(value: object, message: str) ->
     for given in (value, Shouted(value)) if isinstance(value, str) else (value,):
         with pytest.raises(LedgerMismatchError, match=message):
             ledger_text("note", given, 20)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float64, np.float32, Fraction, int, float])
+def test_numbers_of_other_types_become_python_s(
+    make_event: Callable[..., Event], kind: Callable[[int], object]
+) -> None:
+    """An event is the same before and after a database."""
+    event = make_event(charge=kind(3), bound=kind(3), confidence=kind(1))
+    assert (event.charge, event.bound, event.confidence) == (3.0, 3.0, 1.0)
+    assert {type(each) for each in (event.charge, event.bound, event.confidence)} == {float}
+    if not isinstance(kind(3), float | np.floating | Fraction):
+        event = make_event(n_candidates=kind(3), n_outputs=kind(0), n_noisy=kind(1))
+        assert (event.n_candidates, event.n_outputs, event.n_noisy) == (3, 0, 1)
+        assert {type(each) for each in (event.n_candidates, event.n_outputs)} == {int}
+    assert math.copysign(1, make_event(charge=-0.0).charge) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({name: bad} for name in ("charge", "bound", "confidence") for bad in (
+            True, "1", None, math.nan, math.inf, -math.inf, np.float32("inf"), 10**400, 1j
+        )),
+        *({name: bad} for name in ("n_candidates", "n_outputs", "n_noisy") for bad in (
+            True, np.True_, 1.0, np.float64(1), "1", None, -1, np.int64(-1), 2**63
+        )),
+        *({name: bad} for name in ("kind", "unit", "backend", "key") for bad in (3, None, b"k")),
+        *({"provenance": bad} for bad in (None, "plugin", ("plugin",), [{}])),
+    ],
+)  # fmt: skip
+def test_what_no_event_can_hold_is_refused_by_name(
+    make_event: Callable[..., Event], wrong: dict[str, object]
+) -> None:
+    (name,) = wrong
+    with pytest.raises(LedgerMismatchError, match=f"^{name} "):
+        make_event(**wrong)
+    make_event(n_candidates=2**63 - 1, n_outputs=0)
+
+
+def test_only_answers_depend_on_one_another(make_event: Callable[..., Event]) -> None:
+    assert make_event(kind="responses").is_adaptive
+    assert not make_event(kind="parameters").is_adaptive
+    plugin = Provenance("eigen", "a.b:C", "pacsklearn", "0.1")
+    assert make_event(provenance=[plugin]).provenance == (plugin,)

@@ -45,6 +45,27 @@ def test_figures_are_rounded_up(guarantee):
     assert "(4, 1.0001)" in str(replace(guarantee, costs=costs))
 
 
+def test_every_figure_of_the_text_is_the_one_that_was_computed(guarantee):
+    names = ("average", "joint", "full")
+    figures = {name: 1 + number / 7 for number, name in enumerate(names)}
+    figures |= {f"{name}_epsilon": 2 + number / 7 for number, name in enumerate(names)}
+    costs = replace(guarantee.costs, order=8.0, delta=1e-6, worst_slice=10 / 7, **figures)
+    said = replace(guarantee, costs=costs, spent=1 / 7, budget=2 / 7, charged=3 / 7)
+    text = " ".join(str(said).split())
+    assert "spent 0.142858 of 0.285714 nats of Renyi divergence of order 8, averaged" in text
+    assert "ledger 0.428571 in 1 release(s)" in text
+    for view, epsilon in (("1.0000", "2.000"), ("1.1429", "2.143"), ("1.2858", "2.286")):
+        assert f"(8, {view}); ({epsilon}, 1e-06) at the best order" in text
+    assert "worst slice (8, 1.4286)" in text
+    assert "of order 8 of at most 0.1429" in said.promise
+    assert "the full view only: divergence 1.2858, or (2.29, 1e-06)." in said.promise
+    above = replace(said, costs=replace(costs, full_is_exact=False))
+    assert ("(distance bounded from above)" in text) == (not costs.full_is_exact)
+    assert "(2.286, 1e-06) at the best order (distance bounded from above)" in " ".join(
+        str(above).split()
+    )
+
+
 def test_status(guarantee):
     assert "NOT FOR RELEASE" in replace(guarantee, for_release=False).status
     assert "NO NOISE" in replace(guarantee, noiseless=True).status

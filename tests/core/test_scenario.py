@@ -57,5 +57,11 @@ def test_a_boolean_is_no_number():
         worlds(values=(0.0, 1.0)).index(True)
 
 
+def test_a_list_shows_its_size_and_no_data():
+    many = tuple(Law(secret, 0, (secret,) * 1000) for secret in range(2))
+    assert "1.0" not in repr(worlds())
+    assert len(repr(worlds(laws=many))) < 200
+
+
 def test_nothing_is_true_in_a_list():
     assert not hasattr(worlds(), "realized")

@@ -63,6 +63,17 @@ def test_a_charge_counts_the_directions_that_got_noise(budget: float, n_noisy: i
             assert [event.n_noisy for event in session.ledger.events] == [n_noisy]
 
 
+@pytest.mark.parametrize(("budget", "n_noisy"), [(0.25, 1), (1.0, 0)])
+def test_a_padded_number_got_noise_where_the_budget_does_not_cover_it(
+    budget: float, n_noisy: int
+) -> None:
+    """Two values for four candidates: their entropy is ln 2."""
+    with PrivacySession.over([1, 1, 2, 2], budget=2.0, allow_exact=True) as session:
+        session.release_function(lambda key: key, budget=budget, noise="one_sided")
+        (event,) = session.ledger.events
+        assert (event.n_outputs, event.n_noisy) == (1, n_noisy)
+
+
 @pytest.mark.parametrize(("n_outputs", "warns"), [(1, False), (7, False), (8, True), (90, True)])
 def test_who_releases_more_numbers_than_candidates_is_warned(n_outputs: int, warns: bool) -> None:
     """Eight candidates differ in seven directions; a list of inputs has no table behind it."""
