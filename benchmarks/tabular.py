@@ -48,6 +48,7 @@ from pacsklearn import (
     AutoPrivateClassifier,
     AutoPrivateRegressor,
     PACPrivate,
+    Schema,
     SchemaEncoder,
     SchemaQueries,
 )
@@ -164,6 +165,8 @@ def one_split(table: Table, seed: int, given: Any, kept: Kept) -> None:
     public = public.iloc[: rest.start]
     data = (X, y, X_test.iloc[rest], y_test[rest])
     scored = partial(score, data=data, table=table)
+    others = table.X.drop(index=table.X.index[rows])
+    counted = marginals(table, public if others.empty else others)
     methods: dict[str, Callable[[float], float]] = {
         "auto, nats": lambda budget: auto(table, data, budget=budget),
         "auto, cap": lambda budget: auto(
@@ -181,6 +184,12 @@ def one_split(table: Table, seed: int, given: Any, kept: Kept) -> None:
         ),
         f"student of an SVM by cap, {N_PUBLIC} public rows": lambda budget: scored(
             PACPrivate(smooth(table), release="student", queries=public, **cap(budget))
+        ),
+        "student, public marginals": lambda budget: scored(
+            PACPrivate(boosted(table), release="student", queries=counted, budget=budget)
+        ),
+        "student by cap, public marginals": lambda budget: scored(
+            PACPrivate(boosted(table), release="student", queries=counted, **cap(budget))
         ),
         "student, private marginals": lambda budget: scored(
             PACPrivate(
@@ -236,6 +245,13 @@ def direct(table: Table) -> Any:
 def cap(budget: float) -> dict[str, Any]:
     """Cap on membership success that a budget implies."""
     return {"criterion": "membership", "budget": posterior_success(budget)}
+
+
+def marginals(table: Table, rows: Any) -> SchemaQueries:
+    """Queries by public shares of every column: of rows outside the sample, or the public ones."""
+    used = [column for column in table.schema if column.kind != "ignored"]
+    shares = {each.name: SchemaQueries(Schema([each])).measured(rows) for each in used}
+    return SchemaQueries(table.schema, shares)
 
 
 def smooth(table: Table) -> Any:

@@ -73,7 +73,7 @@ class PACPrivate(PlannedFit):
         What learns the answers. None chooses a linear model, a smooth one, trees with small leaves
         or a clone of ``estimator``: what agrees best with released answers it has not seen.
     queries : rows, Schema, SchemaQueries or callable, optional
-        What the teacher is asked: public rows, and where those are fewer than 2,000 others blended
+        What the teacher is asked: public rows, and where those are fewer than 2,000 others crossed
         from pairs of them (``lambda generator: rows`` asks no others); a public :class:`Schema`,
         to draw from its ranges and categories; :class:`SchemaQueries`, with public marginals or
         ones released for a part of the budget; or a function of a NumPy generator.

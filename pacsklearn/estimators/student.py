@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.model_digest import mark_released
-from pacsklearn.estimators.blended_rows import FEW_ROWS, with_blended
+from pacsklearn.estimators.crossed_rows import FEW_ROWS, with_crossed
 from pacsklearn.estimators.student_choice import best_student, listed_students
 from pacsklearn.estimators.teaching import learned, taught, with_columns
 from pacsklearn.responses.answer_kind import LabelKind
@@ -70,7 +70,7 @@ class StudentQueries:
             return cls(given, "made by a public generator")
         n_rows = np.shape(given)[0]
         few = n_rows < FEW_ROWS
-        return cls(given, f"{n_rows:,} public rows{' and others between them' * few}")
+        return cls(given, f"{n_rows:,} public rows{' and others crossed from them' * few}")
 
     def rows(self, like: Any, released: Callable[[SchemaQueries], Any]) -> Any:
         """Queries; ``released`` gives noisy marginals where those are private."""
@@ -81,7 +81,7 @@ class StudentQueries:
         queries = self.source(np.random.default_rng(0)) if callable(self.source) else self.source
         queries = as_pandas(queries)
         queries = queries if hasattr(queries, "shape") else np.asarray(queries)
-        return queries if callable(self.source) else with_blended(queries)
+        return queries if callable(self.source) else with_crossed(queries)
 
 
 @final

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import Column, Guarantee, PACPrivate, PrivacySession, Schema, SchemaQueries, distill
 from pacsklearn.core.ledger import MemoryLedger
-from pacsklearn.estimators.blended_rows import with_blended
+from pacsklearn.estimators.crossed_rows import with_crossed
 from pacsklearn.estimators.student import StudentQueries
 from pacsklearn.exceptions import BudgetExhaustedError
 
@@ -52,11 +52,11 @@ def test_a_student_predicts_for_nothing(model: PACPrivate, halves: Any) -> None:
 def test_the_whole_budget_is_spent_on_what_is_contested(model: PACPrivate, halves: Any) -> None:
     with PrivacySession(*halves[:2], budget=1, n_subsets=16) as session:
         teacher = session.responder(SVC(), max_answers=100)
-        contested = teacher.preview(with_blended(halves[2])).n_contested
+        contested = teacher.preview(with_crossed(halves[2])).n_contested
     assert model.guarantee_.spent <= 1 / 16
     assert model.guarantee_.metered == pytest.approx(1 / 16, rel=1e-6)
     queries = dict(model.guarantee_.details)["queries"]
-    assert queries.startswith("2,000, 284 public rows and others between them; ")
+    assert queries.startswith("2,000, 284 public rows and others crossed from them; ")
     told = int(queries.rpartition("; ")[2].split()[0])
     assert abs(told - contested) < 0.4 * contested  # other secret subsets
     step = dict(model.guarantee_.details)["step budget"]
