@@ -22,8 +22,7 @@ from threadpoolctl import threadpool_limits
 from pacsklearn.information import uniform_belief
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.responses.answers import Stop
-from pacsklearn.responses.label_engine import answer_labels
+from pacsklearn.responses.label_engine import Stop, answer_labels
 
 M = 128
 STEP_BUDGET = 2.0**-20

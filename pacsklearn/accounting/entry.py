@@ -12,8 +12,7 @@ from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any, Final, NamedTuple, final
 
 from pacsklearn.core.accounts import Posting, Terms
-from pacsklearn.core.event import Event, Provenance
-from pacsklearn.core.mechanism import mechanism_to_dict
+from pacsklearn.core.event import Event, Provenance, mechanism_to_dict
 
 
 # No tuple: saved sessions hold one, and read records back without running code.

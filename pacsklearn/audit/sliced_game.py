@@ -16,6 +16,7 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.information.world_distances import full_distance
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.pufferfish.release import CalibratedWorlds, published_figures
+from pacsklearn.pufferfish.world_outputs import drawn_world
 
 
 @final
@@ -136,7 +137,7 @@ class SlicedGame(Game):
         sampler = SeededSampler(generator)
         secret = sampler.index(self._prior)
         calibrated = self._calibrated[secret]
-        world = calibrated.world(secret, sampler, self._prior_index)
+        world = drawn_world(calibrated.worlds, secret, sampler, self._prior_index)
         observed = calibrated.observed(calibrated.law.centres[world], sampler)
         figures = self._figures[secret]
         shown = Published(observed / (calibrated.law.scale or 1), figures)

@@ -12,8 +12,8 @@ from scipy.optimize import brentq
 
 from pacsklearn._validation import check_integer
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
+from pacsklearn.core.event import GradientSteps
 from pacsklearn.core.gradient_clipping import GradientClipping
-from pacsklearn.core.mechanism import GradientSteps
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import AGGREGATIONS, RenyiCosts
 from pacsklearn.information import step_divergence as divergence

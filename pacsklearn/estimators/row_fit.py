@@ -9,7 +9,7 @@ from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.release import Release
 from pacsklearn.estimators.planned_fit import MOST_ANSWERS, PreparedRows
 from pacsklearn.estimators.planning import warn_of_answers, warn_of_poor_release
-from pacsklearn.estimators.response_model import ResponseModel
+from pacsklearn.estimators.private_estimator import ResponseModel
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.student import STUDENT_METHODS, release_student
 from pacsklearn.release.parameters import ParameterPlan

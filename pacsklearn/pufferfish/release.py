@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from pacsklearn.accounting.shared_ledger import ledger_head
 from pacsklearn.candidates.candidates import FitOptions
-from pacsklearn.core.event import Event, Provenance
+from pacsklearn.core.event import Event, Provenance, SlicedNoise
 from pacsklearn.core.ledger import Ledger, MemoryLedger
-from pacsklearn.core.mechanism import SlicedNoise
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.release import Release
 from pacsklearn.core.renyi_unit import check_unit, renyi_unit
@@ -27,7 +26,14 @@ from pacsklearn.noise.sampler import Sampler
 from pacsklearn.noise.sliced_gaussian import sliced_law
 from pacsklearn.noise.sliced_target import SlicedTarget
 from pacsklearn.pufferfish.statement import pufferfish_guarantee
-from pacsklearn.pufferfish.world_outputs import Query, WorldOutputs, own_output, world_outputs
+from pacsklearn.pufferfish.world_outputs import (
+    Query,
+    WorldOutputs,
+    drawn_world,
+    own_output,
+    true_secret,
+    world_outputs,
+)
 
 Integers = NDArray[np.int64]
 
@@ -99,20 +105,6 @@ class CalibratedWorlds:
 
     def __repr__(self) -> str:
         return "CalibratedWorlds(...)"
-
-    def secret(self, realized: Any, sampler: Sampler) -> int:
-        """The true secret: the one stated, or one drawn, each as likely."""
-        if realized is not None:
-            return self.worlds.index(realized)
-        n_secrets = len(self.worlds.secrets)
-        return sampler.index(np.full(n_secrets, 1 / n_secrets))
-
-    def world(self, secret: int, sampler: Sampler, prior: int = 0) -> int:
-        """One of a secret's data sets, each as likely."""
-        members = self.worlds.law(secret, prior).members
-        if len(members) == 1:
-            return members[0]
-        return members[sampler.index(np.full(len(members), 1 / len(members)))]
 
     def observed(self, centre: Integers, sampler: Sampler) -> Integers:
         """What is released for a data set's whole numbers."""
@@ -299,7 +291,8 @@ def sliced_release(
     # Before secret, data set and noise are drawn: a crash loses an answer, never a charge.
     account.charge(event)
     if scenario.redrawn:
-        centre = law.centres[calibrated.world(calibrated.secret(realized, sampler), sampler)]
+        secret = true_secret(calibrated.worlds, realized, sampler)
+        centre = law.centres[drawn_world(calibrated.worlds, secret, sampler)]
     else:
         # The first look at the table: what fails on it, or takes long, is paid for already.
         centre = law.point(own_output(query, calibrated.outputs, X, y))

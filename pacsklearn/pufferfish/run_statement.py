@@ -75,7 +75,7 @@ def run_guarantee(
     n_steps = record.n_charged_steps
     costs = accountant.costs(record.noise_multiplier, max(n_steps, 1), delta)
     mixed = len(record.prices) != 1
-    if n_steps == 0 or mixed:
+    if mixed:  # also of none
         costs = _summed(record.prices, costs)
     failure = cap.run_failure(n_steps, tails=accounting == "worst-case")
     limits = {"worst-case": (), "subsampling-aware": (_MEAN,), "secret-batches": (_UNSEEN,)}

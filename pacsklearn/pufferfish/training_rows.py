@@ -21,6 +21,7 @@ from pacsklearn.pufferfish.world_differences import (
     coupled_counts,
     world_differences,
 )
+from pacsklearn.pufferfish.world_outputs import drawn_world, true_secret
 from pacsklearn.release.secret import sampler_for
 from pacsklearn.scenarios.differing_rows import DifferingRows
 
@@ -126,16 +127,15 @@ def training_rows(
             )
         # Of the reference: a cap that looked at the table would be about it, and is published.
         worlds = scenario.worlds(*(scenario.reference or (None, None, None)))
-        counts = coupled_counts(worlds, n_rows) if cap is None else np.empty((0, 0))
-        differences = WorldDifferences.of(worlds, 0 if cap is None else cap.largest)
-        if cap is None:
-            size = min(model.batch_size, n_rows)
-            required = DiscrepancyCap.coupled(counts, n_rows, size, model.sampling)
+        differences = WorldDifferences.of(worlds, 0)
     batch_size = min(model.batch_size, n_rows)
     if listed:
         required = DiscrepancyCap.differing(
             n_rows, differences.n_differing, batch_size, model.sampling
         )
+    elif cap is None:
+        counts = coupled_counts(worlds, n_rows)
+        required = DiscrepancyCap.coupled(counts, n_rows, batch_size, model.sampling)
     if cap is not None:
         _check_cap(cap, required, n_rows, batch_size, model.sampling, scenario)
     used_cap = required if cap is None else cap
@@ -154,14 +154,8 @@ def _drawn(
             "fit(..., realized=...)."
             + (" A run that goes on cannot draw it anew: use fit for a run of its own." * goes_on)
         )
-    n_secrets = len(worlds.secrets)
-    true = (
-        sampler.index(np.full(n_secrets, 1 / n_secrets))
-        if realized is None
-        else worlds.index(realized)
-    )
-    members = worlds.law(true, 0).members
-    rows = worlds.worlds[members[sampler.index(np.full(len(members), 1 / len(members)))]].rows
+    secret = true_secret(worlds, realized, sampler)
+    rows = worlds.worlds[drawn_world(worlds, secret, sampler)].rows
     if rows is None:
         raise ScenarioError(
             f"{type(scenario).__name__} lists training sets that are not rows of the table; "

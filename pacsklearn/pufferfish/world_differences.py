@@ -25,7 +25,8 @@ class WorldDifferences:
     Parameters
     ----------
     n_differing : int
-        Most rows in which data sets of two protected secrets differ.
+        Most rows in which listed data sets of two protected secrets differ; 0 of drawn ones, whose
+        cap says it.
     n_secrets, n_pairs, n_priors, n_draws : int
         Of the scenario; 2, 1, 1, 1 where data sets are not enumerated.
     coupling : str

@@ -37,6 +37,7 @@ from pacsklearn.exceptions import (
     SubsetFitError,
 )
 from pacsklearn.information.arrays import Floats
+from pacsklearn.noise.sampler import Sampler
 from pacsklearn.release.statement import public_facts
 
 _ANCHORS = 8
@@ -279,6 +280,18 @@ def own_output(query: Query, outputs: WorldOutputs, X: Any, y: Any) -> Floats | 
     with silence():
         encoded = _encoded(query, _Given(), X, y, {})
         return _anchored(query, encoded, outputs.first, outputs.rows)
+
+
+def true_secret(worlds: Worlds, realized: Any, sampler: Sampler) -> int:
+    """The secret that was stated, or one drawn, each as likely."""
+    drawn = realized is None
+    return sampler.index(np.ones(len(worlds.secrets))) if drawn else worlds.index(realized)
+
+
+def drawn_world(worlds: Worlds, secret: int, sampler: Sampler, prior: int = 0) -> int:
+    """One of a secret's data sets, each as likely."""
+    members = worlds.law(secret, prior).members
+    return members[sampler.index(np.ones(len(members)))]
 
 
 @final

@@ -17,7 +17,8 @@ from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
 from pacsklearn.plugin import registry
 from pacsklearn.responses import label_engine, value_engine
-from pacsklearn.responses.answers import LabelAnswers, ValueAnswers
+from pacsklearn.responses.label_engine import LabelAnswers
+from pacsklearn.responses.value_engine import ValueAnswers
 
 
 class AnswerKind(ABC):

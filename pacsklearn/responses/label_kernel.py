@@ -12,9 +12,7 @@ import numpy as np
 
 from pacsklearn.information.compiled import compiled
 from pacsklearn.information.rounding import OUTWARD
-from pacsklearn.responses.answers import LARGEST_CENTRE
-
-_LOG_HALF = -0.6931471805599453
+from pacsklearn.responses.label_engine import LARGEST_CENTRE
 
 
 @compiled()
@@ -76,10 +74,10 @@ def first_alive(belief):
 @compiled()
 def _agree(row, belief, first):
     code = row[first]
-    for i in range(first + 1, row.shape[0]):
-        if row[i] != code and belief[i] > -math.inf:
-            return False
-    return True
+    i = first
+    while i < row.shape[0] and (row[i] == code or belief[i] == -math.inf):
+        i += 1
+    return i == row.shape[0]
 
 
 @compiled()
@@ -116,30 +114,41 @@ def masses_of(belief, slots, count, logs, work):
     for i in range(belief.shape[0]):
         if belief[i] > -math.inf:
             work[slots[i]] += math.exp(belief[i] - logs[slots[i]])
-    best = 0
     for k in range(count):
         logs[k] += math.log(work[k])
-        if logs[k] > logs[best]:
-            best = k
-    top, rest = logs[best], 0.0
-    for k in range(count):
-        if k != best:
-            rest += math.exp(logs[k] - top)
-    # The largest mass is 1 - rest: its log, near zero, keeps all digits only in this way.
-    shift = math.log1p(rest)
+    best = np.argmax(logs[:count])
+    top, shift = logs[best], math.log1p(others(logs[:count], best))
     for k in range(count):
         logs[k] = (logs[k] - top) - shift
     return best, top + shift
 
 
 @compiled()
-def _calibrate(logs, best, budget, scale, centres, units, roots):
-    """Number of coordinates (0: exact) and charge."""
+def others(logs, best):
+    """Sum of the weights but the largest, in units of that one.
+
+    The largest is 1 / (1 + the sum): its log, near zero, keeps all digits only in this way.
+    """
+    rest = 0.0
+    for k in range(logs.shape[0]):
+        if k != best:
+            rest += math.exp(logs[k] - logs[best])
+    return rest
+
+
+@compiled()
+def entropy_of(logs):
+    """Nats, rounded outward: down, an answer that reveals more than the budget could be exact."""
     entropy = 0.0
     for k in range(logs.shape[0]):
         entropy -= math.exp(logs[k]) * logs[k]
-    # Rounding down could call an answer exact that reveals more than the budget.
-    entropy *= OUTWARD
+    return entropy * OUTWARD
+
+
+@compiled()
+def _calibrate(logs, best, budget, scale, centres, units, roots):
+    """Number of coordinates (0: exact) and charge."""
+    entropy = entropy_of(logs)
     if entropy <= budget:
         return 0, entropy
     if logs.shape[0] == 2:
@@ -153,8 +162,7 @@ def _calibrate_two(logs, budget, scale, centres):
     variance, minor = math.exp(log_variance), math.exp(min(logs[0], logs[1]))
     root = math.exp(0.5 * (math.log(2.0 * budget) - log_variance))
     # From one above the estimate down: the bound decides, not the rounding of the root.
-    centre = math.floor(scale * root) + 1
-    charge = _bound(variance, minor, centre) / (2.0 * scale * scale) * OUTWARD
+    centre, charge = math.floor(scale * root) + 1, math.inf
     while charge > budget:
         centre -= 1
         charge = _bound(variance, minor, centre) / (2.0 * scale * scale) * OUTWARD
@@ -174,8 +182,8 @@ def _calibrate_many(logs, best, budget, scale, centres, units, roots):
     while True:
         bound = 0.0
         for k in range(count):
-            # The smaller of p and 1 - p, from a sum of its own: subtracting would cancel.
-            minor = math.exp(logs[k]) if logs[k] < _LOG_HALF else rest
+            # p or 1 - p, from a sum of its own: subtracting would cancel.
+            minor = rest if k == best else math.exp(logs[k])
             bound += _bound(math.exp(2.0 * roots[k]), minor, centres[k])
         charge = bound / (2.0 * scale * scale) * OUTWARD
         if charge <= budget:
@@ -193,10 +201,7 @@ def _calibrate_many(logs, best, budget, scale, centres, units, roots):
 def _deviations(logs, best, budget, roots, deviations):
     """Logs of sqrt(v_i) and of sqrt(e_i), e_i = sqrt(v_i) sum_j sqrt(v_j) / (2 b)."""
     count = logs.shape[0]
-    rest, spread = 0.0, 0.0
-    for k in range(count):
-        if k != best:
-            rest += math.exp(logs[k])
+    rest, spread = others(logs, best) * math.exp(logs[best]), 0.0
     for k in range(count):
         other = math.log(rest) if k == best else math.log1p(-math.exp(logs[k]))
         roots[k] = 0.5 * (logs[k] + other)
@@ -235,7 +240,7 @@ def _decode_two(w, a, scale):
 @compiled()
 def _decode_many(observed, centres, units, count, scale):
     y = 0
-    for k in range(1, count):
+    for k in range(count):
         if observed[k] * units[k] > observed[y] * units[y]:
             y = k
     margin = math.inf
@@ -268,15 +273,9 @@ def _gains(observed, centres, width, logs, log_total, scale, terms, gains):
     for k in range(width):
         terms[k + skip] = centres[k] * (2 * observed[k] - centres[k])
     variance = 2.0 * scale * scale
-    best = 0
     for k in range(count):
         gains[k] = logs[k] + terms[k] / variance
-        if gains[k] > gains[best]:
-            best = k
-    rest = 0.0
-    for k in range(count):
-        if k != best:
-            rest += math.exp(gains[k] - gains[best])
-    common = logs[best] + math.log1p(rest) + log_total
+    best = np.argmax(gains[:count])
+    common = logs[best] + math.log1p(others(gains[:count], best)) + log_total
     for k in range(count):
         gains[k] = (terms[k] - terms[best]) / variance - common

@@ -13,18 +13,17 @@ from numpy.typing import NDArray
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.accounting.answer_table import AnswerTable
 from pacsklearn.candidates.models import AnsweringModels
-from pacsklearn.core.event import Event
+from pacsklearn.core.event import Event, QueryAnswers
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import Ledger
-from pacsklearn.core.mechanism import QueryAnswers
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.information import belief_entropy
 from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import AnswerKind
-from pacsklearn.responses.answers import Stop
 from pacsklearn.responses.cost_preview import CostPreview
+from pacsklearn.responses.label_engine import Stop
 from pacsklearn.responses.ledger_answers import LedgerAnswers
 from pacsklearn.responses.responder_state import ResponderState
 from pacsklearn.responses.statement import responses_guarantee

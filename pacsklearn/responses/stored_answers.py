@@ -142,7 +142,7 @@ class StoredAnswers:
 
     def restore(self, runs: Sequence[AnswerRun]) -> None:
         """Take over what :meth:`export` gave."""
-        self._recent, self._runs = {}, sorted(runs, key=len, reverse=True)
+        self._recent, self._runs = {}, list(runs)
 
 
 def _halves(keys: Sequence[bytes]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:

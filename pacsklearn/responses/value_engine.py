@@ -2,14 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Final, final
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.responses.answers import Step, Stop, ValueAnswers, check_belief
+from pacsklearn.information.arrays import Floats
+from pacsklearn.responses.label_engine import Step, Stop, check_belief
+
+LARGEST_OFFSET: Final = 2.0**40
+"""Cap on the distance of a centre from the mean, in grid steps: beyond it integers would soon not
+be exact doubles. A cap only ever means more noise than the budget asks for."""
+
+TINIEST_STEP: Final = 2.0**-1022
 
 # Squares of what lies below stay finite.
 _LARGEST_VALUE = 2.0**500
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ValueAnswers:
+    """Private real-valued responses for the first rows of a batch.
+
+    Parameters
+    ----------
+    answers : ndarray of shape (k, d)
+        Noisy values; not clipped.
+    variances : ndarray of shape (k, d)
+        Of the noise of each value; zero where all candidates agree.
+    charges : ndarray of shape (k,)
+        Nats each row costs.
+    log_belief, noise_used, stop
+        As for :class:`~pacsklearn.responses.label_engine.LabelAnswers`.
+    """
+
+    answers: Floats = field(repr=False)
+    variances: Floats = field(repr=False)
+    charges: Floats = field(repr=False)
+    log_belief: Floats = field(repr=False)
+    noise_used: int
+    stop: Stop
+
+    @property
+    def margins(self) -> Floats:
+        """Numbers have none: nan; shape (k,)."""
+        return np.full(len(self.answers), np.nan)
 
 
 def answer_values(

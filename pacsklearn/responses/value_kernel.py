@@ -11,8 +11,8 @@ import numpy as np
 
 from pacsklearn.information.compiled import compiled
 from pacsklearn.information.rounding import OUTWARD
-from pacsklearn.responses.answers import LARGEST_OFFSET, TINIEST_STEP
-from pacsklearn.responses.label_kernel import first_alive, masses_of
+from pacsklearn.responses.label_kernel import entropy_of, first_alive, masses_of, others
+from pacsklearn.responses.value_engine import LARGEST_OFFSET, TINIEST_STEP
 
 
 @compiled()
@@ -29,7 +29,7 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, variances
     """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
     n, m, width = values.shape
     slots, heads, noisy = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(width, np.int64)
-    logs, work, weights = np.empty(m), np.empty(m), np.empty(m)
+    logs, work = np.empty(m), np.empty(m)
     means, steps, centres = np.empty(width), np.empty(width), np.empty((m, width))
     used = 0
     for row in range(n):
@@ -38,11 +38,13 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, variances
         count, charge = 0, 0.0
         if groups > 1:
             masses_of(belief, slots, groups, logs, work)
-            charge = _entropy(logs[:groups])
+            charge = entropy_of(logs[:groups])
         # Written so that NaN takes the noise.
         if not charge <= budget:
             count = _differing(rows, belief, first_alive(belief), noisy)
-            _weigh(belief, weights)
+            # The largest is one before they are divided: none is lost that a double can hold.
+            weights = np.exp(belief - belief.max())
+            weights /= weights.sum()
             charge = _calibrate(
                 rows, belief, weights, budget, scale, noisy[:count], means, steps, centres
             )
@@ -97,30 +99,20 @@ def _group(rows, belief, slots, heads):
     for i in range(rows.shape[0]):
         slots[i] = -1
         if belief[i] > -math.inf:
-            for k in range(count):
-                if _equal(rows[i], rows[heads[k]]):
-                    slots[i] = k
-                    break
-            if slots[i] < 0:
+            slots[i] = 0
+            while slots[i] < count and not _equal(rows[i], rows[heads[slots[i]]]):
+                slots[i] += 1
+            if slots[i] == count:
                 heads[count] = i
-                slots[i] = count
                 count += 1
     return count
-
-
-@compiled()
-def _entropy(logs):
-    entropy = 0.0
-    for k in range(logs.shape[0]):
-        entropy -= math.exp(logs[k]) * logs[k]
-    return entropy * OUTWARD
 
 
 @compiled()
 def _differing(rows, belief, first, noisy):
     count = 0
     for j in range(rows.shape[1]):
-        for i in range(first + 1, rows.shape[0]):
+        for i in range(rows.shape[0]):
             if belief[i] > -math.inf and rows[i, j] != rows[first, j]:
                 noisy[count] = j
                 count += 1
@@ -129,27 +121,11 @@ def _differing(rows, belief, first, noisy):
 
 
 @compiled()
-def _weigh(belief, weights):
-    peak, total = -math.inf, 0.0
-    for i in range(belief.shape[0]):
-        peak = max(peak, belief[i])
-    for i in range(belief.shape[0]):
-        weights[i] = math.exp(belief[i] - peak)
-        total += weights[i]
-    for i in range(belief.shape[0]):
-        weights[i] = weights[i] / total
-
-
-@compiled()
 def _moments(rows, j, weights, belief):
     """Mean, standard deviation and largest distance from the mean."""
     m = rows.shape[0]
-    heaviest = 0
-    for i in range(m):
-        if weights[i] > weights[heaviest]:
-            heaviest = i
     # Differences from one of the values: sums of large ones would swallow their spread.
-    anchor, shift = rows[heaviest, j], 0.0
+    anchor, shift = rows[np.argmax(weights), j], 0.0
     for i in range(m):
         shift += weights[i] * (rows[i, j] - anchor)
     mean, reach, square = anchor + shift, 0.0, 0.0
@@ -206,14 +182,7 @@ def _round(rows, j, belief, weights, mean, step, centres):
 
 @compiled()
 def _normalise(belief):
-    best = 0
-    for i in range(belief.shape[0]):
-        if belief[i] > belief[best]:
-            best = i
-    top, rest = belief[best], 0.0
-    for i in range(belief.shape[0]):
-        if i != best:
-            rest += math.exp(belief[i] - top)
-    shift = math.log1p(rest)
+    best = np.argmax(belief)
+    top, shift = belief[best], math.log1p(others(belief, best))
     for i in range(belief.shape[0]):
         belief[i] = (belief[i] - top) - shift

@@ -13,7 +13,7 @@ from typing import Final, final
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information.rounding import OUTWARD
-from pacsklearn.responses.answers import LARGEST_CENTRE
+from pacsklearn.responses.label_engine import LARGEST_CENTRE
 
 INF: Final = math.inf
 

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pacsklearn.accounting.entry import Entry, event_from_text, event_text, is_sound
-from pacsklearn.core.event import Event, Provenance
-from pacsklearn.core.mechanism import QueryAnswers
+from pacsklearn.core.event import Event, Provenance, QueryAnswers
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 NUMBERS = st.floats(0, allow_infinity=False)

@@ -11,8 +11,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pacsklearn.core.event import Event, Provenance, ledger_text
-from pacsklearn.core.mechanism import GradientSteps, Mechanism, QueryAnswers, SlicedNoise
+from pacsklearn.core.event import (
+    Event,
+    GradientSteps,
+    Mechanism,
+    Provenance,
+    QueryAnswers,
+    SlicedNoise,
+    ledger_text,
+)
 from pacsklearn.exceptions import LedgerMismatchError
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.responses.answers import LabelAnswers, Step, Stop
+from pacsklearn.responses.label_engine import LabelAnswers, Step, Stop
 from pacsklearn.testing.label_oracle import INF, LabelLaw, label_law
 
 

@@ -12,8 +12,15 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information import belief_entropy, uniform_belief
-from pacsklearn.responses.answers import LabelAnswers, Stop
-from pacsklearn.responses.label_engine import answer_labels, contested_rows
+from pacsklearn.responses.label_engine import (
+    LARGEST_CENTRE,
+    LabelAnswers,
+    Stop,
+    _places,
+    answer_labels,
+    contested_rows,
+)
+from pacsklearn.responses.value_engine import LARGEST_OFFSET, TINIEST_STEP
 from pacsklearn.testing.label_oracle import label_law
 from tests.responses import label_oracle
 
@@ -227,6 +234,46 @@ def test_bad_arguments(change: dict[str, Any]) -> None:
     with pytest.raises((TypeError, ValueError)) as caught:
         answer_labels(**(good | change))
     assert "inf" not in str(caught.value) or "log_belief" in str(caught.value)
+
+
+def test_the_ends_of_what_is_taken() -> None:
+    """The largest code, the least budget: one more, or one bit less, is refused."""
+    codes = np.array([[0, 2**24 - 1]], dtype=np.int32)
+    told = answer_labels(codes, 1, uniform_belief(2), 1.0, np.empty(0, dtype=np.int64))
+    assert told.answers.tolist() == [2**24 - 1]
+    for bad in (codes + np.array([0, 1], dtype=np.int32), codes - np.array([1, 0], dtype=np.int32)):
+        with pytest.raises(ValueError, match="between 0 and 16777215"):
+            contested_rows(bad, uniform_belief(2))
+    noise = np.zeros(1, dtype=np.int64)
+    assert answer_labels(codes, 1, uniform_belief(2), 1e-250, noise).charges[0] <= 1e-250
+    with pytest.raises(ValueError, match="at least 1e-250"):
+        answer_labels(codes, 1, uniform_belief(2), math.nextafter(1e-250, 0), noise)
+    for bad_belief in (np.log([0.5, 0.3, 0.2]), np.zeros((1, 2)), [0.0, np.inf], np.empty(0)):
+        with pytest.raises(ValueError, match="log_belief must"):
+            contested_rows(codes, bad_belief)
+    for shape in ((1, 0), (2,), (1, 2, 1)):
+        with pytest.raises(ValueError, match="m >= 1"):
+            contested_rows(np.zeros(shape, dtype=np.uint8), uniform_belief(2))
+    for kind in (np.int8, np.uint16, np.int64, np.float64):
+        with pytest.raises(TypeError, match="uint8, int16 or int32"):
+            contested_rows(np.zeros((1, 2), dtype=kind), uniform_belief(2))
+
+
+def test_every_code_that_occurs_has_a_place_of_its_own() -> None:
+    for kind in (np.uint8, np.int16, np.int32):
+        assert _places(np.array([[3, 200 % 127], [0, 1]], dtype=kind)).tolist() == [-1] * 74
+        assert _places(np.empty((0, 2), dtype=kind)).size >= 1
+
+
+def test_caps_are_what_they_are_said_to_be() -> None:
+    """64 noise scales: noise passes half of them in one release of exp(500); all stay exact."""
+    assert LARGEST_CENTRE == 64 * LATTICE_SCALE
+    assert (LARGEST_CENTRE / LATTICE_SCALE) ** 2 / 8 > 500
+    furthest = LARGEST_CENTRE * (2 * (LARGEST_CENTRE + 100 * LATTICE_SCALE) + LARGEST_CENTRE)
+    assert furthest < 2**63
+    assert 2 * LARGEST_CENTRE * LARGEST_CENTRE <= 2**53
+    assert LARGEST_OFFSET * LATTICE_SCALE * 64 <= 2.0**66
+    assert np.finfo(np.float64).tiny == TINIEST_STEP
 
 
 def test_repr_tells_no_answers() -> None:

@@ -12,6 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import PrivacySession
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+from pacsklearn.responses import ledger_answers
 from pacsklearn.responses.ledger_answers import LedgerAnswers
 
 MODEL, STEP = KNeighborsClassifier(1), {"query_budget": 2.0**-9}
@@ -51,3 +52,69 @@ def test_the_belief_after_an_interrupt_is_that_on_disk(
     # The charge stays; what is on disk is told, and the rest is asked and charged anew.
     session.respond(MODEL, queries(1), **STEP)
     assert (ledger.spent == spent) == is_stored
+
+
+class Disk:
+    """What an answer table keeps, and what it was asked for."""
+
+    def __init__(self) -> None:
+        self.kept: dict[bytes, Any] = {}
+        self.asked: list[list[bytes]] = []
+        self.put_with: list[Any] = []
+        self.fails = False
+
+    def name(self, responder: str, key: bytes) -> bytes:
+        return responder.encode() + key
+
+    def put(self, responder: str, answers: Any, n_charged: int, log_belief: Any) -> None:
+        if self.fails:
+            raise OSError("the disk is full")
+        assert not answers.keys() & self.kept.keys()
+        self.put_with.append((responder, n_charged, log_belief))
+        self.kept |= answers
+
+    def get(self, responder: str, names: list[bytes]) -> dict[bytes, Any]:
+        self.asked.append(names)
+        return {name: self.kept[name] for name in names if name in self.kept}
+
+
+def test_it_is_a_dictionary_of_which_memory_holds_the_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ledger_answers, "_MOST_HELD", 5)
+    generator, disk, plain = np.random.default_rng(0), Disk(), {}
+    store = LedgerAnswers(disk, "a/")
+    for step in range(60):
+        keys = [bytes([i]) for i in generator.integers(0, 40, size=6).tolist()]
+        first = list(dict.fromkeys(key for key in keys if key not in plain))
+        assert [keys[i] for i in store.missing(keys)] == first
+        values, margins = list(range(step, step + len(first))), [float(step)] * len(first)
+        store.add(first, values, margins, step, None)
+        plain |= dict(zip(first, zip(values, margins, strict=True), strict=True))
+        assert store.answers(keys) == tuple(map(list, zip(*(plain[k] for k in keys), strict=True)))
+        assert len(store) <= 5
+    assert disk.put_with[7] == ("a/", 7, None)
+    assert disk.kept.keys() == {b"a/" + key for key in plain}
+
+
+def test_those_asked_for_last_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger_answers, "_MOST_HELD", 3)
+    disk = Disk()
+    store = LedgerAnswers(disk, "")
+    store.add([b"1", b"2", b"3"], [1, 2, 3], [0.0] * 3, 0, None)
+    assert len(store) == 3
+    store.answers([b"1"])  # now 2 is the one that was not asked for longest
+    store.add([b"4"], [4], [0.0], 0, None)
+    disk.asked.clear()
+    assert store.answers([b"1", b"3", b"4"])[0] == [1, 3, 4]
+    assert disk.asked == [[]]
+    assert store.answers([b"2", b"2"])[0] == [2, 2]
+    assert disk.asked == [[], [b"2"]]
+
+
+def test_memory_knows_nothing_that_the_disk_has_not_taken() -> None:
+    disk = Disk()
+    store, disk.fails = LedgerAnswers(disk, ""), True
+    with pytest.raises(OSError, match="full"):
+        store.add([b"1"], [1], [0.0], 0, None)
+    assert (len(store), store.missing([b"1", b"1"])) == (0, [0])

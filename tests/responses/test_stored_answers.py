@@ -140,3 +140,77 @@ def test_missing_values_and_categories() -> None:
     frame = pd.DataFrame({"a": [1.0, np.nan, np.nan], "b": pd.Categorical(["x", "y", "y"])})
     first, second, third = row_keys(frame)
     assert first != second == third
+
+
+def digest(header: str, content: bytes) -> bytes:
+    size = len(header.encode()).to_bytes(8, "little")
+    return hashlib.blake2b(size + header.encode() + content, digest_size=16).digest()
+
+
+def test_keys_are_those_of_earlier_versions() -> None:
+    """Answers in a ledger or a session file are found by them: another key buys a new answer."""
+    dense = np.array([[1.5, -2.0], [0.0, 3.0]])
+    header = repr([("", "<f8")])
+    assert row_keys(dense) == [digest(header, row.tobytes()) for row in dense]
+    frame = pd.DataFrame({"a": np.array([1, 2], dtype=np.int16), "b": [0.5, -0.0]})
+    header = repr([("a", "int16"), ("b", "float64")])
+    halves = [np.int16(1).tobytes() + np.float64(0.5).tobytes()]
+    halves += [np.int16(2).tobytes() + np.float64(0).tobytes()]
+    assert row_keys(frame) == [digest(header, half) for half in halves]
+    mixed = pd.DataFrame({"a": [1.0, 2.0], "b": np.array(["x", 7], dtype=object)})
+    header = repr([("a", "float64"), ("b", "object")])
+    assert row_keys(mixed) == [digest(header, text) for text in (b"(1.0, 'x')", b"(2.0, 7)")]
+    for kind in (sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array):
+        held = kind(np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]]))
+        contents = [np.int64(1).tobytes() + np.float64(2).tobytes()]
+        contents += [np.array([0, 2]).tobytes() + np.array([1.0, 3.0]).tobytes()]
+        assert row_keys(held) == [digest("sparse <f8 3", each) for each in contents]
+
+
+def test_a_row_of_many_columns_is_one_key() -> None:
+    """Also in an array of bytes and of truths, and where entries of a sparse row came twice."""
+    for kind in ("u1", "i8", "f4", "?"):
+        table = np.arange(12).reshape(4, 3).astype(kind)
+        header = repr([("", np.dtype(kind).str)])
+        assert row_keys(table) == [digest(header, row.tobytes()) for row in table]
+    twice = sparse.csr_matrix((np.array([1.0, 1.0, 0.0]), [1, 1, 2], [0, 3]), shape=(1, 3))
+    once = sparse.csr_matrix(np.array([[0.0, 2.0, 0.0]]))
+    assert row_keys(twice) == row_keys(once)
+    assert twice.nnz == 3, "the caller's matrix is as it was"
+
+
+class Interchanged:
+    """A table of another library: columns, but not by number of a frame of pandas."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame, self.columns, self.shape = frame, list(frame.columns), frame.shape
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.frame.iloc[at]
+
+
+def test_tables_of_other_libraries_have_the_same_keys() -> None:
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
+    assert row_keys(Interchanged(frame)) == row_keys(frame)
+
+
+def test_an_answer_is_kept_once_whatever_form_it_is_in(monkeypatch: Any) -> None:
+    """At the very number of recent ones they become a run; runs grow by halves."""
+    monkeypatch.setattr(stored_answers, "_RECENT", 4)
+    store, sizes = StoredAnswers(), []
+    for start in range(0, 28, 2):
+        asked = keys_of(range(start, start + 2))
+        assert store.missing([*asked, *asked]) == [0, 1]
+        store.add(asked, [start, start + 1], [0.5, 1.5])
+        sizes.append([len(store._recent), *(len(run) for run in store._runs)])
+        assert len(store) == start + 2
+    assert sizes[:4] == [[2], [0, 4], [2, 4], [0, 8]]
+    assert sizes[5:8:2] == [[0, 8, 4], [0, 16]]
+    exported = store.export()
+    assert [len(run) for run in exported] == sizes[-1][1:]
+    store.add(keys_of([99]), [7], [2.5])
+    assert [len(run) for run in store.export()] == [*sizes[-1][1:], 1]
+    again = StoredAnswers()
+    again.restore(store.export())
+    assert again.answers(keys_of([99, 0, 27])) == ([7, 0, 27], [2.5, 0.5, 1.5])
+    assert all("array" not in repr(run) for run in exported)

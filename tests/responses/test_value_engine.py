@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information import belief_entropy, linear_bound, uniform_belief, update_belief
-from pacsklearn.responses.answers import Stop
+from pacsklearn.responses.label_engine import Stop
 from pacsklearn.responses.value_engine import answer_values, contested_rows
 from tests.responses import value_oracle
 from tests.responses.value_oracle import value_law
@@ -49,6 +49,9 @@ def test_kernel_equals_reference(seed: int) -> None:
         assert (fast.noise_used, fast.stop) == (slow.noise_used, slow.stop)
         np.testing.assert_allclose(fast.answers, slow.answers, rtol=1e-12)
         np.testing.assert_allclose(fast.charges, slow.charges, rtol=1e-12)
+        np.testing.assert_allclose(fast.variances, slow.variances, rtol=1e-12)
+        assert len(fast.margins) == len(fast.answers)
+        assert np.isnan(fast.margins).all()
         np.testing.assert_allclose(fast.log_belief, slow.log_belief, rtol=1e-12, atol=1e-12)
         np.testing.assert_array_equal(arguments[2], before)
         assert np.all(fast.charges <= arguments[3])
@@ -169,3 +172,38 @@ def test_contested_rows() -> None:
 def test_bad_values(values: NDArray[np.float64]) -> None:
     with pytest.raises(ValueError, match="values must"):
         answer_values(values, 0, uniform_belief(2), 1.0, NOTHING)
+
+
+def test_the_ends_of_what_is_taken() -> None:
+    most = np.array([[[2.0**500], [-(2.0**500)]]])
+    told = answer_values(most, 0, uniform_belief(2), 0.01, np.zeros(1, dtype=np.int64))
+    assert np.isfinite(told.answers).all()
+    assert contested_rows(most, uniform_belief(2))[0]
+    with pytest.raises(ValueError, match="finite numbers"):
+        contested_rows(np.nextafter(most, most * 2), uniform_belief(2))
+    for shape in ((1, 0, 1), (1, 2), (1, 2, 1, 1)):
+        with pytest.raises(ValueError, match="m >= 1"):
+            contested_rows(np.zeros(shape), uniform_belief(2))
+
+
+def test_a_small_spread_around_a_large_number_is_not_swallowed() -> None:
+    """The mean of answers at 2^45 and three steps of 2^-7 above is right to the last bit."""
+    base, step = 2.0**45, 2.0**-7
+    values = np.array([[[base], [base + step], [base + 3 * step]]])
+    for weights in ([0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]):
+        told = answer_values(values, 0, np.log(weights), 2.0**-200, np.zeros(1, dtype=np.int64))
+        mean = float(np.dot(weights, [0.0, step, 3 * step]))
+        assert told.answers[0, 0] - base == pytest.approx(mean, abs=step / 2)
+    exact = answer_values(values, 0, np.log([0.5, 0.25, 0.25]), 0.01, np.zeros(1, dtype=np.int64))
+    assert exact.variances[0, 0] == pytest.approx(np.var([0, 0, step, 3 * step]) / 0.02, rel=1e-2)
+
+
+def test_candidates_that_are_impossible_move_nothing() -> None:
+    """However far away what they say is."""
+    belief, noise = np.log([0.5, 0.5, 0.5]) - np.log(1.0), np.array([12345])
+    belief[2] = -np.inf
+    plain, far = (
+        answer_values([[[0.0], [1.0], [own]]], 1, belief, 0.01, noise) for own in (0.5, 2.0**499)
+    )
+    for name in ("answers", "variances", "charges", "log_belief"):
+        np.testing.assert_array_equal(getattr(plain, name), getattr(far, name))

@@ -16,13 +16,8 @@ from numpy.typing import ArrayLike
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information.rounding import OUTWARD
-from pacsklearn.responses.answers import (
-    LARGEST_OFFSET,
-    TINIEST_STEP,
-    Step,
-    Stop,
-    ValueAnswers,
-)
+from pacsklearn.responses.label_engine import Step, Stop
+from pacsklearn.responses.value_engine import LARGEST_OFFSET, TINIEST_STEP, ValueAnswers
 from pacsklearn.testing.label_oracle import INF, label_masses
 
 __all__ = ["ValueLaw", "answer_values", "value_law"]

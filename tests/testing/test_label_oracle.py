@@ -10,7 +10,7 @@ import pytest
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information import linear_bound
-from pacsklearn.responses.answers import LARGEST_CENTRE
+from pacsklearn.responses.label_engine import LARGEST_CENTRE
 from pacsklearn.testing.label_oracle import label_law
 from tests.responses.label_oracle import answer_labels
 
