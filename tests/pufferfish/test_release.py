@@ -9,13 +9,22 @@ import numpy as np
 import pytest
 
 from pacsklearn import Scenario, SliceProfile, SRPPPrivate
+from pacsklearn.candidates.candidates import FitOptions
+from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.scenario import Law, Worlds
 from pacsklearn.core.sliced_law import SlicedLaw
-from pacsklearn.noise.sampler import SecureSampler
+from pacsklearn.exceptions import BudgetExhaustedError, LedgerMismatchError, ScenarioError
+from pacsklearn.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.noise.sliced_gaussian import sliced_law
 from pacsklearn.noise.sliced_target import SlicedTarget
-from pacsklearn.pufferfish.release import SlicedOptions, calibrated_worlds, published_figures
-from pacsklearn.pufferfish.world_outputs import FunctionQuery
+from pacsklearn.pufferfish.release import (
+    SlicedOptions,
+    StatedRows,
+    calibrated_worlds,
+    published_figures,
+    sliced_release,
+)
+from pacsklearn.pufferfish.world_outputs import FunctionQuery, drawn_world
 from pacsklearn.scenarios.data_world import DataWorld
 
 ORDER = 4.0
@@ -63,7 +72,7 @@ def test_each_release_draws_a_data_set_of_its_own():
     found = calibrated_worlds(
         FunctionQuery(lambda X: X[0]), TwoCoins(), np.zeros((2, 2)), None, None, OPTIONS
     )
-    drawn = [found.world(0, SecureSampler()) for _ in range(60)]
+    drawn = [drawn_world(found.worlds, 0, SecureSampler()) for _ in range(60)]
     assert set(drawn) == {0, 1}
 
 
@@ -129,3 +138,117 @@ def test_on_one_data_set_they_would_not():
     together = np.stack([whitened(law) for law in laws], axis=1)
     assert np.ptp(together) > 8  # coins stand out of such noise
     assert divergence(together[:2], together[2:], ORDER) > 10 * sum(law.cost for law in laws)
+
+
+def both(X: Any) -> Any:
+    return X[0]
+
+
+class Spy:
+    """A sampler that notes how much was charged when it was asked."""
+
+    is_secure = True
+
+    def __init__(self) -> None:
+        self.ledger: Any = None
+        self.seen: list[tuple[str, float]] = []
+        self._own = SeededSampler(np.random.default_rng(0))
+
+    def index(self, weights: Any) -> int:
+        self.seen.append(("index", self.ledger.spent))
+        return self._own.index(weights)
+
+    def noise(self, size: int) -> Any:
+        self.seen.append(("noise", self.ledger.spent))
+        return self._own.noise(size)
+
+
+def released(
+    query: Any, scenario: Any = None, realized: Any = None, ledger: Any = None, **params: Any
+) -> tuple[Any, Spy]:
+    """One release, and what its sampler saw."""
+    spy = Spy()
+
+    def opened(unit: str) -> Any:
+        spy.ledger = MemoryLedger(5.0, unit) if ledger is None else ledger
+        return spy.ledger
+
+    release = sliced_release(
+        FunctionQuery(query), scenario or TwoCoins(), StatedRows(COINS, realized=realized), OPTIONS,
+        fitting=FitOptions(fit_params=params), ledger=opened, sampler=spy, provenance=(),
+    )  # fmt: skip
+    return release, spy
+
+
+def test_everything_is_charged_before_the_secret_is_drawn() -> None:
+    """First the secret, then its data set, then the noise: all of them are paid for by then."""
+    release, spy = released(both)
+    cost = release.event.charge
+    assert spy.seen == [("index", cost), ("index", cost), ("noise", cost)]
+    assert 0.99 < cost <= 1.0
+    event, guarantee = release.event, release.guarantee
+    assert (event.n_candidates, event.n_outputs, event.n_noisy) == (4, 2, 2)
+    assert (event.bound, event.backend, event.kind) == (cost, "isotropic", "sliced")
+    assert (guarantee.charged, guarantee.n_releases, guarantee.budget) == (cost, 1, 1.0)
+    mechanism = event.mechanism
+    assert (mechanism.shape, mechanism.aggregation, mechanism.order) == ("isotropic", "full", ORDER)
+    assert mechanism.full == guarantee.costs.full == cost
+    assert mechanism.average == guarantee.costs.average <= mechanism.joint
+    assert (mechanism.joint, mechanism.worst_slice) == (
+        guarantee.costs.joint, guarantee.costs.worst_slice,
+    )  # fmt: skip
+    assert release.noise_power == release.released_power > 0
+
+
+def test_a_stated_secret_is_not_drawn_and_a_release_of_nothing_has_no_noise() -> None:
+    release, spy = released(first, realized="differ")
+    assert spy.seen == [("index", 0.0)]
+    assert (release.event.n_noisy, release.event.charge, release.value) in {
+        (0, 0.0, 0.0),
+        (0, 0.0, 1.0),
+    }
+    assert release.guarantee.noiseless
+
+
+def test_what_is_wrong_is_said_before_anything_is_charged() -> None:
+    small = MemoryLedger(0.5, released(both)[1].ledger.unit)
+    for ledger, options, error in (
+        (small, {}, BudgetExhaustedError),
+        (MemoryLedger(5.0, "another unit"), {}, LedgerMismatchError),
+        (MemoryLedger(5.0), {"realized": "neither"}, ScenarioError),
+    ):
+        with pytest.raises(error):
+            released(both, ledger=ledger, **options)
+        assert ledger.events == ()
+
+
+@dataclass(frozen=True)
+class OneTable(TwoCoins):
+    """Tables are drawn from a law, and the release is made on the one given."""
+
+    redrawn = False
+
+
+def test_on_a_table_nothing_is_taken_that_only_training_sets_take() -> None:
+    for options, words in (
+        ({"realized": "agree"}, "takes no realized"),
+        ({}, "do not add up"),  # a ledger is given
+    ):
+        with pytest.raises(ScenarioError, match=words):
+            released(both, OneTable(), **options)
+    with pytest.raises(ScenarioError, match="leave out a, b"):
+        sliced_release(
+            FunctionQuery(both), OneTable(), StatedRows(COINS), OPTIONS,
+            fitting=FitOptions(fit_params={"b": 1, "a": 2}), ledger=None, sampler=Spy(),
+            provenance=(),
+        )  # fmt: skip
+    for noise in ("anisotropic", "worst-case"):
+        options = replace(OPTIONS, noise=noise, aggregation="average")
+        with pytest.raises(ValueError, match="use noise='isotropic'"):
+            calibrated_worlds(FunctionQuery(both), OneTable(), None, None, None, options)
+
+
+def test_a_calibration_shows_nothing_of_its_data_sets() -> None:
+    found = calibrated_worlds(FunctionQuery(both), TwoCoins(), COINS, None, None, OPTIONS)
+    assert repr(found) == "CalibratedWorlds(...)"
+    assert found.outputs.vectors.tolist() == COINS.tolist()

@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.gradient_clipping import GradientClipping
+from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.sliced_law import RenyiCosts
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.information.renyi_conversion import epsilon_at_order
 from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.pufferfish.run import PrivateRun
-from pacsklearn.pufferfish.run_statement import _secret, _summed, run_guarantee
+from pacsklearn.pufferfish.run import Charging, PrivateRun
+from pacsklearn.pufferfish.run_statement import _secret, _summed, _tightness, run_guarantee
 from pacsklearn.pufferfish.world_differences import WorldDifferences
 from pacsklearn.scenarios.differing_rows import DifferingRows
 
@@ -85,3 +87,86 @@ def test_each_accounting_says_what_it_does_not_cover(accounting: str, n_draws: i
     assert not found.for_release
     assert (found.released, found.public, found.n_releases) == (("coef_",), ("classes_",), 1)
     assert (found.confidence, found.assumptions) == (1.0, ())
+
+
+@pytest.mark.parametrize("accounting", ["worst-case", "subsampling-aware"])
+@pytest.mark.parametrize("tail", [0.0, 1e-4])
+@pytest.mark.parametrize("failure", [0.0, 1e-3])
+@pytest.mark.parametrize("mean_over_data", [False, True])
+def test_what_a_bound_assumes_is_said_where_it_does(
+    accounting: str, tail: float, failure: float, mean_over_data: bool
+) -> None:
+    """And the confidence is what is left: a worst case needs every step's tail, a mean none."""
+    cap = DiscrepancyCap(
+        n_rows=100, batch_size=10, sampling="without-replacement", largest=4, second_moment=6.0,
+        tail=tail, failure=failure, source="a test", mean_over_data=mean_over_data,
+    )  # fmt: skip
+    accountant = SRPPSGDAccountant(cap, GradientClipping((1.0, 2.0), (3, 1)), 4.0, accounting)
+    with PrivateRun(
+        accountant, DifferingRows(4), 10.0, ceiling=100.0, sampler=SecureSampler()
+    ) as run:
+        for _ in range(3):
+            run.next_batch()
+        found = run_guarantee(
+            run, WorldDifferences(4), delta=1e-5, dimension="coef_", public=("classes_",)
+        )
+    worst = accounting == "worst-case"
+    assert found.confidence == 1 - (failure + (3 * tail if worst else 0))
+    said = [
+        ("in each of 3 steps more than 4 rows differ with probability 0.0001", worst and tail > 0),
+        ("simulated counts bound the true ones, but for a chance of 0.001", failure > 0),
+        ("data sets of two secrets are coupled as the cap assumes", mean_over_data),
+    ]
+    assert len(found.assumptions) == sum(is_said for _, is_said in said)
+    for words, is_said in said:
+        assert any(text.startswith(words) for text in found.assumptions) == is_said
+    secret = found.secret
+    assert (secret.n_steps, secret.batch_size, secret.n_rows, secret.largest) == (3, 10, 100, 4)
+    assert (secret.norms, secret.n_parameters, secret.second_moment) == ((1.0, 2.0), 4, 6.0)
+    assert bool(secret.averaged_over) == (not worst)
+    assert found.costs == accountant.costs(10.0, 3, 1e-5)
+    assert found.budget == 100.0
+    assert found.noise.startswith("10 clipping norms")
+    assert found.for_release
+    assert found.charged == run.spent
+
+
+def test_a_run_without_steps_has_released_nothing() -> None:
+    cap = DiscrepancyCap.differing(500, 3, 50)
+    accountant = SRPPSGDAccountant(cap, GradientClipping((1.0,), (3,)), 16.0, "worst-case")
+    with PrivateRun(
+        accountant, DifferingRows(3), 20.0, ceiling=1.0, sampler=SecureSampler()
+    ) as run:
+        found = run_guarantee(
+            run, WorldDifferences(3), delta=1e-5, dimension="coef_", public=(), leaks=()
+        )
+    costs = found.costs
+    assert (found.spent, costs.full, costs.full_epsilon, found.n_releases) == (0, 0, 0, 0)
+    assert found.secret.information is None
+    assert (found.confidence, found.assumptions) == (1.0, ())
+
+
+@pytest.mark.parametrize(("ratio", "is_said"), [(None, False), (1.0099, False), (1.01, True)])
+def test_how_tight_a_price_is_is_said_where_it_is_worth_saying(ratio: Any, is_said: bool) -> None:
+    said = _tightness(SimpleNamespace(looseness=lambda noise: ratio), 2.0)
+    assert said == ("; at most 1.010 times a divergence that some rows attain" if is_said else "")
+
+
+def test_a_shared_ledger_is_what_was_charged() -> None:
+    cap = DiscrepancyCap.differing(500, 3, 50)
+    accountant = SRPPSGDAccountant(cap, GradientClipping((1.0,), (3,)), 16.0, "worst-case")
+    scenario, sampler = DifferingRows(3), SecureSampler()
+    with PrivateRun(accountant, scenario, 20.0, ceiling=1.0, sampler=sampler) as other:
+        shared = MemoryLedger(9.0, unit=other.unit)
+    for n_before in (0, 2):
+        run = PrivateRun(
+            accountant, scenario, 20.0, ceiling=2.0, sampler=sampler, charging=Charging(shared)
+        )
+        run.next_batch()
+        run.next_batch()
+        found = run_guarantee(
+            run, WorldDifferences(3), delta=1e-5, dimension="coef_", public=(), leaks=()
+        )
+        run.close()
+        assert found.n_releases == n_before + 2
+        assert found.charged == shared.spent == pytest.approx((n_before + 2) * found.spent / 2)
