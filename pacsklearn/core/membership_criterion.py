@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import MEMBERSHIP_AIM, Criterion
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information.arrays import Floats
-
-# Entries of a table that are held at once.
-_CHUNK = 2**22
+from pacsklearn.information.arrays import MOST_CELLS, Floats
 
 
 @final
@@ -65,7 +62,7 @@ class MembershipCriterion(Criterion):
 
     def directions(self, outputs: Floats, weights: Floats) -> Floats:
         """Half the difference of the mean outputs with and without each unit, as it is guessed."""
-        weighted, step = outputs * weights[:, None], max(1, _CHUNK // outputs.shape[0])
+        weighted, step = outputs * weights[:, None], MOST_CELLS // outputs.shape[0]
         parts = range(0, len(self._members), step)
         return np.concatenate(
             [self._members[start : start + step].astype(np.float64) @ weighted for start in parts]

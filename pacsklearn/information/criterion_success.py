@@ -8,15 +8,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.information.arrays import Floats
+from pacsklearn.information.arrays import MOST_CELLS, Floats
 from pacsklearn.information.mean_bound import upper_mean_bounds
 from pacsklearn.information.mixture import GaussianMixture, MixtureDraws, posteriors
 from pacsklearn.information.screened_success import PRODUCTS, screened_success, second_look
 
 Targets = NDArray[np.intp]
 
-# Entries of a table of successes that are held at once.
-_MOST_CELLS = 2**22
 _MOST_LOOKED_AT = 4096
 
 
@@ -113,7 +111,7 @@ def success_sums(
     """Sums and sums of squares of the success at every target over some draws."""
     size = criterion.n_targets if targets is None else targets.size
     total, squares = np.zeros(size), np.zeros(size)
-    rows = max(1, _MOST_CELLS // max(size, 1))
+    rows = max(1, MOST_CELLS // size)
     for draws in blocks:
         posterior = posteriors(mixture, draws)
         for start in range(0, len(posterior), rows):

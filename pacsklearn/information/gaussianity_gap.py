@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
-from pacsklearn.information.arrays import Floats
+from pacsklearn.information.arrays import MOST_CELLS, Floats
 
-_CHUNK = 2**22
 _LARGEST_SIGNAL = 1e8
 
 
@@ -139,7 +138,7 @@ class SurrogateGap:
         offset = np.log(self.weights) - 0.5 * np.sum(scaled**2, axis=1)
         ratios = np.empty(y.shape[0])
         # The squares of y itself are common to all components and are taken out.
-        step = max(_CHUNK // self.weights.size, 1)
+        step = MOST_CELLS // self.weights.size
         for start in range(0, y.shape[0], step):
             part = y[start : start + step] / deviation
             ratios[start : start + step] = logsumexp(part @ scaled.T + offset, axis=1)

@@ -8,12 +8,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.information.arrays import Floats
+from pacsklearn.information.arrays import MOST_CELLS, Floats
 from pacsklearn.information.mean_bound import upper_mean_bounds
 from pacsklearn.information.mixture import GaussianMixture, posteriors
 from pacsklearn.information.posterior_success import posterior_success
-
-_MOST_CELLS = 2**22
 
 
 @final
@@ -95,7 +93,7 @@ def individual_information(
     inside = members.T.astype(np.float64)
     rate = np.clip(mixture.weights @ inside, 0.0, 1.0)
     total, squares = np.zeros(rate.size), np.zeros(rate.size)
-    rows = max(1, _MOST_CELLS // rate.size)
+    rows = max(1, MOST_CELLS // rate.size)
     for draws in mixture.draws(n_draws, generator):
         posterior = posteriors(mixture, draws)
         for start in range(0, len(posterior), rows):

@@ -11,9 +11,7 @@ _EVERYWHERE = 1e-6
 _TOLERANCE = 1e-3
 
 
-def least_visible_covariance(
-    directions: Floats, *, max_iterations: int = 60, most_kept: int = 4096
-) -> Floats:
+def least_visible_covariance(directions: Floats, *, max_iterations: int = 60) -> Floats:
     """Minimise ``tr S`` subject to ``d' S^-1 d <= 1`` for every row ``d``.
 
     Parameters
@@ -21,8 +19,7 @@ def least_visible_covariance(
     directions : ndarray of shape (t, k)
         Not all zero.
     max_iterations : int, default=60
-    most_kept : int, default=4096
-        Only the rows that are most visible at the start are optimised over; all are respected.
+        At least 1.
 
     Returns
     -------
@@ -48,21 +45,16 @@ def least_visible_covariance(
     if not np.trace(spread) > 0:
         raise ValueError("directions must not all be zero.")
     floor = _EVERYWHERE * np.trace(spread) / t / k
-    covariance = _root(spread / t, floor)
-    visible = _visibility(directions, covariance)
-    kept = directions
-    if t > most_kept:
-        kept = directions[np.argpartition(visible, t - most_kept)[t - most_kept :]]
-    weights = np.full(len(kept), 1 / len(kept))
+    weights = np.full(t, 1 / t)
     for _ in range(max_iterations):
-        covariance = _root((kept.T * weights) @ kept, floor)
-        visible = _visibility(kept, covariance)
+        covariance = _root((directions.T * weights) @ directions, floor)
+        visible = _visibility(directions, covariance)
         mean = float(weights @ visible)
         if visible.max() <= (1 + _TOLERANCE) * mean:
             break
         weights *= visible / mean
         weights /= weights.sum()
-    return np.asarray(covariance * _visibility(directions, covariance).max())
+    return np.asarray(covariance * visible.max())
 
 
 def _root(matrix: Floats, floor: float) -> Floats:

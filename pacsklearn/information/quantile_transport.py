@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.information.arrays import Floats
+from pacsklearn.information.arrays import MOST_CELLS, Floats
 
 Numbers = NDArray[np.floating[Any]]
 Indices = NDArray[np.int64]
 
-# Projected values of one block: small enough for the cache to help the sorting.
-_BLOCK = 2**22
 _TOTAL = 1e-9
 
 
@@ -76,7 +74,7 @@ def sliced_distances(
     precision = np.promote_types(np.promote_types(X.dtype, Y.dtype), np.float32)
     turned = directions.astype(precision, copy=False)
     distances = np.empty(directions.shape[0])
-    width = max(1, _BLOCK // max(X.shape[0], Y.shape[0]))
+    width = max(1, MOST_CELLS // max(X.shape[0], Y.shape[0]))
     for start in range(0, distances.size, width):
         block = turned[start : start + width]
         left, right = block @ X.T, block @ Y.T

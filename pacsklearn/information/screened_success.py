@@ -7,14 +7,12 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.information.arrays import Floats
+from pacsklearn.information.arrays import MOST_CELLS, Floats
 from pacsklearn.information.mean_bound import chernoff_bounds, upper_mean_bounds
 from pacsklearn.information.mixture import GaussianMixture, MixtureDraws, posteriors
 
 Singles = NDArray[np.float32]
 
-# Entries of a table that are held at once.
-_CELLS = 2**22
 # Posterior probabilities of the first and of the last look.
 _FIRST, _LAST = 2**22, 2**24
 PRODUCTS = 2**36
@@ -138,7 +136,7 @@ def spread(
         n += len(change)
     second /= n
     variances, rates = np.empty(len(sets)), np.empty(len(sets))
-    step = max(1, _CELLS // m)
+    step = MOST_CELLS // m
     for start in range(0, len(sets), step):
         part = sets[start : start + step].astype(np.float64)
         variances[start : start + step] = np.einsum("ij,ij->i", part @ second, part)
@@ -161,8 +159,8 @@ def _looked_at(
     ones = np.ones(_SUMMED, dtype=np.float32)
     for table in tables:
         # Of few draws a product is no faster than the sets are read.
-        for low in range(0, chosen.size, _CELLS // _SUMMED):
-            some = slice(low, low + _CELLS // _SUMMED)
+        for low in range(0, chosen.size, MOST_CELLS // _SUMMED):
+            some = slice(low, low + MOST_CELLS // _SUMMED)
             for start in range(0, len(table), _SUMMED):
                 success = table[start : start + _SUMMED] @ inside[:, some]
                 success -= np.float32(0.5)

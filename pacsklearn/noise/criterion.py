@@ -15,7 +15,7 @@ from pacsklearn.core.metric import Metric
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.information.arrays import Floats
+from pacsklearn.information.arrays import MOST_CELLS, Floats
 from pacsklearn.information.criterion_success import (
     certified_success,
     success_sums,
@@ -43,7 +43,6 @@ Targets = NDArray[np.intp]
 _WATCHED = 128
 # Rows of the directions that a shape is made for, and their entries altogether.
 _MOST_DIRECTIONS, _MOST_ENTRIES = 4096, 2**19
-_CHUNK = 2**22
 # From here on a step towards the best shape costs as much as a certificate.
 _MANY_DIMENSIONS = 256
 
@@ -153,7 +152,7 @@ class CriterionBackend(CertifiedBackend):
         likely = groups.sum(axis=0) > 0
         share = groups.sum(axis=0)[likely]
         posterior = (groups[:, likely] / share).T
-        targets, step = criterion.distinct, max(1, _CHUNK // share.size)
+        targets, step = criterion.distinct, MOST_CELLS // share.size
         return max(
             float(np.max(share @ criterion.success(posterior, targets[start : start + step])))
             for start in range(0, targets.size, step)
@@ -232,7 +231,7 @@ class _Search:
             return distinct
         directions = (directions @ shape.axes) / np.sqrt(shape.variances)
         visible = np.einsum("ij,ij->i", directions, directions)[distinct]
-        return distinct[np.argpartition(visible, visible.size - _WATCHED)[-_WATCHED:]]
+        return distinct[np.argsort(visible)[-_WATCHED:]]
 
 
 def _shapes(
@@ -249,7 +248,7 @@ def _shapes(
         most = min(max(_MOST_ENTRIES // k, 256), _MOST_DIRECTIONS)
         if len(directions) > most:
             visible = np.einsum("ij,ij,j->i", directions, directions, variances**-0.5)
-            directions = directions[np.argpartition(visible, len(visible) - most)[-most:]]
+            directions = directions[np.argsort(visible)[-most:]]
         rounds = 60 if k <= _MANY_DIMENSIONS else 12
         covariance = least_visible_covariance(directions, max_iterations=rounds)
         values, vectors = np.linalg.eigh(covariance)

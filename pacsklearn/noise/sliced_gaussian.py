@@ -257,7 +257,7 @@ def _costs(
 def _agreeing(coordinates: Floats, origin: Floats, axes: Floats, target: SlicedTarget) -> SlicedLaw:
     """Law without noise: no protected pair of secrets gives different outputs."""
     zero = RenyiCosts(target.order, 0.0, 0.0, 0.0, 0.0, target.delta, 0.0, 0.0, 0.0, True)
-    farthest = np.max(np.abs(coordinates), axis=0, initial=0.0)
+    farthest = np.max(np.abs(coordinates), axis=0)
     step = np.where(farthest > 0, farthest / _EXACT_STEPS, 1.0)
     return SlicedLaw(
         centres=_round(coordinates / step),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import linalg, stats
 
 from pacsklearn import SecretSpace
 from pacsklearn.core.guess_criterion import identification
@@ -79,11 +79,27 @@ class TestLeastVisible:
             weights = weights * np.einsum("ij,jk,ik->i", directions, inverse, directions)
         assert best <= np.trace(found) <= 1.05 * best
 
-    def test_many_directions_are_all_respected(self) -> None:
-        directions = np.random.default_rng(0).standard_normal((500, 3))
-        found = least_visible_covariance(directions, most_kept=20)
-        visible = np.einsum("ij,jk,ik->i", directions, np.linalg.inv(found), directions)
-        assert visible.max() == pytest.approx(1.0)
+    @pytest.mark.parametrize("rounds", [1, 2, 5])
+    def test_weights_follow_how_visible_each_direction_is(self, rounds: int) -> None:
+        """Titterington's update by square roots of matrices, one direction in none of the rest."""
+        directions = np.random.default_rng(0).standard_normal((40, 3)) * [5.0, 1.0, 0.0]
+        floor = 1e-6 * np.sum(directions**2) / 40 / 3
+        weights = np.full(40, 1 / 40)
+        for _ in range(rounds):
+            matrix = sum(u * np.outer(d, d) for u, d in zip(weights, directions, strict=True))
+            root = linalg.sqrtm(matrix + floor * np.eye(3))
+            visible = np.array([d @ np.linalg.solve(root, d) for d in directions])
+            weights = weights * visible / (weights @ visible)
+        found = least_visible_covariance(directions, max_iterations=rounds)
+        np.testing.assert_allclose(found, root * visible.max(), rtol=1e-9, atol=1e-9)
+
+    def test_it_ends_when_all_weighted_directions_are_about_as_visible(self) -> None:
+        directions = np.array([[1.0, 0.0], [0.0, 1.0]]) * [[1.0], [1.0002]]
+        once, often = (least_visible_covariance(directions, max_iterations=n) for n in (1, 500))
+        np.testing.assert_array_equal(once, often)
+        directions[1, 1] = 1.003
+        once, often = (least_visible_covariance(directions, max_iterations=n) for n in (1, 500))
+        assert np.trace(often) < np.trace(once)
 
     def test_nothing_to_hide(self) -> None:
         with pytest.raises(ValueError, match="must not all be zero"):

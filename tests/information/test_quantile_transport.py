@@ -100,7 +100,7 @@ def test_blocks_change_nothing(monkeypatch):
     X, Y = generator.normal(size=(40, 3)), generator.normal(size=(41, 3))
     directions = generator.normal(size=(9, 3))
     whole = sliced_distances(X, Y, directions)
-    monkeypatch.setattr("pacsklearn.information.quantile_transport._BLOCK", 90)
+    monkeypatch.setattr("pacsklearn.information.quantile_transport.MOST_CELLS", 90)
     np.testing.assert_allclose(sliced_distances(X, Y, directions), whole, rtol=1e-13)
     single = sliced_distances(X.astype(np.float32), Y.astype(np.float32), directions)
     np.testing.assert_allclose(single, whole, rtol=1e-5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import mpmath
@@ -23,7 +24,11 @@ from pacsklearn.information import (
     mixture_information,
     posterior_success,
 )
-from pacsklearn.noise import certified
+from pacsklearn.information.criterion_success import success_sums
+from pacsklearn.information.logdet_allocation import logdet_allocation
+from pacsklearn.information.residual_covariance import NoiseShape
+from pacsklearn.information.screened_success import second_look
+from pacsklearn.noise import certified, criterion, residual
 from pacsklearn.noise.criterion import CriterionBackend
 from pacsklearn.noise.eigen import EigenBackend
 from pacsklearn.noise.logdet import LogdetBackend
@@ -126,6 +131,19 @@ class TestCriterion:
         noisy = CRITERION.calibrate(Support(outputs), Target(0.05, halves), IdentityMetric())
         assert not noisy.is_noiseless
 
+    def test_targets_are_looked_at_in_parts(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Success without noise at the worst target, wherever among the parts it is."""
+        outputs = np.repeat(np.arange(4.0), 8)[:, None]
+        membership, beliefs = MembershipCriterion(SPACE), np.arange(1.0, 33.0)
+        support = Support(outputs, beliefs)
+        shares = np.add.reduceat(support.weights, [0, 8, 16, 24])
+        inside = np.add.reduceat(membership.sets * support.weights, [0, 8, 16, 24], axis=1)
+        exact = np.max(np.maximum(inside, shares - inside).sum(axis=1))
+        for cells in (2**22, 4, 12):
+            monkeypatch.setattr(criterion, "MOST_CELLS", cells)
+            found = CRITERION._exact_success(support, membership)
+            assert found == pytest.approx(exact, rel=1e-12)
+
     def test_the_metric_counts(self, means: Support) -> None:
         target = Target(0.6, MembershipCriterion(SPACE))
         weights = np.array([100.0, 1.0, 1.0, 1.0, 1.0])
@@ -188,6 +206,70 @@ def test_the_smaller_of_two_noises_is_taken() -> None:
         assert least <= most
 
 
+@pytest.mark.parametrize(("k", "rounds", "most"), [(3, 60, 4096), (200, 60, 2621), (257, 12, 2040)])
+def test_a_shape_is_made_for_the_directions_that_stand_out(
+    k: int, rounds: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = np.random.default_rng(0)
+    directions, variances = generator.standard_normal((4200, k)), np.linspace(1.0, 3.0, k)
+    asked, shaped = [], np.diag([*np.full(k - 1, 4.0), 1e-12])
+
+    def least(some: np.ndarray, *, max_iterations: int) -> np.ndarray:
+        asked.append((some, max_iterations))
+        return shaped
+
+    class Looking(GuessCriterion):
+        def directions(self, outputs: np.ndarray, weights: np.ndarray) -> np.ndarray:
+            return directions
+
+    looking = Looking(np.eye(2), "n", "s")
+    monkeypatch.setattr(criterion, "least_visible_covariance", least)
+    made = criterion._shapes(np.zeros((2, k)), variances, np.full(2, 0.5), looking)
+    assert [shape.axes.shape for shape in made] == [(k, k)] * 3
+    for shape in made[:2]:
+        np.testing.assert_array_equal(shape.axes, np.eye(k))
+    np.testing.assert_array_equal(made[0].variances, logdet_allocation(variances, 0.25))
+    np.testing.assert_array_equal(made[1].variances, np.sqrt(variances))
+    # Nothing is without noise, whatever a criterion does not look at.
+    np.testing.assert_allclose(np.sort(made[2].variances), [4e-9, *np.full(k - 1, 4.0)])
+    [(some, iterations)] = asked
+    assert iterations == rounds
+    visible = np.sum(directions**2 / np.sqrt(variances), axis=1)
+    expected = directions[np.argsort(visible)[-most:]]
+    np.testing.assert_array_equal(np.unique(some, axis=0), np.unique(expected, axis=0))
+    # A large table keeps its rows down to 256; all of a small one are looked at.
+    monkeypatch.setattr(criterion, "_MOST_ENTRIES", 500)
+    criterion._shapes(np.zeros((2, k)), variances, np.full(2, 0.5), looking)
+    assert len(asked[1][0]) == 256
+    directions = directions[:256]
+    criterion._shapes(np.zeros((2, k)), variances, np.full(2, 0.5), looking)
+    assert asked[2][0] is directions
+    directions = np.zeros((5, k))
+    assert len(criterion._shapes(np.zeros((2, k)), variances, np.full(2, 0.5), looking)) == 2
+
+
+@pytest.mark.parametrize("share", [None, 1 - 1e-12, 1.0, 1 + 1e-12, 2.0])
+def test_a_certified_law_that_is_no_smaller_is_left(
+    share: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outputs = np.random.default_rng(0).standard_normal((16, 2))
+    outputs[0] *= 1e4
+    support, target, tried = Support(outputs), Target(0.5), []
+    gaussian = LogdetBackend().calibrate(support, target, IdentityMetric())
+
+    def enlarged(*arguments: object) -> NoiseLaw | None:
+        tried.append(arguments)
+        if share is None:
+            return None
+        return replace(gaussian, backend="residual", noise_power=share * gaussian.noise_power)
+
+    monkeypatch.setattr(residual, "certified_law", enlarged)
+    backend = ResidualBackend(n_draws=512, n_certificate=2**12)
+    law = backend.calibrate(support, target, IdentityMetric())
+    assert len(tried) == 1
+    assert (law.backend == "residual") is (share is not None and share < 1)
+
+
 def test_certificates_pay_for_the_lattice(means: Support) -> None:
     """What differs between discrete and continuous noise is on top of what is simulated."""
     wide = GaussianMixture(np.random.default_rng(0).standard_normal((32, 200)) / 100, means.weights)
@@ -238,6 +320,132 @@ def test_certificates_share_gamma_and_never_draws(means: Support) -> None:
     assert len({value for _, value in seen}) == 4
     assert law.confidence == 1 - 1e-3
     assert law.noise_power > span.variances.sum()
+
+
+def believed(mixture: GaussianMixture, secrets: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Posteriors by Bayes' rule, every density written out."""
+    signals = np.asarray(mixture.signals) / mixture.scale
+    away = signals[secrets][:, None, :] + noise[:, None, :] - signals[None, :, :]
+    density = mixture.weights * np.exp(-np.sum(away**2, axis=2) / 2)
+    return density / density.sum(axis=1, keepdims=True)
+
+
+class Search:
+    """Stands for the search for a scale: notes what it is asked, and answers as it was told."""
+
+    def __init__(self, *answers: float) -> None:
+        self.answers = [*answers]
+        self.ratios: list[Callable[[float], float]] = []
+        self.options: list[dict[str, float]] = []
+
+    def __call__(self, log_ratio: Callable[[float], float], **options: float) -> float:
+        self.ratios.append(log_ratio)
+        self.options.append(options)
+        return self.answers[len(self.ratios) - 1]
+
+
+class TestScale:
+    """What the search makes zero is the logarithm of an expected certificate over the cap."""
+
+    support = Support(
+        np.random.default_rng(5).standard_normal((32, 3)) * [3.0, 1.0, 0.5],
+        np.random.default_rng(6).dirichlet(np.full(32, 4.0)),
+    )
+    turn = np.linalg.qr(np.random.default_rng(7).standard_normal((3, 3)))[0]
+    shape = NoiseShape(turn, np.array([9.0, 4.0, 1.0]))
+
+    def mixture(self, log_factor: float) -> GaussianMixture:
+        coordinates = self.support.span(IdentityMetric()).coordinates
+        deviations = np.sqrt(self.shape.variances * np.exp(log_factor))
+        return GaussianMixture(coordinates @ self.turn / deviations, self.support.weights)
+
+    def draws(self, n: int, *labels: str) -> tuple[np.ndarray, np.ndarray]:
+        blocks = list(self.mixture(0.0).draws(n, certified.generator_for(self.support, *labels)))
+        secrets = np.concatenate([block.secrets for block in blocks])
+        return secrets, np.concatenate([block.noise for block in blocks])
+
+    @pytest.mark.parametrize("n_certificate", [2048, 2**15])
+    def test_of_an_information(self, n_certificate: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        search = Search(0.25)
+        monkeypatch.setattr(residual, "least_log_factor", search)
+        backend = ResidualBackend(gamma=1e-3, n_certificate=n_certificate)
+        coordinates = self.support.span(IdentityMetric()).coordinates
+        options = coordinates, self.support, Target(0.4)
+        chosen = backend._with_room(self.shape, *options, 28.0)
+        np.testing.assert_allclose(chosen.variances, self.shape.variances * np.exp(0.251))
+        assert search.options == [
+            {"slope": 1.0, "tolerance": 2e-3, "farthest": pytest.approx(np.log(2.0), rel=1e-12)}
+        ]
+        draws = self.draws(min(n_certificate, 2**14), "residual", "room")
+        for log_factor in (-1.0, 0.0, 0.7):
+            posterior = believed(self.mixture(log_factor), *draws)
+            learned = self.support.entropy + np.sum(posterior * np.log(posterior), axis=1)
+            margin = np.sqrt(2 * learned.var() * np.log(4 / 1e-3) / n_certificate)
+            expected = np.log((learned.mean() + margin) / 0.4)
+            assert search.ratios[0](log_factor) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        # Nothing to look for where the shape needs no less than what is there anyway.
+        for most in (14.0, 13.9):
+            assert backend._with_room(self.shape, *options, most) is self.shape
+        assert len(search.ratios) == 1
+
+    @pytest.mark.parametrize("n_certificate", [0, 2048])
+    @pytest.mark.parametrize("name", ["membership", "identification"])
+    def test_of_a_success(
+        self, name: str, n_certificate: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        wanted = MembershipCriterion(SPACE) if name == "membership" else identification(SPACE)
+        search, watched = Search(0.25, 0.5), []
+
+        def noted(mixture, asked, blocks, targets):
+            watched.append(targets)
+            return success_sums(mixture, asked, blocks, targets)
+
+        monkeypatch.setattr(criterion, "least_log_factor", search)
+        monkeypatch.setattr(criterion, "success_sums", noted)
+        coordinates = self.support.span(IdentityMetric()).coordinates
+        blind = float(wanted.prior(self.support.weights).max())
+        looking = criterion._Search(self.support, coordinates, wanted, blind + 0.2, blind, 1e-3)
+        chosen = looking.scaled(self.shape, 600, n_certificate)
+        rounds = 2 if n_certificate and name == "membership" else 1
+        np.testing.assert_allclose(
+            chosen.variances, self.shape.variances * np.exp([0.25, 0.75][rounds - 1])
+        )
+        assert search.options == [{"slope": 0.5, "tolerance": 4e-3}] * rounds
+        draws = self.draws(600, "criterion", "shape")
+        first = self.first_order(wanted, coordinates)
+        seen: set[int] = set(first)
+        for ratio, base in zip(search.ratios, (0.0, 0.25), strict=False):
+            if rounds == 2:
+                at_start = believed(self.mixture(base), *draws) @ wanted.sets.T
+                seen |= set(np.argsort(np.mean((at_start - 0.5) ** 2, axis=0))[-128:])
+            for step in (-0.5, 0.0, 1.0):
+                posterior = believed(self.mixture(base + step), *draws)
+                success = wanted.success(posterior)
+                found = ratio(step)
+                here = sorted(watched[-1])
+                assert here == sorted(first if rounds == 1 else self.about(here, seen))
+                success = success[:, here]
+                bound = success.mean(axis=0)
+                if n_certificate:
+                    log_term = np.log(12 * wanted.distinct.size / 1e-3)
+                    again = second_look(32, n_certificate, len(here))
+                    bound += np.sqrt(2 * success.var(axis=0) * log_term / again)
+                    bound += 7 * log_term * (1 - wanted.lowest) / (3 * again)
+                expected = np.log((bound.max() - blind) / 0.2)
+                assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+    def first_order(self, wanted, coordinates: np.ndarray) -> list[int]:
+        if wanted.n_targets == 1:
+            return [0]
+        halves = wanted.sets @ (coordinates * self.support.weights[:, None])
+        visible = np.sum((halves @ self.turn) ** 2 / self.shape.variances, axis=1)
+        return sorted(wanted.distinct[np.argsort(visible[wanted.distinct])[-128:]])
+
+    @staticmethod
+    def about(here: list[int], seen: set[int]) -> list[int]:
+        """By second moments about the prior and about a half: the same up to the draws' mean."""
+        assert len(seen.symmetric_difference(here)) <= 4
+        return here
 
 
 def test_the_published_algorithm_says_less_than_leaks(means: Support) -> None:

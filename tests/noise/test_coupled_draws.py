@@ -14,6 +14,7 @@ from pacsklearn.core.scenario import Law, Worlds
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.information.lattice_smoothing import smoothing_excess
+from pacsklearn.information.mean_bound import upper_mean_bound
 from pacsklearn.information.renyi_conversion import epsilon_at_order, gaussian_epsilon
 from pacsklearn.noise import coupled_draws
 from pacsklearn.noise.coupled_draws import coupled_law
@@ -82,6 +83,103 @@ def test_the_dp_figure_is_rounded_outward(epsilon):
         gaussian_epsilon(farthest / 2, costs.delta) + smoothing_excess(1, ORDER),
     )
     assert exact * (1 + 5e-10) <= costs.full_epsilon <= exact * (1 + 2e-9)
+
+
+def certified(
+    vectors: Any, wanted: SlicedTarget, pairs: list[tuple[Any, Any]], first: int, gamma: float
+) -> dict[str, float]:
+    """Variance and costs by the notes of :func:`coupled_law`, from outputs on centred axes."""
+    chosen = np.concatenate([rows[:first] for rows in dict.fromkeys(map(tuple, sum(pairs, ())))])
+    centre = vectors[chosen].mean(axis=0)
+    _, axes = np.linalg.eigh(np.cov(vectors[chosen].T, bias=True))
+    coordinates = (vectors - centre) @ axes
+    lengths = np.linalg.norm(coordinates, axis=1)
+    radius = np.quantile(lengths[chosen], 0.95)
+    coordinates *= np.minimum(1.0, radius / lengths)[:, None]
+    k, order, outward, rounded = len(centre), wanted.order, 1 + 1e-9, 1 + 2.0**-16
+    moved = k * (1 + 2.0**16) / LATTICE_SCALE**2
+    excess, widest = smoothing_excess(k, order), 4 * radius**2 * outward
+    sliced = wanted.aggregation != "full"
+    room = order * (order - 1) * moved / 2
+    allowed = (order - 1) * (wanted.epsilon - sliced * excess) / outward - room
+    ample = order * (order - 1) * widest / (2 * allowed) * rounded * outward**3
+
+    def log_moment(variance: float, some: slice, share: float, sliced: bool) -> float:
+        rate = order * (order - 1) / (2 * variance)
+        if rate * widest > 300:
+            return rate * widest
+        logs = []
+        for left, right in pairs:
+            apart = (coordinates[list(left)] - coordinates[list(right)])[some]
+            squares = (
+                (apart @ (wanted.profile.directions @ axes).T) ** 2
+                if sliced
+                else np.sum(apart**2, axis=1)[:, None]
+            )
+            weights = wanted.profile.weights if sliced else np.ones(1)
+            values = np.exp(rate * squares) @ weights
+            top = np.exp(rate * widest)
+            logs.append(np.log(upper_mean_bound(values, 1.0, top, share)))
+        return min(max(logs), rate * widest)
+
+    n = len(pairs[0][0])
+    again = np.resize(np.arange(first), n - first)
+    rest = np.arange(first, n)
+    main, reported = 0.75 * gamma / len(pairs), 0.25 * gamma / len(pairs)
+
+    def needed(base: float, some: Any) -> float:
+        log = log_moment(base, some, main, sliced)
+        return base * rounded * max(1.0, log / allowed) * outward**3
+
+    base = min(np.geomspace(ample / 1e4, ample, 24)[:-1], key=lambda each: needed(each, again))
+    variance = min(needed(base, rest), ample)
+    rate = (widest * rounded / variance + moved) / 2
+
+    def cost(share: float, sliced: bool) -> float:
+        log = log_moment(base, rest, share, sliced) * base * rounded / variance
+        return min((log + room) / (order - 1) * outward, order * rate)
+
+    full = cost(reported if sliced else main, False)
+    joint = (cost(main, True) if sliced else full) + excess
+
+    def epsilon(at: float) -> float:
+        own = gaussian_epsilon(rate, wanted.delta) + excess
+        return min(epsilon_at_order(at, order, wanted.delta), own) * outward
+
+    return {
+        "variance": variance,
+        "full": full,
+        "joint": joint,
+        "average": joint,
+        "worst_slice": full + excess,
+        "joint_epsilon": epsilon(joint),
+        "average_epsilon": epsilon(joint),
+        "full_epsilon": epsilon(full),
+    }
+
+
+@pytest.mark.parametrize("aggregation", ["full", "joint"])
+@pytest.mark.parametrize(
+    ("epsilon", "n", "gamma"), [(0.3, 300, 1e-4), (4.0, 130, 0.2), (1.0, 100, 1e-9)]
+)
+def test_noise_and_costs_are_those_of_the_notes(aggregation, epsilon, n, gamma):
+    generator = np.random.default_rng(4)
+    vectors = generator.normal(size=(3 * n, 2)) * [1.0, 0.3] + 5.0
+    vectors[n : 2 * n] = vectors[:n] + 0.3 * generator.normal(size=(n, 2))
+    vectors[2 * n :] = vectors[:n] + 0.1
+    found = worlds(n, 3)
+    wanted = target(2, epsilon, aggregation)
+    law = coupled_law(vectors, np.zeros(3 * n, bool), found, wanted, PLAIN, 1 - gamma)
+    pairs = [(left.members, right.members) for left, right in found.instances()]
+    expected = certified(vectors, wanted, pairs, int(0.2 * n), gamma)
+    variance = expected.pop("variance")
+    np.testing.assert_allclose((law.step * LATTICE_SCALE) ** 2, variance, rtol=1e-9)
+    assert law.noise_power == pytest.approx(2 * variance, rel=1e-9)
+    for name, value in expected.items():
+        rounding = 5e-10 if name.endswith("epsilon") else 1e-10
+        assert getattr(law.costs, name) == pytest.approx(value, rel=rounding), name
+    assert law.costs.delta == wanted.delta
+    assert not law.costs.full_is_exact
 
 
 def renyi(p: Any, q: Any, step: float, order: float) -> float:
@@ -191,7 +289,9 @@ def test_a_metric_shapes_ball_and_noise():
 def test_equal_outputs_need_no_noise():
     law = law_of(np.ones((200, 2)), np.ones((200, 2)), target(2))
     assert law.is_noiseless
-    assert law.cost == 0
+    assert law.cost == law.noise_power == law.published_power == law.costs.full_epsilon == 0
+    assert law.confidence == 1 - 1e-6
+    assert law.centres.shape == (400, 0)
     np.testing.assert_array_equal(law.decode(law.point(np.array([7.0, 7.0]))), [1.0, 1.0])
 
 

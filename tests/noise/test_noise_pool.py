@@ -185,6 +185,20 @@ def test_errors_of_the_thread_reach_whoever_takes(drawing: Callable[[], bool]) -
             pool.take(1)
 
 
+def test_what_was_drawn_before_an_error_is_handed_out() -> None:
+    sampler = CountingSampler(fail_at=300)
+    with NoisePool(sampler, block=1000) as pool:
+        for n in (1, 200, 100):
+            assert pool.take(n).size == n
+            settle(sampler)
+        state = pool._state
+        assert state is not None
+        assert state._error is not None
+        assert np.count_nonzero(pool.take(state._ready)) > 100
+        with pytest.raises(OSError, match="no entropy"):
+            pool.take(1)
+
+
 def test_a_sampler_that_draws_the_wrong_thing_is_refused() -> None:
     class Wrong(CountingSampler):
         def noise(self, size: int) -> NDArray[np.int64]:
