@@ -313,9 +313,14 @@ def constant_score(
 
 
 def expected_score(
-    name: str, plan: ParameterPlan, candidates: Candidates, scoring: Any, n_releases: int
+    name: str,
+    plan: ParameterPlan,
+    candidates: Candidates,
+    scoring: Any,
+    n_releases: int,
+    seed: int = SEED,
 ) -> ExpectedScore:
-    """Expected score of a release of parameters."""
+    """Expected score of a release of parameters, over the draws of a public seed."""
     outputs = plan.outputs
     score = released_scorer(scoring, outputs.template, outputs.canonicalizer, candidates.y)
     simulated = SimulatedReleases(
@@ -324,7 +329,7 @@ def expected_score(
         score,
         outside_rows(candidates, SEED),
         n_releases=n_releases,
-        seed=SEED,
+        seed=seed,
     )
     return ExpectedScore(
         name, tuple(simulated.at(plan.calibrate(opening_belief(plan.space.weights))).tolist())

@@ -91,6 +91,15 @@ def test_a_constant_is_said_aloud_and_charges_nothing(cancer: Any) -> None:
     assert "ln 3" in dict(auto.guarantee_.details)["choice"]  # that class was public
 
 
+def test_a_doubtful_model_is_simulated_again_before_a_constant_is_released(cancer: Any) -> None:
+    how = {"families": FAMILIES[1:], "n_subsets": 16, "subset_seed": 2}
+    auto = AutoPrivateClassifier(budget=2e-4, **how).fit(*cancer)
+    (score,) = auto.leaderboard_
+    assert score.mean < 2 * score.standard_error  # a constant has 0: 32 releases leave it open
+    assert auto.best_estimator_ is not None
+    assert auto.plan(*cancer, n_releases=400).expected.mean > 0.05
+
+
 def test_a_cap_is_another_promise(cancer: Any) -> None:
     auto = AutoPrivateClassifier(
         families=FAMILIES, n_subsets=16, criterion="membership", budget=0.6
