@@ -163,6 +163,15 @@ class SRPPSGDAccountant:
             return f"{self.aggregation} in the mean over batches"
         return self.aggregation
 
+    @property
+    def needs_tails(self) -> bool:
+        """Whether a step is covered only where no more rows differ than the cap's ``largest``."""
+        return self.accounting == "worst-case"
+
+    def failure(self, n_steps: int) -> float:
+        """Probability that a run of so many steps is not covered."""
+        return self.cap.run_failure(n_steps, tails=self.needs_tails)
+
     def cost(self, noise_multiplier: float, aggregation: str | None = None) -> float:
         """Price of one step, in nats.
 

@@ -310,10 +310,7 @@ class PrivateRun:
             n_outputs=size,
             n_noisy=size,
             provenance=self.provenance,
-            confidence=1.0
-            - self.accountant.cap.run_failure(
-                max(n_steps, 1), tails=self.accountant.accounting == "worst-case"
-            ),
+            confidence=1.0 - self.accountant.failure(max(n_steps, 1)),
             mechanism=self.accountant.mechanism(self.noise_multiplier, n_steps)
             if n_steps
             else None,

@@ -71,13 +71,12 @@ def run_guarantee(
         What was released about the rows without noise, against the rules: not for release then.
     """
     accountant, record = run.accountant, run.record
-    cap, accounting = accountant.cap, accountant.accounting
+    accounting = accountant.accounting
     n_steps = record.n_charged_steps
     costs = accountant.costs(record.noise_multiplier, max(n_steps, 1), delta)
     mixed = len(record.prices) != 1
     if mixed:  # also of none
         costs = _summed(record.prices, costs)
-    failure = cap.run_failure(n_steps, tails=accounting == "worst-case")
     limits = {"worst-case": (), "subsampling-aware": (_MEAN,), "secret-batches": (_UNSEEN,)}
     more = (_MATCHED,) if accounting == "subsampling-aware" and differences.n_draws > 1 else ()
     shared = run.account.shared
@@ -93,7 +92,7 @@ def run_guarantee(
         aggregation="full",
         costs=costs,
         bound=_PROOFS[accounting] + _tightness(accountant, record.noise_multiplier),
-        confidence=1.0 - failure,
+        confidence=1.0 - accountant.failure(n_steps),
         assumptions=_assumptions(run, n_steps),
         slices="none needed: every bound is of the full view",
         noise=(
@@ -166,7 +165,7 @@ def _secret(
 def _assumptions(run: PrivateRun, n_steps: int) -> tuple[str, ...]:
     cap = run.accountant.cap
     assumptions = []
-    if cap.tail > 0 and run.accountant.accounting == "worst-case":
+    if cap.tail > 0 and run.accountant.needs_tails:
         assumptions.append(
             f"in each of {n_steps:,} steps more than {cap.largest:,} rows differ with probability "
             f"{cap.tail:g} at most"

@@ -260,4 +260,4 @@ def _as_codes(codes: ArrayLike) -> NDArray[Any]:
 
 def _places(codes: NDArray[Any]) -> NDArray[np.int64]:
     """One entry for every code that occurs, or is below one: where the kernel notes its place."""
-    return np.full(int(codes.max(initial=0)) + 1, -1, dtype=np.int64)
+    return np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int64)

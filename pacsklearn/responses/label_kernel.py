@@ -45,7 +45,7 @@ def answer_rows(codes, secret, belief, budget, noise, scale, table, answers, cha
         if used + width > noise.shape[0]:
             return row, used, 1
         answer, margin = slots[secret], math.inf
-        if width == 0:
+        if not width:
             _gains_exact(answer, logs[:count], log_total, work)
         else:
             observed[:width] = noise[used : used + width]
@@ -53,8 +53,7 @@ def answer_rows(codes, secret, belief, budget, noise, scale, table, answers, cha
             answer, margin = _observe(answer, centres, units, width, scale, observed)
             _gains(observed, centres, width, logs[:count], log_total, scale, terms, work)
         for i in range(m):
-            if belief[i] > -math.inf:
-                belief[i] += work[slots[i]]
+            belief[i] += work[slots[i]]
         first = first_alive(belief)
         answers[row] = labels[answer]
         charges[row] = charge
@@ -66,40 +65,37 @@ def answer_rows(codes, secret, belief, budget, noise, scale, table, answers, cha
 def first_alive(belief):
     """Index of the first candidate that is still possible."""
     first = 0
-    while belief[first] == -math.inf:
+    while not math.isfinite(belief[first]):
         first += 1
     return first
 
 
 @compiled()
 def _agree(row, belief, first):
-    code = row[first]
-    i = first
-    while i < row.shape[0] and (row[i] == code or belief[i] == -math.inf):
-        i += 1
-    return i == row.shape[0]
+    for i in range(row.shape[0]):  # noqa: SIM110 - numba compiles no generator
+        if row[i] != row[first] and math.isfinite(belief[i]):
+            return False
+    return True
 
 
 @compiled()
 def _collect(row, belief, table, labels, slots):
-    """Distinct codes in increasing order, and each candidate's place among them."""
-    count = 0
+    """Distinct codes in increasing order, and each candidate's place among them.
+
+    An impossible candidate has some place, and no weight there. The table is all zeros again.
+    """
     for i in range(row.shape[0]):
-        code = row[i]
-        if belief[i] > -math.inf and table[code] < 0:
-            table[code] = 0
-            place = count
-            while place > 0 and labels[place - 1] > code:
-                labels[place] = labels[place - 1]
-                place -= 1
-            labels[place] = code
+        if math.isfinite(belief[i]):
+            table[row[i]] = 1
+    count = 0
+    for code in range(table.shape[0]):
+        if table[code]:
+            labels[count] = code
+            table[code] = count
             count += 1
-    for k in range(count):
-        table[labels[k]] = k
     for i in range(row.shape[0]):
         slots[i] = table[row[i]]
-    for k in range(count):
-        table[labels[k]] = -1
+    table[:] = 0
     return count
 
 
@@ -109,11 +105,9 @@ def masses_of(belief, slots, count, logs, work):
     logs[:count] = -math.inf
     work[:count] = 0.0
     for i in range(belief.shape[0]):
-        if belief[i] > logs[slots[i]] and belief[i] > -math.inf:
-            logs[slots[i]] = belief[i]
+        logs[slots[i]] = max(logs[slots[i]], belief[i])
     for i in range(belief.shape[0]):
-        if belief[i] > -math.inf:
-            work[slots[i]] += math.exp(belief[i] - logs[slots[i]])
+        work[slots[i]] += math.exp(belief[i] - logs[slots[i]])
     for k in range(count):
         logs[k] += math.log(work[k])
     best = np.argmax(logs[:count])
@@ -193,7 +187,7 @@ def _calibrate_many(logs, best, budget, scale, centres, units, roots):
         for k in range(count):
             centres[k] = math.floor(centres[k] * shrink)
     for k in range(count):
-        units[k] = 1.0 / centres[k] if centres[k] > 0 else math.exp(units[k]) / scale
+        units[k] = 1.0 / centres[k] if centres[k] else math.exp(units[k]) / scale
     return charge
 
 
@@ -232,7 +226,7 @@ def _observe(answer, centres, units, width, scale, observed):
 def _decode_two(w, a, scale):
     upper = 1 if 2 * w > a else 0
     margin = -math.inf
-    if a > 0:
+    if a:
         margin = (w if upper == 1 else a - w) / scale
     return upper, margin
 
@@ -249,7 +243,7 @@ def _decode_many(observed, centres, units, count, scale):
         if j != y:
             a_j = centres[j]
             statistic = -math.inf
-            if a_y > 0 or a_j > 0:
+            if a_y + a_j:
                 length = math.sqrt(float(a_y * a_y + a_j * a_j))
                 inner = a_y * observed[y] + a_j * (a_j - observed[j])
                 statistic = float(inner) / (scale * length)

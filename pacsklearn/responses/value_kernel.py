@@ -53,7 +53,7 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, variances
         charges[row] = charge
         # 0.0 and -0.0 count as equal; without the sum the sign would tell candidates apart.
         answers[row] = rows[heads[slots[secret]]] + 0.0
-        if count > 0:
+        if count:
             observed = centres[secret, :count] + noise[used : used + count]
             used += count
             for k in range(count):
@@ -86,25 +86,27 @@ def _learn_exact(belief, slots, same):
 
 @compiled()
 def _equal(one, other):
-    j = 0
-    while j < one.shape[0] and one[j] == other[j]:
-        j += 1
-    return j == one.shape[0]
+    for j in range(one.shape[0]):  # noqa: SIM110 - numba compiles no generator
+        if one[j] != other[j]:
+            return False
+    return True
 
 
 @compiled()
 def _group(rows, belief, slots, heads):
-    """Number the distinct answers; ``heads`` holds the first candidate with each."""
+    """Number the distinct answers; ``heads`` holds the first candidate with each.
+
+    An impossible candidate has some number, and no weight there.
+    """
     count = 0
     for i in range(rows.shape[0]):
-        slots[i] = -1
-        if belief[i] > -math.inf:
-            slots[i] = 0
-            while slots[i] < count and not _equal(rows[i], rows[heads[slots[i]]]):
-                slots[i] += 1
-            if slots[i] == count:
-                heads[count] = i
-                count += 1
+        slots[i] = 0
+        if math.isfinite(belief[i]):
+            slots[i], heads[count] = count, i
+            for k in range(count):
+                if _equal(rows[i], rows[heads[k]]):
+                    slots[i] = k
+            count = max(count, slots[i] + 1)
     return count
 
 
@@ -113,7 +115,7 @@ def _differing(rows, belief, first, noisy):
     count = 0
     for j in range(rows.shape[1]):
         for i in range(rows.shape[0]):
-            if belief[i] > -math.inf and rows[i, j] != rows[first, j]:
+            if math.isfinite(belief[i]) and rows[i, j] != rows[first, j]:
                 noisy[count] = j
                 count += 1
                 break
@@ -130,10 +132,10 @@ def _moments(rows, j, weights, belief):
         shift += weights[i] * (rows[i, j] - anchor)
     mean, reach, square = anchor + shift, 0.0, 0.0
     for i in range(m):
-        if belief[i] > -math.inf:
+        if math.isfinite(belief[i]):
             reach = max(reach, abs(rows[i, j] - mean))
     for i in range(m):
-        if belief[i] > -math.inf:
+        if math.isfinite(belief[i]):
             share = (rows[i, j] - mean) / reach
             square += weights[i] * share * share
     return mean, reach * math.sqrt(square), reach
@@ -170,7 +172,7 @@ def _round(rows, j, belief, weights, mean, step, centres):
     middle, bound = 0.0, 0.0
     for i in range(belief.shape[0]):
         centres[i] = 0.0
-        if belief[i] > -math.inf:
+        if math.isfinite(belief[i]):
             centres[i] = np.rint((rows[i, j] - mean) / step)
         middle += weights[i] * centres[i]
     nearest = np.rint(middle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,13 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 
 from pacsklearn import PrivacySession, SecretSpace
+from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import candidate_models
-from pacsklearn.core.event import Event
+from pacsklearn.core.event import Event, QueryAnswers
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.information import belief_entropy
 from pacsklearn.release.secret import Secret
 from pacsklearn.responses import responder as responder_module
 from pacsklearn.responses.responder import Responder
@@ -459,3 +462,157 @@ def test_probabilities_are_clipped_before_noise_is_chosen(
     plain = session.responder(Boasting(3), query_budget=1 / 100, answers="probabilities")._models
     assert plain.values(X[80:120], "predict_proba", 3, np.unique(y)).max() > 1.5
     np.testing.assert_allclose(told.sum(axis=1), 1.0)
+
+
+def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
+    X, _ = rows
+    session = session_on(rows, 1.0)
+    responder = session.responder(MODEL, query_budget=1 / 50)
+    predictions = responder.predictions(responder.checked(X[80:110]))
+    contested = responder.contested(predictions, responder.log_belief)
+    n_contested = int(contested.sum())
+    assert contested.shape == (30,)
+    assert responder.preview(X[80:110]).n_contested == n_contested > 5
+    assert responder.next_event == 0
+    assert responder.charge(predictions) == n_contested
+    assert (responder.next_event, responder.n_answered) == (1, 0)
+    assert session.ledger.spent == n_contested / 50
+    (event,) = session.ledger.events
+    assert (event.kind, event.n_candidates, event.n_outputs, event.n_noisy) == (
+        "responses", M, 30, n_contested,
+    )  # fmt: skip
+    assert (event.bound, event.unit, event.backend) == (event.charge, "nats", "diagonal")
+    assert event.mechanism == QueryAnswers("labels", 1 / 50, n_contested)
+    before = responder.log_belief
+    values, margins = responder.draw(predictions, n_contested)
+    assert (len(values), len(margins)) == (30, 30)
+    assert np.isfinite(margins).sum() <= n_contested
+    assert not np.array_equal(before, responder.log_belief)
+    assert (responder.n_answered, responder.n_contested) == (30, n_contested)
+    assert len(responder._stored) == 0
+    # Rows on which all agree are charged nothing, and need no noise.
+    agreed = predictions[~contested]
+    assert responder.charge(agreed) == 0
+    assert responder.draw(agreed, 0)[1] == [math.inf] * len(agreed)
+    assert responder.next_event == 1
+
+
+def test_what_can_be_afforded_is_what_would_be_charged(rows: Any) -> None:
+    """Now, by the session's ceiling or by that of a reservation; nothing changes."""
+    X, _ = rows
+    ledger = MemoryLedger(2.0)
+    session = session_on(rows, 0.5, ledger=ledger)
+    responder = session.responder(MODEL, query_budget=1 / 16)
+    assert [responder.affords(count) for count in (0, 1, 8, 9)] == [True, True, True, False]
+    reserved = ledger.reserve(3 / 16)
+    assert [responder.affords(count, reserved) for count in (0, 3, 4)] == [True, True, False]
+    assert (ledger.spent, session.ledger.spent) == (3 / 16, 0.0)
+    predictions = responder.predictions(responder.checked(X[80:]))
+    few = predictions[responder.contested(predictions, responder.log_belief)][:2]
+    responder.charge(few, reserved)
+    assert reserved.spent == 2 / 16
+    assert [responder.affords(count, reserved) for count in (1, 2)] == [True, False]
+
+
+def test_a_session_that_stores_answers_itself_charges_no_service(rows: Any, tmp_path: Path) -> None:
+    X, y = rows
+    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
+    session = PrivacySession(X[:80], y[:80], budget=2.0, n_subsets=M, ledger=ledger, store="ledger")
+    responder = session.responder(MODEL, query_budget=1 / 50)
+    predictions = responder.predictions(responder.checked(X[80:90]))
+    with pytest.raises(RuntimeError, match="stores its answers itself"):
+        responder.charge(predictions)
+    assert ledger.events == ()
+
+
+def test_what_is_refused_says_how_many_rows_there_were_and_how_many_would_do(rows: Any) -> None:
+    X, _ = rows
+    session = session_on(rows, 0.3)
+    responder = session.responder(MODEL, query_budget=1 / 16)
+    contested = responder.preview(X[80:]).n_contested
+    for left in (4, 3):
+        with pytest.raises(BudgetExhaustedError) as caught:
+            responder.predict(X[80:])
+        assert (caught.value.rows, caught.value.rows_left) == (contested, left)
+        session.ledger.charge(Event("parameters", 1 / 16, "nats", "other", 0.1, 8, 1, 1))
+
+
+def test_never_more_is_charged_than_is_still_unknown(rows: Any) -> None:
+    """The entropy of the belief, rounded up; and a hair where doubles cannot tell any."""
+    X, _ = rows
+    session = session_on(rows, 10.0, allow_exact=True)
+    responder = session.responder(MODEL, query_budget=1.0)
+    preview = responder.preview(X[80:])
+    unknown = belief_entropy(responder.log_belief)
+    assert unknown == pytest.approx(math.log(M))
+    assert unknown < preview.nats <= unknown * (1 + 1e-11)
+    assert preview.worst_case == 80.0
+    responder.predict(X[80:])
+    assert session.ledger.spent == preview.nats
+    session._secret.log_belief = np.array([0.0] + [-1e6] * (M - 1))
+    assert 0 < responder.preview(X[:80]).nats <= 1e-249
+
+
+def test_a_preview_counts_across_batches(rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, _ = rows
+    monkeypatch.setattr(responder_module, "_BATCH_ROWS", 7)
+    responder = session_on(rows).responder(MODEL, query_budget=1 / 100)
+    once = responder.preview(X[80:100])
+    twice = responder.preview(np.concatenate([X[80:100], X[85:100]]))
+    assert (once.n_queries, once.n_stored) == (20, 0)
+    assert (twice.n_queries, twice.n_stored) == (35, 15)
+    assert (twice.n_unanimous, twice.n_contested) == (once.n_unanimous, once.n_contested)
+    assert once.n_unanimous + once.n_contested == 20
+    assert twice.nats == once.nats == pytest.approx(once.n_contested / 100)
+    assert twice.worst_case == pytest.approx(0.35)
+    margins = responder.answer(X[80:100]).margins
+    assert margins.shape == (20,)
+    assert np.isinf(margins).sum() >= once.n_unanimous
+    assert responder.preview(X[80:100]).n_stored == 20
+
+
+def test_no_noise_is_used_twice(rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that stops for want of it gets what is left and more; then goes on."""
+    X, _ = rows
+    session = session_on(rows)
+    responder = session.responder(GaussianNB(), query_budget=1 / 500, answers="probabilities")
+    given, used = [], []
+    take, answer = session._responders._pool.take, type(responder.kind).answer
+
+    def watched(self: Any, predictions: Any, secret: int, belief: Any, step: float, noise: Any):
+        found = answer(self, predictions, secret, belief, step, noise)
+        used.append(noise[: found.noise_used])
+        return found
+
+    def taken(size: int) -> Any:
+        given.append(take(size))
+        return given[-1]
+
+    monkeypatch.setattr(session._responders._pool, "take", taken)
+    monkeypatch.setattr(type(responder.kind), "answer", watched)
+    responder.predict(X[80:])
+    assert len(given) > 1, "three numbers a row, and two were taken"
+    everything = np.concatenate(given)
+    whole = np.concatenate(used)
+    np.testing.assert_array_equal(whole, everything[: whole.size])
+    assert whole.size == 3 * responder.n_contested
+
+
+def test_a_responder_goes_on_from_what_it_exported(rows: Any) -> None:
+    X, _ = rows
+    session = session_on(rows)
+    responder = session.responder(MODEL, query_budget=1 / 100)
+    told = responder.answer(X[80:])
+    state = responder.export()
+    counts = (state.n_answered, state.n_contested)
+    assert counts == (80, responder.n_contested)
+    fresh = session.responder(MODEL, query_budget=1 / 101)
+    fresh.restore(state)
+    spent = session.ledger.spent
+    again = fresh.answer(X[80:])
+    np.testing.assert_array_equal(again.values, told.values)
+    np.testing.assert_array_equal(again.margins, told.margins)
+    assert session.ledger.spent == spent
+    assert (fresh.n_answered, fresh.n_contested) == (160, counts[1])
+    assert f"{160:,}, {counts[1]:,} of them charged" in str(fresh.guarantee_)
+    assert (fresh.feature_names, fresh.remaining_budget) == (None, 2.0 - spent)
