@@ -134,9 +134,7 @@ class Kept:
         finally:
             signal.alarm(0)
         took = time.perf_counter() - start
-        print(
-            f"  split {seed}, {method}: {split[method]}, {took:.0f} s", file=sys.stderr, flush=True
-        )
+        print(f"  split {seed}, {method}: {split[method]}, {took:.0f} s", file=sys.stderr)
         if self.path is not None:
             beside = self.path.with_suffix(".new")
             beside.write_text(json.dumps({"rows": self.n_rows, "scores": self.scores}, indent=1))
@@ -167,38 +165,26 @@ def one_split(table: Table, seed: int, given: Any, kept: Kept) -> None:
     scored = partial(score, data=data, table=table)
     others = table.X.drop(index=table.X.index[rows])
     counted = marginals(table, public if others.empty else others)
+    own, rows_asked = SchemaQueries(table.schema, "private"), f"{N_PUBLIC} public rows"
+    nats = dict
+
+    def student(of: Any, queries: Any, promise: Any) -> Callable[[float], float]:
+        asked = partial(PACPrivate, of(table), release="student", queries=queries)
+        return lambda budget: scored(asked(**promise(budget=budget)))
+
     methods: dict[str, Callable[[float], float]] = {
         "auto, nats": lambda budget: auto(table, data, budget=budget),
-        "auto, cap": lambda budget: auto(
-            table, data, criterion="membership", budget=posterior_success(budget)
-        ),
+        "auto, cap": lambda budget: auto(table, data, **cap(budget)),
         f"direct, nats ({type(direct(table)[-1]).__name__}())": lambda budget: scored(
             PACPrivate(direct(table), budget=budget, certify=False, prior_mean=table.constant)
         ),
         "DP gradient descent": lambda budget: descended(table, data, budget, seed),
-        f"student, {N_PUBLIC} public rows": lambda budget: scored(
-            PACPrivate(boosted(table), release="student", queries=public, budget=budget)
-        ),
-        f"student by cap, {N_PUBLIC} public rows": lambda budget: scored(
-            PACPrivate(boosted(table), release="student", queries=public, **cap(budget))
-        ),
-        f"student of an SVM by cap, {N_PUBLIC} public rows": lambda budget: scored(
-            PACPrivate(smooth(table), release="student", queries=public, **cap(budget))
-        ),
-        "student, public marginals": lambda budget: scored(
-            PACPrivate(boosted(table), release="student", queries=counted, budget=budget)
-        ),
-        "student by cap, public marginals": lambda budget: scored(
-            PACPrivate(boosted(table), release="student", queries=counted, **cap(budget))
-        ),
-        "student, private marginals": lambda budget: scored(
-            PACPrivate(
-                boosted(table),
-                release="student",
-                queries=SchemaQueries(table.schema, "private"),
-                budget=budget,
-            )
-        ),
+        f"student, {rows_asked}": student(boosted, public, nats),
+        f"student by cap, {rows_asked}": student(boosted, public, cap),
+        f"student of an SVM by cap, {rows_asked}": student(smooth, public, cap),
+        "student, public marginals": student(boosted, counted, nats),
+        "student by cap, public marginals": student(boosted, counted, cap),
+        "student, private marginals": student(boosted, own, nats),
         "answers of boosted trees": lambda budget: scored(
             PACPrivate(boosted(table), release="responses", budget=budget, max_answers=len(data[3]))
         ),
@@ -396,12 +382,9 @@ def worked(python: str, worker: str, task: dict[str, Any]) -> dict[str, Any]:
 def shown(name: str, table: Table, scores: dict[str, list[list[float]]], n_rows: int) -> None:
     """Print means and standard errors over splits."""
     looked_at = "; defaults were fixed on this table" if name in FIXED_ON else ""
-    print(
-        f"\n{name}: {min(n_rows, len(table.y)):,} of {len(table.y):,} rows{looked_at}", flush=True
-    )
-    print(
-        f"{'membership at most':<38}" + "".join(f"{posterior_success(b):>16.1%}" for b in BUDGETS)
-    )
+    print(f"\n{name}: {min(n_rows, len(table.y)):,} of {len(table.y):,} rows{looked_at}")
+    bounds = "".join(f"{posterior_success(budget):>16.1%}" for budget in BUDGETS)
+    print(f"{'membership at most':<38}{bounds}")
     for method, rows in scores.items():
         means, n_splits = np.mean(rows, axis=0), len(rows)
         errors = (
