@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import copy
+import hashlib
+import math
 import pickle
+import struct
 
 import numpy as np
 import pytest
@@ -13,6 +16,9 @@ from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import PACPrivate
 from pacsklearn.core.model_digest import mark_released, model_digest
+from pacsklearn.exceptions import warn_user
+
+DIGEST_OF_EVERY_KIND = "1762ca4a23ff32d5438f2d95cd73f128c4c6b450a06eb3c350229fafc1be73cf"
 
 
 @pytest.fixture
@@ -63,6 +69,56 @@ def test_contents_of_every_kind_count():
     digests = [holder(kind) for kind in kinds]
     assert len(set(digests)) == len(digests)
     assert holder({1, 2, 3}) == holder({3, 2, 1})
+
+
+class Slotted:
+    __slots__ = ("value",)
+
+    def __init__(self, value=None):
+        self.value = value
+
+
+def of_every_kind():
+    loop: list = [1]
+    loop.append([loop])
+    sums = sparse.csr_matrix([[0.0, 1.5], [2.5, 0.0]])
+    return {
+        "plain": [None, True, False, -7, 2**70, 0.1, "text \u00e9", "\ud800", b"bytes"],
+        "typed": (np.int8(3), np.float32(0.5), np.bool_(1), np.uint64(2**63)),
+        "sets": [{3, 1, 2}, frozenset({"b", "a"})],
+        "arrays": [np.arange(6.0).reshape(2, 3), np.array(["x", None, 1.0], dtype=object)],
+        "sparse": [sums, sums.tocsc()],
+        "names": [int, len, math, math.sqrt, warn_user],
+        "objects": [loop, slice(1, 2), Slotted([4])],
+    }
+
+
+def test_a_digest_is_that_of_every_version():
+    """Or nobody could tell a model of an earlier version from one that was changed."""
+    assert model_digest(of_every_kind()) == DIGEST_OF_EVERY_KIND
+    # By name and value of what is inside, in the order of names.
+    expected = hashlib.sha256()
+    number = b"float" + struct.pack("<d", 1.0)
+    for part in (b"object sklearn.linear_model._ridge.Ridge", b"alpha", number):
+        expected.update(struct.pack("<Q", len(part)) + part)
+    made = Ridge()
+    vars(made).clear()
+    made.alpha = 1.0
+    assert model_digest(made) == expected.hexdigest()
+
+
+def test_a_set_in_another_order_and_a_sparse_matrix_of_unsorted_rows_are_the_same():
+    one = sparse.coo_matrix(([1.0, 2.0, 3.0], ([0, 0, 1], [1, 0, 0])))
+    other = sparse.coo_matrix(([3.0, 2.0, 1.0], ([1, 0, 0], [0, 0, 1])))
+    moved = sparse.coo_matrix(([3.0, 2.0, 1.0], ([1, 0, 0], [0, 1, 0])))
+    assert model_digest(one) == model_digest(other) != model_digest(moved)
+
+
+def test_how_outputs_are_shown_is_no_part_of_a_model(model):
+    digest = model_digest(model)
+    model.set_output(transform="pandas")
+    assert model_digest(model) == digest
+    assert model_digest(mark_released(model, "promise")) == digest
 
 
 def test_a_released_model_carries_its_guarantee_through_joblib_and_clone_drops_it(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tracemalloc
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pacsklearn import SecretSpace
+from pacsklearn.core import secret_space
 from pacsklearn.core.guess_criterion import identification
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.exceptions import DesignError, DesignWarning
@@ -103,6 +105,10 @@ def test_the_seed_is_public_and_reproduces_the_design() -> None:
         (lambda: SecretSpace.balanced(10, n_subsets=8, rate=0.3), "whole number"),
         (lambda: SecretSpace.balanced(10, n_subsets=1), "n_subsets must be an integer of at least"),
         (lambda: SecretSpace.balanced(10, n_subsets=2.0), "n_subsets must be an integer"),
+        (lambda: SecretSpace.balanced(10, n_subsets=2**20 + 2), "at most 1,048,576"),
+        (lambda: SecretSpace.balanced(100, n_subsets=10, rate=0.5 + 2e-10), "whole number"),
+        (lambda: SecretSpace.balanced(100, n_subsets=10, rate=0.001), "between 1 and n_subsets"),
+        (lambda: SecretSpace.balanced(100, n_subsets=10, rate=0.999), "between 1 and n_subsets"),
         (lambda: SecretSpace.balanced(0), "n_rows must be an integer of at least 1"),
         (lambda: SecretSpace.balanced(10, rate=1.0), "rate must be a number strictly between"),
         (lambda: SecretSpace.balanced(10, rate=True), "rate must be a number"),
@@ -192,7 +198,50 @@ def test_inclusion_of_many_units_with_unequal_weights() -> None:
 
 
 def test_nothing_of_the_membership_is_in_the_repr() -> None:
-    assert "packed" not in repr(SecretSpace.balanced(6, n_subsets=4))
+    space = SecretSpace.balanced(6, n_subsets=4, groups=[0, 0, 1, 2, 3, 3])
+    assert repr(space) == "SecretSpace(n_subsets=4, is_listed=True)"
+
+
+@pytest.mark.parametrize("n_subsets", [10, 100])
+@pytest.mark.parametrize("percent", [10, 30, 50, 70, 90])
+def test_rates_are_decimals(n_subsets: int, percent: int) -> None:
+    """0.07 * 100 is not 7 in doubles."""
+    for rate in (percent / 100, (percent - 3) / 100) if n_subsets == 100 else (percent / 100,):
+        space = SecretSpace.balanced(60, n_subsets=n_subsets, rate=rate)
+        assert set(space.membership().sum(axis=1)) == {round(rate * n_subsets)}
+
+
+@pytest.mark.parametrize(("n_units", "warns"), [(4, True), (5, False)])
+def test_a_warning_where_few_subsets_differ(n_units: int, warns: bool) -> None:
+    """Sixteen subsets of few units: below three quarters of ln 16 there are too few."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        space = SecretSpace.balanced(n_units, n_subsets=16, seed=1)
+    assert warns == (space.entropy < 0.75 * np.log(16))
+    assert [each.category for each in caught] == [DesignWarning] * warns
+
+
+def test_a_group_stands_in_the_stratum_of_most_of_its_rows() -> None:
+    """And a stratum that is no group's is none."""
+    groups = np.repeat(np.arange(8), 3)
+    strata = np.repeat([0, 2], 12)
+    strata[[0, 3, 13]] = 1  # a row of three groups
+    space = SecretSpace.balanced(24, n_subsets=4, groups=groups, strata=strata, seed=5)
+    alone = SecretSpace.balanced(8, n_subsets=4, strata=[0] * 4 + [1] * 4, seed=5)
+    assert np.array_equal(space.membership(), alone.membership())
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 7])
+def test_units_are_read_some_at_a_time(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = np.array([3, 9, 4, 1, 12, 4, 7, 6, 2, 8, 10, 5])  # its bits: rows 2 to 6
+    members = np.concatenate([np.ones((1, 12)), np.zeros((1, 12)), numbers >> np.c_[:5] & 1]) > 0
+    weights = np.random.default_rng(1).dirichlet(np.ones(12))
+    monkeypatch.setattr(secret_space, "_CHUNK", chunk)
+    space = SecretSpace.from_subsets(members.T, 7, weights=weights)
+    assert space.n_subsets == 11
+    assert np.array_equal(space.membership(), np.delete(members, 5, axis=1))
+    assert space.inclusion() == pytest.approx(members @ weights)
+    assert space.inclusion()[:2].tolist() == [1.0, 0.0]
 
 
 def test_a_million_rows_fit_in_little_memory() -> None:

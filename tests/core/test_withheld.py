@@ -18,7 +18,7 @@ import pytest
 from joblib import Parallel as JoblibParallel
 from sklearn.utils.parallel import Parallel, delayed
 
-from pacsklearn.core.withheld import silence, withheld
+from pacsklearn.core.withheld import silence, unprinted, withheld
 
 ROW = "row 0.123456789 of patient 17"
 
@@ -359,9 +359,62 @@ def test_streams_are_put_back_even_when_somebody_else_changed_them() -> None:
     assert sys.stdout is before
 
 
+def test_whatever_a_stream_can_do_is_withheld(capsys: pytest.CaptureFixture[str]) -> None:
+    with withheld():
+        assert sys.stdout.write("four") == 4
+        sys.stdout.writelines(["one", "two"])
+        assert sys.stdout.buffer.write(b"three") == 5
+        assert sys.stdout.writable()
+        sys.stdout.flush()
+    sys.stdout.writelines(["mine", " too"])
+    assert capsys.readouterr().out == "mine too"
+
+
+@pytest.mark.parametrize(
+    ("background", "daemon", "held"),
+    [("joblib.", False, True), ("concurrent.", False, True), ("", True, True), ("", False, False)],
+)
+def test_descriptors_are_held_where_no_other_thread_may_want_them(
+    background: str, daemon: bool, held: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Of joblib's threads, of those that end with the program, and of a server's own."""
+    done = threading.Event()
+    kind = type("Worker", (threading.Thread,), {"__module__": f"{background}elsewhere"})
+    other = kind(target=done.wait, args=(60,), daemon=daemon)
+    other.start()
+    try:
+        with unprinted():
+            os.write(1, b"compiled")
+    finally:
+        done.set()
+        other.join()
+    assert capfd.readouterr().out == ("" if held else "compiled")
+
+
+def test_a_thread_that_is_not_the_main_one_holds_no_descriptors(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def work() -> None:
+        with unprinted():
+            os.write(1, b"compiled")
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join()
+    assert capfd.readouterr().out == "compiled"
+
+
+def test_an_error_in_a_block_lets_output_through_again(capfd: pytest.CaptureFixture[str]) -> None:
+    for block in (unprinted, silence):
+        with pytest.raises(KeyError), block():
+            raise KeyError
+    os.write(1, b"mine")
+    assert capfd.readouterr().out == "mine"
+
+
 _INTERRUPTED = """
 import os, random, signal, sys
-from pacsklearn.core.withheld import silence, withheld
+from pacsklearn.core.withheld import silence, unprinted, withheld
 
 def stop(*_):
     raise KeyboardInterrupt

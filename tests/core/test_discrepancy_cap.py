@@ -1,0 +1,125 @@
+"""Which bounds on differing rows stand for which, and what is said of them."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pacsklearn.core.discrepancy_cap import DiscrepancyCap
+from pacsklearn.information.discrepancy import SAMPLINGS
+
+KNOWN = DiscrepancyCap.differing(1000, 5, 50)
+MOMENT = DiscrepancyCap.of_variation(0.01, 1000, 50, delta=1e-3)
+
+
+def law_of(*shares: float, **changes) -> DiscrepancyCap:
+    second = float(np.dot(np.arange(len(shares)) ** 2, shares))
+    with np.errstate(divide="ignore"):
+        logs = np.log(shares)
+    facts = {"log_law": logs, "largest": len(shares) - 1, "second_moment": second}
+    return replace(KNOWN, **facts | changes)
+
+
+def test_a_larger_count_covers_a_smaller_one_and_not_the_other_way_round() -> None:
+    caps = [DiscrepancyCap.differing(1000, number, 50) for number in (1, 4, 5, 6)]
+    for i, cap in enumerate(caps):
+        for j, other in enumerate(caps):
+            assert cap.covers(other) == (i >= j)
+
+
+def test_counts_are_compared_by_their_tails() -> None:
+    """With equal mean squares: prices are other functions of the count than its square."""
+    even = law_of(0.5, 0.0, 0.5)
+    tails = law_of(0.5, 0.25, 0.25, second_moment=even.second_moment)
+    assert even.covers(tails)
+    assert not tails.covers(even)
+    rounded = law_of(0.5 + 1e-12, 0.0, 0.5 - 1e-12, second_moment=even.second_moment)
+    assert rounded.covers(even)
+    assert not law_of(0.5 + 1e-6, 0.0, 0.5 - 1e-6, second_moment=even.second_moment).covers(even)
+    # One that goes further covers what ends before it, and is not covered by it.
+    far = law_of(0.4, 0.0, 0.4, 0.2)
+    assert far.covers(even)
+    assert not replace(even, second_moment=far.second_moment).covers(far)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1 - 1e-10, 1 - 1e-8])
+def test_the_mean_square_counts_on_its_own_account(factor: float) -> None:
+    less = replace(KNOWN, second_moment=KNOWN.second_moment * factor)
+    assert less.covers(KNOWN) == (factor > 1 - 1e-9)
+    assert less.covers(KNOWN, rounding=1e-7)
+    assert KNOWN.covers(less)
+
+
+def test_caps_without_a_law_need_count_and_tail() -> None:
+    assert MOMENT.covers(MOMENT)
+    for changes in ({"largest": MOMENT.largest - 1}, {"tail": MOMENT.tail / 2}):
+        assert not replace(MOMENT, **changes).covers(MOMENT)
+        assert MOMENT.covers(replace(MOMENT, **changes))
+    assert not replace(KNOWN, second_moment=MOMENT.second_moment).covers(MOMENT)
+    # Of a law one may be exceeded as often as it is said to be.
+    beyond = float(KNOWN.law[3:].sum())
+    bounds = {"log_law": None, "largest": 2, "second_moment": KNOWN.second_moment}
+    assert replace(KNOWN, **bounds, tail=beyond).covers(KNOWN)
+    assert not replace(KNOWN, **bounds, tail=beyond * 0.999).covers(KNOWN)
+
+
+def test_chances_of_a_run_add_up_and_never_pass_certainty() -> None:
+    cap = replace(MOMENT, failure=0.25, tail=0.125)
+    assert cap.run_failure(4, tails=False) == 0.25
+    assert cap.run_failure(4, tails=True) == 0.75
+    assert cap.run_failure(7, tails=True) == 1.0
+    assert KNOWN.run_failure(10**9, tails=True) == 0.0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"n_rows": 0},
+        {"n_rows": 2.5},
+        {"batch_size": 0},
+        {"largest": -1},
+        {"largest": True},
+        {"sampling": "shuffled"},
+    ],
+)
+def test_sizes_are_checked(changes: dict[str, object]) -> None:
+    (name,) = changes
+    with pytest.raises(ValueError, match=f"^{name} must be"):
+        replace(MOMENT, **changes)
+    replace(MOMENT, n_rows=1, batch_size=1, largest=0)
+
+
+def test_caps_are_equal_by_their_numbers_and_nobody_changes_a_law() -> None:
+    again = DiscrepancyCap.differing(1000, 5, 50)
+    assert again == KNOWN
+    assert hash(KNOWN) == hash(again)
+    assert pickle.loads(pickle.dumps(KNOWN)) == KNOWN
+    assert (KNOWN == 5) is False
+    other = KNOWN.log_law.copy()
+    other[1] = math.nextafter(other[1], 0)
+    assert replace(KNOWN, log_law=other) != KNOWN
+    for name in ("tail", "failure", "second_moment"):
+        assert replace(KNOWN, **{name: 0.125}) != KNOWN
+    assert replace(KNOWN, log_law=None) != KNOWN
+    with pytest.raises(ValueError, match="read-only"):
+        KNOWN.log_law[0] = 0.0
+    assert "log_law" not in repr(KNOWN)
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_where_bounds_come_from_is_said(sampling: str) -> None:
+    cap = DiscrepancyCap.differing(50_000, 2_000, 512, sampling)
+    assert cap.source.startswith("at most 2,000 of 50,000 rows differ; ")
+    word = {"poisson": "differing rows", "with-replacement": "the draws"}.get(sampling, "hyper")
+    assert word in cap.source
+    assert (cap.tail, cap.failure, cap.mean_over_data) == (0.0, 0.0, False)
+    assert "total variation at most 0.01" in MOMENT.source
+    assert (MOMENT.tail, MOMENT.failure, MOMENT.mean_over_data) == (1e-3, 0.0, True)
+    draws = np.random.default_rng(0).binomial(9, 0.1, (2, 3000))
+    drawn = DiscrepancyCap.sampled(draws, 1000, 50, sampling, delta=0.1, gamma=1e-3)
+    assert drawn.source.startswith("3,000 simulated batches for each of 2 prior(s)")
+    assert (drawn.tail, drawn.failure, drawn.mean_over_data) == (0.1, 1e-3, True)
