@@ -45,7 +45,10 @@ def test_from_a_draft_to_a_release_and_its_audit(call, folder, patients):
     assert model.predict(patients).shape == (120,)
     recipe = json.loads((folder / "model.statement.json").read_text())["recipe"]
     assert recipe["schema"]["fields"][0]["name"] == "age"
-    call("audit", "patients.csv", "model.statement.json", "--trials", 100, "--json")
+    call(
+        "audit", "patients.csv", "model.statement.json", "--attacks", "identification,lira",
+        "--trials", 20, "--json",
+    )  # fmt: skip
 
 
 def test_models_that_read_a_schema_get_it(folder):

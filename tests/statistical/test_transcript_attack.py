@@ -30,7 +30,6 @@ pytestmark = pytest.mark.statistical
 
 M, ROWS, QUERIES = 16, 60, 10
 ATTACKS: list[Attack] = [OptimalMembershipAttack(), IdentificationAttack()]
-NAMES = [attack.name for attack in ATTACKS]
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +70,7 @@ def game_on(
 class Watched(Game):
     """A game whose rounds are kept: every attack meets the same ones, in order."""
 
-    def __init__(self, sound: TranscriptGame, rounds: list[Round]) -> None:
+    def __init__(self, sound: Game, rounds: list[Round]) -> None:
         self._sound, self._rounds, self._met = sound, rounds, 0
 
     prior = property(lambda self: self._sound.prior)
@@ -94,7 +93,7 @@ def test_no_adaptive_attack_beats_the_bound(
 ) -> None:
     game, rounds = game_on(tables[kind], space, step), []
     for attack in ATTACKS:
-        result = attack.run(Watched(game, rounds), 1000, seed=1)
+        result = attack.run(Watched(game, rounds), 600, seed=1)
         assert not result.violates()
         # Not even by the estimate itself.
         assert result.success <= result.bound
@@ -172,12 +171,12 @@ class Broken(Game):
         return Round(secrets[-1], np.exp(truth), None, tuple(secrets[:-1]))
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=NAMES)
-@pytest.mark.parametrize("how", ["quiet", "redrawn", "exact"])
-def test_planted_leaks_are_found(how: str, attack: Attack, tables: Any, space: SecretSpace) -> None:
-    sound = game_on(tables["labels"], space, 1 / 64)
-    assert not attack.run(Broken(sound, "sound"), 400, seed=4).violates()
-    assert attack.run(Broken(sound, how), 400, seed=4).violates()
+@pytest.mark.parametrize("how", ["sound", "quiet", "redrawn", "exact"])
+def test_planted_leaks_are_found(how: str, tables: Any, space: SecretSpace) -> None:
+    game, rounds = Broken(game_on(tables["labels"], space, 1 / 64), how), []
+    for attack in ATTACKS:
+        found = attack.run(Watched(game, rounds), 400, seed=4).violates()
+        assert found is (how != "sound"), attack.name
 
 
 def test_a_leak_in_the_engines_own_noise_is_found(
