@@ -17,8 +17,7 @@ from sklearn.preprocessing import scale
 from pacsklearn import DifferingRows, DiscrepancyCap, SRPPSGDClassifier, SRPPSGDRegressor
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
-from pacsklearn.estimators.srpp_sgd.clipped_gradient import clipped_sum
-from pacsklearn.estimators.srpp_sgd.losses import LogisticLoss
+from pacsklearn.estimators.srpp_sgd.clipped_gradient import LogisticLoss, clipped_sum
 from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.pufferfish.run import PrivateRun
 

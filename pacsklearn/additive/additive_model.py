@@ -15,10 +15,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn._sklearn_compat import Interval, check_parameters
-from pacsklearn.additive.losses import Loss
-from pacsklearn.additive.monotone import minimise_monotone, monotone_ranges
-from pacsklearn.additive.solver import Problem, minimise
-from pacsklearn.additive.terms import Term, design_of, terms_of
+from pacsklearn.additive.solver import Loss, Problem, minimise
+from pacsklearn.additive.terms import Term, design_of, minimise_monotone, monotone_ranges, terms_of
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.information.arrays import Floats
 from pacsklearn.schema.column import Column

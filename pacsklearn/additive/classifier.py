@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from pacsklearn.additive.additive_model import AdditiveModel
-from pacsklearn.additive.losses import LogisticLoss, Loss, SoftmaxLoss
+from pacsklearn.additive.solver import LogisticLoss, Loss, SoftmaxLoss
 from pacsklearn.core.score_classifier import ScoreClassifier
 from pacsklearn.forests.fixed_structure_forest import checked_weights
 

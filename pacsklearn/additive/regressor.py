@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from pacsklearn.additive.additive_model import AdditiveModel
-from pacsklearn.additive.losses import SquaredLoss
+from pacsklearn.additive.solver import SquaredLoss
 from pacsklearn.forests.fixed_structure_forest import checked_weights
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pacsklearn.additive.additive_model import AdditiveModel
-from pacsklearn.additive.monotone import monotone_ranges, repaired
+from pacsklearn.additive.terms import monotone_ranges, repaired
 from pacsklearn.canonical.features import feature_facts, second_moment, set_features
 from pacsklearn.canonical.stateless import schema_facts
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding

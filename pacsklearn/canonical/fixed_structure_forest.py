@@ -16,8 +16,8 @@ from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.forests.feature_scale import FeatureScale, public_scale
-from pacsklearn.forests.leaves import repaired_votes
+from pacsklearn.forests.fixed_structure_forest import repaired_votes
+from pacsklearn.forests.growth import FeatureScale, public_scale
 from pacsklearn.forests.structure import ForestStructure, descend, forest_structure
 from pacsklearn.information.arrays import Floats
 

@@ -17,14 +17,13 @@ from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.estimators.planned_fit import PlannedFit
 from pacsklearn.estimators.private_estimator import warn_of_steps_before
-from pacsklearn.estimators.row_fit import opened_session, route_of
+from pacsklearn.estimators.row_fit import opened_session, route_of, table_release
 from pacsklearn.estimators.student import STUDENT_METHODS
-from pacsklearn.estimators.table_fit import table_release
 from pacsklearn.estimators.tuning import unfitted
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
 from pacsklearn.responses.cost_preview import CostPreview
 from pacsklearn.responses.responder import Responder
-from pacsklearn.tables.engines import workers
+from pacsklearn.tables.sources import workers
 from pacsklearn.tables.table import Table
 
 _CURATORS = frozenset({"fit_report_", "leaderboard_"})

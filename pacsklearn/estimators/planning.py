@@ -22,13 +22,14 @@ from pacsklearn.core.fit_report import FitReport
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.statement_rendering import percent_up
 from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
-from pacsklearn.estimators.released_scoring import released_scorer, scoring_name
 from pacsklearn.estimators.simulated_releases import (
     HeldOut,
     SimulatedAnswers,
     SimulatedReleases,
     as_number,
     outside_rows,
+    released_scorer,
+    scoring_name,
 )
 from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError, UtilityWarning, warn_user
 from pacsklearn.information.posterior_success import posterior_success

@@ -27,8 +27,12 @@ from pacsklearn.core.target import Target
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.planned_fit import title_of
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve, PrivacyUtilityPoint
-from pacsklearn.estimators.released_scoring import released_scorer, scoring_name
-from pacsklearn.estimators.simulated_releases import SimulatedReleases, as_number
+from pacsklearn.estimators.simulated_releases import (
+    SimulatedReleases,
+    as_number,
+    released_scorer,
+    scoring_name,
+)
 from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.noise.criterion import CriterionBackend
 from pacsklearn.plugin import registry

@@ -23,13 +23,13 @@ from pacsklearn.estimators.planning import (
     promise_of,
     promise_of_nats,
 )
-from pacsklearn.estimators.released_scoring import scoring_name
 from pacsklearn.estimators.simulated_releases import (
     SimulatedAnswers,
     SimulatedJointLabels,
     Simulation,
     as_number,
     outside_rows,
+    scoring_name,
 )
 from pacsklearn.estimators.student import Lesson
 from pacsklearn.estimators.teaching import learned

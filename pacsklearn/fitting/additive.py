@@ -11,9 +11,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.class_weight import compute_sample_weight
 
 from pacsklearn.additive.classifier import AdditiveClassifier, loss_of_classes
-from pacsklearn.additive.losses import Loss, SquaredLoss
 from pacsklearn.additive.regressor import AdditiveRegressor
-from pacsklearn.additive.solver import Problem, minimise
+from pacsklearn.additive.solver import Loss, Problem, SquaredLoss, minimise
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.member_sums import block_members

@@ -17,8 +17,14 @@ from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import double_rows
 from pacsklearn.fitting.joint_problem import are_usable, class_weights
 from pacsklearn.forests.classifier import FixedStructureForestClassifier, root_weights
-from pacsklearn.forests.feature_scale import FeatureScale, public_scale, spanned_scale
-from pacsklearn.forests.growth import chosen_units, impurity_unit, summed_upward
+from pacsklearn.forests.growth import (
+    FeatureScale,
+    chosen_units,
+    impurity_unit,
+    public_scale,
+    spanned_scale,
+    summed_upward,
+)
 from pacsklearn.forests.regressor import FixedStructureForestRegressor
 from pacsklearn.forests.structure import ForestStructure, forest_structure
 from pacsklearn.information.arrays import Floats

@@ -12,9 +12,14 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from pacsklearn.forests.fixed_structure_forest import FixedStructureForest, checked_weights
+from pacsklearn.forests.fixed_structure_forest import (
+    FixedStructureForest,
+    checked_weights,
+    common_votes,
+    on_simplex,
+    shrunken_leaves,
+)
 from pacsklearn.forests.growth import Impurity, Statistics, entropy
-from pacsklearn.forests.leaves import common_votes, on_simplex, shrunken_leaves
 from pacsklearn.information.arrays import Floats
 
 

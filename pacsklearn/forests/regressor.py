@@ -10,9 +10,12 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from pacsklearn.forests.fixed_structure_forest import FixedStructureForest, checked_weights
+from pacsklearn.forests.fixed_structure_forest import (
+    FixedStructureForest,
+    checked_weights,
+    shrunken_leaves,
+)
 from pacsklearn.forests.growth import Impurity, Statistics, squared_error
-from pacsklearn.forests.leaves import shrunken_leaves
 from pacsklearn.information.arrays import Floats
 
 

@@ -89,7 +89,7 @@ def _paths(n_leaves: int) -> tuple[Any, Any]:
 
 
 def _on_simplex(graph: OnnxGraph, rows: str, width: int) -> str:
-    """As :func:`pacsklearn.forests.leaves.on_simplex`."""
+    """As :func:`pacsklearn.forests.fixed_structure_forest.on_simplex`."""
     order = np.array([width], dtype=np.int64)
     descending = graph.node("TopK", rows, order, axis=1, n_outputs=2)
     total = graph.node("CumSum", descending, np.array(1, dtype=np.int64))

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, final
 
 from pacsklearn.schema.column import Column
-from pacsklearn.schema.dtypes import columns_of_dtypes
 from pacsklearn.schema.supply import supplied
 from pacsklearn.schema.table_schema import from_table_schema, to_table_schema
-from pacsklearn.schema.template import drafted_columns
+from pacsklearn.schema.template import columns_of_dtypes, drafted_columns
 
 _SHOWN = 6
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pacsklearn.schema.dtypes import categories_of_type
 from pacsklearn.schema.schema import Schema
+from pacsklearn.schema.template import categories_of_type
 from pacsklearn.schema.values import column_names
 
 

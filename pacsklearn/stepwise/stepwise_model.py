@@ -1,4 +1,4 @@
-"""What stepwise classifiers and regressors share."""
+"""What stepwise classifiers and regressors share: columns chosen one after the other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,72 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacsklearn._sklearn_compat import Interval, check_parameters
 from pacsklearn.information.arrays import Floats
-from pacsklearn.stepwise.selection import stepwise_weights
+
+# What columns chosen before leave of a column's variance, below which it says nothing new.
+_NOTHING_NEW = 1e-6
+# Gains this close are equal: of two columns that say the same, always the first is taken.
+_EQUAL = 1e-9
+
+
+def forward_selection(covariance: Floats, cross: Floats, n_terms: int) -> list[int]:
+    """Columns in the order in which each explains most of what is left of the targets.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (p, p)
+        Of the columns.
+    cross : ndarray of shape (p, k)
+        Covariances of columns and targets.
+    n_terms : int
+        How many at most: fewer where no column is left that says anything new.
+
+    Notes
+    -----
+    Forward stepwise regression (Efroymson, 1960): the columns that are left are made orthogonal to
+    the chosen one, a step of a pivoted Cholesky factorisation.
+    """
+    variance = np.diag(covariance)
+    left, unexplained = variance.copy(), cross.copy()
+    factors = np.zeros((variance.size, 0))
+    chosen: list[int] = []
+    for _ in range(min(n_terms, variance.size)):
+        usable = (variance > 0) & (left > _NOTHING_NEW * variance)
+        usable[chosen] = False
+        gain = np.where(usable, np.sum(unexplained**2, axis=1) / np.where(usable, left, 1.0), 0.0)
+        if not gain.max(initial=0.0) > 0:
+            break
+        best = int(np.flatnonzero(gain >= gain.max() * (1 - _EQUAL))[0])
+        factor = (covariance[:, best] - factors @ factors[best]) / np.sqrt(left[best])
+        unexplained = unexplained - np.outer(factor, unexplained[best] / np.sqrt(left[best]))
+        left = left - factor**2
+        factors = np.column_stack([factors, factor])
+        chosen.append(best)
+    return chosen
+
+
+def stepwise_weights(
+    covariance: Floats, cross: Floats, n_terms: int, ridge: float | None
+) -> Floats:
+    """Least-squares weights of shape (p, k), most of them zero or shrunk.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (p, p)
+    cross : ndarray of shape (p, k)
+    n_terms : int
+        Columns whose weights are free.
+    ridge : float, optional
+        Penalty on the squared weights of the other columns, a row; None keeps them at zero.
+    """
+    chosen = forward_selection(covariance, cross, n_terms)
+    weights = np.zeros(cross.shape)
+    if ridge is None:
+        if chosen:
+            weights[chosen] = np.linalg.solve(covariance[np.ix_(chosen, chosen)], cross[chosen])
+        return weights
+    penalty = np.full(cross.shape[0], ridge)
+    penalty[chosen] = 0.0
+    return np.asarray(np.linalg.solve(covariance + np.diag(penalty), cross))
 
 
 @dataclass(eq=False, repr=False)

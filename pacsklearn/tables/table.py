@@ -12,8 +12,7 @@ import numpy as np
 
 from pacsklearn._validation import check_integer
 from pacsklearn.exceptions import TableError
-from pacsklearn.tables.engines import Engine, engine_of
-from pacsklearn.tables.sources import source_of
+from pacsklearn.tables.sources import Engine, engine_of, source_of
 from pacsklearn.tables.table_profile import ProfilePiece, TableProfile
 from pacsklearn.tables.table_reader import Batch, TableReader
 

@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from pacsklearn.additive.losses import LogisticLoss, SoftmaxLoss, SquaredLoss
-from pacsklearn.additive.solver import Problem, minimise
+from pacsklearn.additive.solver import LogisticLoss, Problem, SoftmaxLoss, SquaredLoss, minimise
 from pacsklearn.additive.terms import design_of
 
 

@@ -19,7 +19,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacsklearn import PACPrivate, StabilizedClassifier, StabilizedRegressor
-from pacsklearn.estimators.subspace_members import class_scores
+from pacsklearn.estimators.stabilized import class_scores
 
 X, Y = load_iris(return_X_y=True)
 

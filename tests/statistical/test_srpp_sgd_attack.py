@@ -10,8 +10,7 @@ from pacsklearn import DifferingRows, DiscrepancyCap
 from pacsklearn.core.attack import AttackResult
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
-from pacsklearn.estimators.srpp_sgd.clipped_gradient import clipped_sum
-from pacsklearn.estimators.srpp_sgd.losses import SquaredLoss
+from pacsklearn.estimators.srpp_sgd.clipped_gradient import SquaredLoss, clipped_sum
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.pufferfish.run import PrivateRun

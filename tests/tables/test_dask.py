@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import PACPrivate, Table
 from pacsklearn.exceptions import TableError
-from pacsklearn.tables import engines
+from pacsklearn.tables import sources
 
 distributed = pytest.importorskip("distributed")
 cloudpickle = pytest.importorskip("cloudpickle")
@@ -92,7 +92,7 @@ def test_a_worker_that_dies_loses_nothing(client: Any, folder: Path, monkeypatch
 
     here = fitted(private(MODEL), table())
     first = next(iter(client.scheduler_info()["workers"]))
-    run, calls = engines.DaskEngine.run, []
+    run, calls = sources.DaskEngine.run, []
 
     def killing(self: Any, *args: Any) -> Any:
         calls.append(1)
@@ -100,7 +100,7 @@ def test_a_worker_that_dies_loses_nothing(client: Any, folder: Path, monkeypatch
             client.run(lambda: __import__("os")._exit(1), workers=[first], on_error="ignore")
         return run(self, *args)
 
-    monkeypatch.setattr(engines.DaskEngine, "run", killing)
+    monkeypatch.setattr(sources.DaskEngine, "run", killing)
     there = fitted(private(MODEL, engine="dask"), table())
     assert len(calls) > 3
     assert np.array_equal(here.coef_, there.coef_)
@@ -111,13 +111,13 @@ def test_workers_are_sent_nothing_that_depends_on_the_secret(
 ) -> None:
     """Whatever candidate is the secret, workers receive the same bytes; and no nouns of it."""
     sent: list[list[bytes]] = []
-    run = engines.DaskEngine.run
+    run = sources.DaskEngine.run
 
     def recorded(self: Any, task: Any, *rest: Any) -> Any:
         sent[-1].append(cloudpickle.dumps(task))
         return run(self, task, *rest)
 
-    monkeypatch.setattr(engines.DaskEngine, "run", recorded)
+    monkeypatch.setattr(sources.DaskEngine, "run", recorded)
     models = []
     for seed in (0, 1, 2):
         sent.append([])

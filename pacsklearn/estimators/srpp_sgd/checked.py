@@ -10,8 +10,7 @@ from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.renyi_unit import check_secret_name
 from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.srpp_sgd_accountant import ACCOUNTINGS
-from pacsklearn.estimators.srpp_sgd.penalty import PENALTIES
-from pacsklearn.estimators.srpp_sgd.step_size import SCHEDULES
+from pacsklearn.estimators.srpp_sgd.descent import PENALTIES, SCHEDULES
 from pacsklearn.information.discrepancy import SAMPLINGS
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")

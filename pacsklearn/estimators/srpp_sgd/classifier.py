@@ -19,7 +19,7 @@ from pacsklearn.estimators.srpp_sgd.checked import (
     check_run,
     checked_class_weight,
 )
-from pacsklearn.estimators.srpp_sgd.losses import LOSSES
+from pacsklearn.estimators.srpp_sgd.clipped_gradient import LOSSES
 from pacsklearn.estimators.srpp_sgd.words import documented
 from pacsklearn.exceptions import PrivacyLeakWarning, warn_user
 from pacsklearn.information.arrays import Floats

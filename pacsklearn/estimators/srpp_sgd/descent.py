@@ -1,13 +1,111 @@
-"""One linear model on its way down: what a step does with a noised gradient."""
+"""One linear model on its way down: step sizes, penalties, and what a noised gradient does.
+
+Penalties are added after the noise, so that they cost nothing.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import final
+from typing import Final, final
 
-from pacsklearn.estimators.srpp_sgd.penalty import Penalty
-from pacsklearn.estimators.srpp_sgd.step_size import StepSize
+import numpy as np
+
 from pacsklearn.information.arrays import Floats
+
+PENALTIES: Final = ("l2", "l1", "elasticnet", None)
+"""Names of the penalties."""
+
+
+@final
+@dataclass(frozen=True)
+class Penalty:
+    """Penalty on the coefficients, never on the intercepts.
+
+    The squared part enters by its gradient, the absolute part by its proximal map. Neither looks at
+    rows, so they stay outside the clipping; and neither makes an update react more strongly to the
+    gradient: its Lipschitz constant is the step size with or without them (srpp, appendix C).
+
+    Parameters
+    ----------
+    kind : str or None
+        One of :data:`PENALTIES`.
+    strength : float
+        ``alpha`` of scikit-learn's SGDClassifier.
+    l1_ratio : float
+        Share of the absolute part, for ``"elasticnet"``.
+    """
+
+    kind: str | None
+    strength: float
+    l1_ratio: float
+
+    @property
+    def l1_share(self) -> float:
+        """Share of the absolute part."""
+        return {"l2": 0.0, "l1": 1.0, "elasticnet": self.l1_ratio, None: 0.0}[self.kind]
+
+    def gradient(self, parameters: Floats) -> Floats | float:
+        """Gradient of the squared part."""
+        factor = 0.0 if self.kind is None else self.strength * (1 - self.l1_share)
+        if factor == 0:
+            return 0.0
+        gradient = factor * parameters
+        # Intercepts are not drawn toward zero, as scikit-learn's are not.
+        gradient[:, -1] = 0.0
+        return gradient
+
+    def shrink(self, parameters: Floats, step_size: float) -> None:
+        """Proximal map of the absolute part, in place."""
+        amount = step_size * self.strength * self.l1_share
+        if amount > 0:
+            inner = parameters[:, :-1]
+            inner[:] = np.sign(inner) * np.maximum(np.abs(inner) - amount, 0.0)
+
+
+SCHEDULES: Final = ("constant", "invscaling", "cosine")
+"""Names of the schedules."""
+
+
+@final
+@dataclass(frozen=True)
+class StepSize:
+    """Step size of every step.
+
+    Parameters
+    ----------
+    schedule : str
+        One of :data:`SCHEDULES`.
+    first : float
+        Step size at the beginning.
+    power : float
+        Of ``"invscaling"``: ``first / step**power``.
+    n_steps : int
+        Length of the run, for ``"cosine"``, which falls to zero at its end, and for the warm-up.
+    warmup : float
+        Share of the run in which the step size rises linearly.
+
+    Examples
+    --------
+    >>> [round(StepSize("cosine", 1.0, 0.5, 4)(t), 3) for t in range(4)]
+    [1.0, 0.854, 0.5, 0.146]
+    """
+
+    schedule: str
+    first: float
+    power: float
+    n_steps: int
+    warmup: float = 0.0
+
+    def __call__(self, step: int) -> float:
+        """Size of a step, counted from 0."""
+        rising = self.warmup * self.n_steps
+        size = self.first * min(1.0, (step + 1) / rising if rising > 1 else 1.0)
+        if self.schedule == "invscaling":
+            return size / (step + 1) ** self.power
+        if self.schedule == "cosine":
+            return size * (1 + math.cos(math.pi * min(step / self.n_steps, 1.0))) / 2
+        return size
 
 
 @final

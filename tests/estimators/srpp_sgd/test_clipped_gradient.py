@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacsklearn.estimators.srpp_sgd.clipped_gradient import clipped_sum
-from pacsklearn.estimators.srpp_sgd.losses import LOSSES, loss_named
-from pacsklearn.estimators.srpp_sgd.penalty import Penalty
-from pacsklearn.estimators.srpp_sgd.step_size import StepSize
+from pacsklearn.estimators.srpp_sgd.clipped_gradient import LOSSES, clipped_sum, loss_named
+from pacsklearn.estimators.srpp_sgd.descent import Penalty, StepSize
 
 VALUES = {
     "log_loss": lambda z, t: np.log1p(np.exp(-t * z)),

@@ -32,8 +32,7 @@ from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.scenario import SecretColumn
 from pacsklearn.core.srpp_sgd_accountant import ACCOUNTINGS, SRPPSGDAccountant
-from pacsklearn.estimators.srpp_sgd.clipped_gradient import clipped_sum
-from pacsklearn.estimators.srpp_sgd.losses import LogisticLoss, SquaredLoss
+from pacsklearn.estimators.srpp_sgd.clipped_gradient import LogisticLoss, SquaredLoss, clipped_sum
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     LedgerError,

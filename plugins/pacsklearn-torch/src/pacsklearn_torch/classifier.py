@@ -17,7 +17,7 @@ from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.core.scenario import SecretColumn
 from pacsklearn.estimators.srpp_sgd.checked import RUN_CONSTRAINTS, check_run
-from pacsklearn.estimators.srpp_sgd.step_size import StepSize
+from pacsklearn.estimators.srpp_sgd.descent import StepSize
 from pacsklearn.pufferfish.open_run import opened_run, planned_unit
 from pacsklearn.pufferfish.training_rows import training_rows
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from pacsklearn.stepwise.calibration import calibrated
+from pacsklearn.stepwise.classifier import calibrated
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
-from pacsklearn.stepwise.selection import forward_selection, stepwise_weights
-from pacsklearn.stepwise.stepwise_model import covariances
+from pacsklearn.stepwise.stepwise_model import covariances, forward_selection, stepwise_weights
 
 
 @pytest.fixture

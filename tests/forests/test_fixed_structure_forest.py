@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from pacsklearn.forests.leaves import common_votes, on_simplex, repaired_votes, shrunken_leaves
+from pacsklearn.forests.fixed_structure_forest import (
+    common_votes,
+    on_simplex,
+    repaired_votes,
+    shrunken_leaves,
+)
 
 
 def test_leaves_are_shrunk_towards_their_parents() -> None:
