@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,9 +68,7 @@ class UnionCanonicalizer(SideBySide):
     """Outputs of a feature union; the transformers' weights are public."""
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
-    ) -> UnionCanonicalizer:
+    def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
         listed = estimator.transformer_list
         return cls(tuple((name, resolve(part)) for name, part in listed if part not in _PUBLIC))
 
@@ -110,9 +108,7 @@ class ColumnTransformerCanonicalizer(SideBySide):
     """
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
-    ) -> ColumnTransformerCanonicalizer:
+    def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
         return cls(
             tuple(
                 (name, resolve(part))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from scipy.special import log_expit
@@ -101,9 +100,7 @@ class CategoricalNBCanonicalizer(Canonicalizer):
     noised = ("feature_log_prob_", "class_log_prior_ (learned)")
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
-    ) -> CategoricalNBCanonicalizer:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self:
         if estimator.min_categories is None:
             raise NoCanonicalizerError(
                 f"{type(estimator).__name__} learns from the rows how many categories a feature "

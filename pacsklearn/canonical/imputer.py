@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -24,9 +23,7 @@ class ImputerCanonicalizer(Canonicalizer):
     noised = ("statistics_",)
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
-    ) -> ImputerCanonicalizer:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self:
         name = type(estimator).__name__
         # The constant is public, like every other parameter.
         if estimator.strategy not in ("mean", "median", "constant"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import clone
@@ -50,9 +50,7 @@ class MulticlassCanonicalizer(FoldingCanonicalizer):
         self.folds = can_fold(part)
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
-    ) -> MulticlassCanonicalizer:
+    def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
         return cls(keeping_scores(resolve(estimator.estimator)))
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

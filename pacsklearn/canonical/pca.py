@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -36,9 +35,7 @@ class PCACanonicalizer(Canonicalizer):
         self.is_exact = not whiten
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
-    ) -> PCACanonicalizer:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self:
         return cls(whiten=bool(getattr(estimator, "whiten", False)))
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

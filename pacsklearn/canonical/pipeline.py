@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, Self, final
 
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -42,9 +42,7 @@ class SearchCanonicalizer(Canonicalizer):
         self.is_exact = part.is_exact
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
-    ) -> SearchCanonicalizer:
+    def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
         if not estimator.refit:
             raise NoCanonicalizerError(
                 f"{type(estimator).__name__}(refit=False) has no best_estimator_ to release; use "
@@ -113,9 +111,7 @@ class PipelineCanonicalizer(Canonicalizer):
         return self.plan.folded
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
-    ) -> PipelineCanonicalizer:
+    def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
         steps, searched = _opened(estimator, resolve)
         *inner, (last_name, last) = steps
         final_part = resolve(last)

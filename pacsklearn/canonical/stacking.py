@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
@@ -103,9 +103,7 @@ class StackingCanonicalizer(FoldingCanonicalizer):
         self.is_searched = self.bases.is_searched or last.is_searched
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
-    ) -> StackingCanonicalizer:
+    def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
         # The final estimator reads scores as they are: their scale is no gauge.
         bases = tuple(
             (name, keeping_scores(resolve(base)))

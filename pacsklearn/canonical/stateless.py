@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +30,7 @@ class StatelessCanonicalizer(Canonicalizer):
     noised = ()
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
-    ) -> StatelessCanonicalizer:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self:
         for parameter, learned, what in _LEARNED:
             if getattr(estimator, parameter, None) == learned:
                 raise NoCanonicalizerError(
@@ -113,9 +110,7 @@ class PublicCategoriesCanonicalizer(Canonicalizer):
     noised = ()
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
-    ) -> PublicCategoriesCanonicalizer:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self:
         name = type(estimator).__name__
         if isinstance(estimator.categories, str):
             raise NoCanonicalizerError(

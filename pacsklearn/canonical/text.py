@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, final
+from typing import Any, Final, Self, final
 
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
@@ -25,9 +24,7 @@ class TextCanonicalizer(Canonicalizer):
     reads_rows = False
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
-    ) -> TextCanonicalizer:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self:
         name = type(estimator).__name__
         if getattr(estimator, "vocabulary", ()) is None:
             raise NoCanonicalizerError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -47,9 +47,7 @@ class VotingCanonicalizer(FoldingCanonicalizer):
         self.folds = all(can_fold(part) for _, part in voters)
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]
-    ) -> VotingCanonicalizer:
+    def for_estimator(cls, estimator: Any, resolve: Callable[[Any], Canonicalizer]) -> Self:
         # Averages of scores know their scale; votes do not.
         keep = (lambda part: part) if _is_hard(estimator) else keeping_scores
         return cls(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +31,7 @@ class AdditiveFitter(SubsetFitter):
     """
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> AdditiveFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         known = type(estimator) in (AdditiveClassifier, AdditiveRegressor)
         return cls() if known and not estimator.monotone else None
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from sklearn.linear_model import ElasticNet, Lasso
 
-from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import double_rows
 from pacsklearn.fitting.moment_fitter import MomentFitter, well_conditioned
 from pacsklearn.fitting.moments import Moments
@@ -31,9 +29,7 @@ class ElasticNetFitter(MomentFitter):
     wants_targets = True
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> ElasticNetFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) not in (Lasso, ElasticNet) or estimator.warm_start:
             return None
         return cls() if estimator.alpha > 0 and estimator.l1_ratio > 0 else None

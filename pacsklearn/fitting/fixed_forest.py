@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +42,7 @@ class FixedForestFitter(SubsetFitter):
     """The same counts and thresholds as the ordinary fit, from rows where they lie."""
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> FixedForestFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         kinds = (FixedStructureForestClassifier, FixedStructureForestRegressor)
         return cls() if type(estimator) in kinds else None
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,9 +45,7 @@ class GaussianMixtureFitter(SubsetFitter):
     """Expectation maximisation of all candidates, two matrix products an iteration."""
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> GaussianMixtureFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) is not GaussianMixture:
             return None
         given = (estimator.weights_init, estimator.means_init, estimator.precisions_init)

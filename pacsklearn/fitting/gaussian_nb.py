@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
-from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.moment_fitter import MomentFitter
 from pacsklearn.fitting.moments import Moments, is_doubtful
 
@@ -20,9 +18,7 @@ class GaussianNBFitter(MomentFitter):
     wants_classes = True
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> GaussianNBFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         return cls() if type(estimator) is GaussianNB and estimator.priors is None else None
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:

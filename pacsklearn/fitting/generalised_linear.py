@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
 
 from pacsklearn._sklearn_compat import prepare_for_predict
-from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
 from pacsklearn.fitting.losses import Loss, Penalty, Tweedie
 from pacsklearn.information.arrays import Floats
@@ -23,9 +21,7 @@ class GeneralisedLinearFitter(ConvexFitter):
     """Half the mean deviance with a logarithmic link, and a positive l2 penalty."""
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> GeneralisedLinearFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) is TweedieRegressor:
             # Other links, and powers outside this range, are not convex.
             if estimator.link not in ("auto", "log") or not 1 <= estimator.power <= _GAMMA:

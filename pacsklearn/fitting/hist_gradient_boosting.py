@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from numbers import Integral
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,9 +121,7 @@ class HistGradientBoostingFitter(SubsetFitter):
     wants_classes = True
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> HistGradientBoostingFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) not in (HistGradientBoostingClassifier, HistGradientBoostingRegressor):
             return None
         params = estimator.get_params(deep=False)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +33,7 @@ class HuberFitter(SubsetFitter):
     """Minimises ``sum(s + s H((y - z) / s)) + alpha |w|^2`` over decisions ``z`` and the scale."""
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> HuberFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         plain = type(estimator) is HuberRegressor and not estimator.warm_start
         return cls() if plain and estimator.alpha > 0 else None
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +31,7 @@ class KMeansFitter(SubsetFitter):
     """The same starts and the same assignments as ``KMeans``, with fewer distances."""
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> KMeansFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) is not KMeans or estimator.n_clusters > _MOST_CLUSTERS:
             return None
         # A start that is not "k-means++" is drawn in another way in every version.

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Real
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from pacsklearn._sklearn_compat import lda_degrees_of_freedom
-from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.moment_fitter import MomentFitter
 from pacsklearn.fitting.moments import Moments, is_doubtful
 from pacsklearn.information.arrays import Floats
@@ -31,9 +29,7 @@ class LDAFitter(MomentFitter):
     wants_classes = True
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> LDAFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) is not LinearDiscriminantAnalysis:
             return None
         unset = ("priors", "covariance_estimator", "n_components")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Real
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from scipy.linalg.lapack import dpotrs
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 
 from pacsklearn._sklearn_compat import binary_ridge_dimensions
-from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.joint_problem import are_usable, class_weights
 from pacsklearn.fitting.moment_fitter import MomentFitter, well_conditioned
 from pacsklearn.fitting.moments import Moments
@@ -29,9 +27,7 @@ class LeastSquaresFitter(MomentFitter):
     wants_targets = True
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> LeastSquaresFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) is LinearRegression:
             return None if estimator.positive else cls()
         if type(estimator) is Ridge and not estimator.positive:
@@ -112,9 +108,7 @@ class RidgeClassifierFitter(MomentFitter):
         self.wants_class_scatter = wants_class_scatter
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> RidgeClassifierFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) is not RidgeClassifier or estimator.positive:
             return None
         plain = isinstance(estimator.alpha, Real) and estimator.solver in ("auto", "cholesky")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from sklearn.svm import LinearSVC, LinearSVR
 
-from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
 from pacsklearn.fitting.joint_problem import are_usable
 from pacsklearn.fitting.losses import Epsilon, Hinge, Loss, Penalty
@@ -30,9 +28,7 @@ class LinearSVMFitter(ConvexFitter):
         self.wants_classes = wants_classes
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> LinearSVMFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) is LinearSVC:
             plain = (
                 estimator.penalty == "l2"

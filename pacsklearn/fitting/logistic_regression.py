@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Real
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
 from pacsklearn.fitting.joint_problem import are_usable
 from pacsklearn.fitting.losses import Logistic, Loss, Penalty, Softmax
@@ -28,9 +26,7 @@ class LogisticRegressionFitter(ConvexFitter):
     wants_classes = True
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> LogisticRegressionFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) is not LogisticRegression or estimator.solver not in _SOLVERS:
             return None
         # Some parameters come and go between versions.

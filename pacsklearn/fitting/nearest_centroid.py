@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from sklearn.neighbors import NearestCentroid
 
-from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.moment_fitter import MomentFitter
 from pacsklearn.fitting.moments import Moments, is_doubtful
 
@@ -20,9 +18,7 @@ class NearestCentroidFitter(MomentFitter):
     wants_classes = True
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> NearestCentroidFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) is not NearestCentroid or estimator.metric != "euclidean":
             return None
         plain = not estimator.shrink_threshold and estimator.priors in ("uniform", "empirical")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.decomposition import PCA
 from sklearn.utils.extmath import svd_flip
 
-from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.moment_fitter import MomentFitter
 from pacsklearn.fitting.moments import Moments, is_doubtful
 
@@ -26,9 +24,7 @@ class PCAFitter(MomentFitter):
     wants_scatter = True
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> PCAFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) is not PCA or estimator.svd_solver not in ("auto", "covariance_eigh"):
             return None
         count = estimator.n_components

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import replace
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -248,7 +248,7 @@ class EncodedFitter(SubsetFitter):
     @classmethod
     def for_estimator(
         cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> EncodedFitter | None:
+    ) -> Self | None:
         steps = [step for _, step in estimator.steps]
         count = 0
         while type(steps[count]) in _LEARN_NOTHING and not output_config(steps[count]):

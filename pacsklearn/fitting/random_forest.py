@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from numbers import Integral
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,9 +58,7 @@ class RandomForestFitter(SubsetFitter):
     wants_classes = True
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> RandomForestFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         if type(estimator) is not RandomForestClassifier:
             return None
         params = estimator.get_params(deep=False)

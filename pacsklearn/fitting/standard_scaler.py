@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.moment_fitter import MomentFitter
 from pacsklearn.fitting.moments import Moments, is_doubtful
 
@@ -19,9 +17,7 @@ class StandardScalerFitter(MomentFitter):
     """Mean and variance of each feature."""
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> StandardScalerFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         return cls() if type(estimator) is StandardScaler else None
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:

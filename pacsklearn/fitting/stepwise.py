@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -25,9 +24,7 @@ class StepwiseRegressorFitter(MomentFitter):
     wants_targets = True
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> StepwiseRegressorFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         return cls() if type(estimator) is StepwiseRegressor else None
 
     def fit_moments(self, model: Any, moments: Moments) -> bool:
@@ -52,9 +49,7 @@ class StepwiseClassifierFitter(SubsetFitter):
     wants_classes = True
 
     @classmethod
-    def for_estimator(
-        cls, estimator: Any, resolve: Callable[[Any], SubsetFitter | None]
-    ) -> StepwiseClassifierFitter | None:
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
         return cls() if type(estimator) is StepwiseClassifier else None
 
     def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
