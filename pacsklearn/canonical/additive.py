@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 
 from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.additive.terms import monotone_ranges, repaired
-from pacsklearn.canonical.features import feature_facts, second_moment, set_features
+from pacsklearn.canonical.features import encoding_of, second_moment, set_features
 from pacsklearn.canonical.stateless import schema_facts
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
@@ -53,8 +53,7 @@ class AdditiveCanonicalizer(Canonicalizer):
             scale = estimator.scale_ or 1.0
             arrays = {"weights": weights / scale, "log_scale": np.log(scale)}
             facts["classes_"] = estimator.classes_
-        layout = Layout.of(arrays, **facts, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, arrays, **facts)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays = layout.unpack(vector)

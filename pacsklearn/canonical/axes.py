@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.decomposition import FastICA
 
 from pacsklearn.canonical.assignment import assign_up_to_sign
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.canonical.log_domain import positive
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
@@ -35,8 +35,7 @@ class AxesCanonicalizer(Canonicalizer):
             arrays["mean"] = estimator.mean_
         if hasattr(estimator, "noise_variance_"):
             arrays["log_noise"] = np.log(estimator.noise_variance_)
-        layout = Layout.of(arrays, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, arrays)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays = layout.unpack(vector)

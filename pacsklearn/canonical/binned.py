@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn._sklearn_compat import set_bins
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
@@ -22,14 +22,12 @@ class BinnedCanonicalizer(Canonicalizer):
     noised = ("bin_edges_",)
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
-        arrays = {f"feature {i}": edges for i, edges in enumerate(estimator.bin_edges_)}
-        layout = Layout.of(
-            arrays,
+        return encoding_of(
+            estimator,
+            {f"feature {i}": edges for i, edges in enumerate(estimator.bin_edges_)},
             n_bins_=np.array(estimator.n_bins_),
             dtype=str(estimator.bin_edges_[0].dtype),
-            **feature_facts(estimator),
         )
-        return Encoding(layout.pack(arrays), layout)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         edges = [np.sort(cuts) for cuts in layout.unpack(vector).values()]

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from pacsklearn._sklearn_compat import plant_bisecting_tree, prepare_for_predict
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.information.arrays import Floats
@@ -35,8 +35,7 @@ class BisectingKMeansCanonicalizer(Canonicalizer):
         if not shape:
             arrays = {"root": np.array(estimator.cluster_centers_, dtype=np.float64)}
         precision = str(estimator.cluster_centers_.dtype)
-        layout = Layout.of(arrays, shape=shape, dtype=precision, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, arrays, shape=shape, dtype=precision)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         ((name, _),) = layout.blocks

@@ -9,7 +9,7 @@ from scipy.special import log_expit
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from pacsklearn._sklearn_compat import set_classes
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.canonical.log_domain import log_simplex
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
@@ -42,8 +42,7 @@ class DiscreteNBCanonicalizer(Canonicalizer):
         arrays = {"weights": weights}
         if _learns_prior(estimator):
             arrays["log_prior"] = estimator.class_log_prior_
-        layout = Layout.of(arrays, classes_=estimator.classes_, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, arrays, classes_=estimator.classes_)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays, classes = layout.unpack(vector), layout.fact("classes_")
@@ -114,13 +113,12 @@ class CategoricalNBCanonicalizer(Canonicalizer):
         arrays = {f"feature {i}": table for i, table in enumerate(estimator.feature_log_prob_)}
         if estimator.fit_prior and estimator.class_prior is None:
             arrays["log_prior"] = estimator.class_log_prior_
-        layout = Layout.of(
+        return encoding_of(
+            estimator,
             arrays,
             classes_=estimator.classes_,
             n_categories_=np.array(estimator.n_categories_),
-            **feature_facts(estimator),
         )
-        return Encoding(layout.pack(arrays), layout)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays, classes = layout.unpack(vector), layout.fact("classes_")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from pacsklearn.core.canonicalizer import Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import DiagonalMetric, MatrixMetric, Metric
 from pacsklearn.core.secret_space import SecretSpace
@@ -24,6 +26,12 @@ def feature_facts(estimator: Any) -> dict[str, Any]:
     if names is not None:
         facts["feature_names_in_"] = np.array(names)
     return facts
+
+
+def encoding_of(estimator: Any, arrays: Mapping[str, Any], **facts: Any) -> Encoding:
+    """Vector of all arrays, with public facts, those about the input among them, beside it."""
+    layout = Layout.of(arrays, **facts, **feature_facts(estimator))
+    return Encoding(layout.pack(arrays), layout)
 
 
 def set_features(estimator: Any, layout: Layout) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from pacsklearn.canonical.features import feature_facts, numeric_rows, set_features
+from pacsklearn.canonical.features import encoding_of, numeric_rows, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
@@ -93,8 +93,7 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
                 values = values / scale
                 arrays["log_scale"] = np.array([np.log(scale)])
         arrays["leaves"] = values
-        layout = Layout.of(arrays, **facts, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, arrays, **facts)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays = layout.unpack(vector)

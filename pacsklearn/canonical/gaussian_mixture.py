@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn.canonical.assignment import assign_to_mean
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.canonical.log_domain import (
     from_log,
     log_metric,
@@ -49,10 +49,7 @@ class GaussianMixtureCanonicalizer(Canonicalizer):
                 "log_covariances": logarithms,
                 "log_weights": np.log(estimator.weights_),
             }
-        layout = Layout.of(
-            arrays, covariance_type=estimator.covariance_type, **feature_facts(estimator)
-        )
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, arrays, covariance_type=estimator.covariance_type)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays, kind = layout.unpack(vector), layout.fact("covariance_type")

@@ -6,7 +6,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from pacsklearn.canonical.features import feature_facts
+from pacsklearn.canonical.features import encoding_of
 from pacsklearn.canonical.stateless import zero_rows
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
@@ -45,11 +45,8 @@ class ImputerCanonicalizer(Canonicalizer):
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         if estimator.strategy == "constant":
-            layout = Layout.of({}, statistics_=estimator.statistics_, **feature_facts(estimator))
-            return Encoding(layout.pack({}), layout)
-        arrays = {"statistics": estimator.statistics_}
-        layout = Layout.of(arrays, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+            return encoding_of(estimator, {}, statistics_=estimator.statistics_)
+        return encoding_of(estimator, {"statistics": estimator.statistics_})
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         template.fit(zero_rows(layout))

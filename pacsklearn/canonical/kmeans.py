@@ -8,7 +8,7 @@ import numpy as np
 
 from pacsklearn._sklearn_compat import prepare_for_predict
 from pacsklearn.canonical.assignment import assign_to_mean
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.information.arrays import Floats
@@ -23,11 +23,9 @@ class KMeansCanonicalizer(Canonicalizer):
     reads_rows = False
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
-        arrays = {"centres": estimator.cluster_centers_}
         # Compiled code compares rows and centres of one precision only.
         precision = str(estimator.cluster_centers_.dtype)
-        layout = Layout.of(arrays, dtype=precision, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, {"centres": estimator.cluster_centers_}, dtype=precision)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         centres = layout.unpack(vector)["centres"].astype(layout.fact("dtype"))

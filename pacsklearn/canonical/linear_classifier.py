@@ -11,7 +11,7 @@ import numpy as np
 from pacsklearn._sklearn_compat import is_multilabel, set_classes
 from pacsklearn.canonical.affine import AffineMap, LinearCanonicalizer
 from pacsklearn.canonical.features import (
-    feature_facts,
+    encoding_of,
     member_mean_squares,
     numeric_rows,
     second_moment,
@@ -92,8 +92,7 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
         if self.gauge and self._keeps_probabilities(estimator):
             arrays["log_scale"] = float(np.log(scale))
         facts = {"multilabel": True} if is_multilabel(estimator) else {}
-        layout = Layout.of(arrays, classes_=estimator.classes_, **facts, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, arrays, classes_=estimator.classes_, **facts)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays = layout.unpack(vector)

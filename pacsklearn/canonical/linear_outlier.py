@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn.canonical.features import feature_facts, numeric_rows, second_moment, set_features
+from pacsklearn.canonical.features import encoding_of, numeric_rows, second_moment, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric
@@ -27,11 +27,9 @@ class LinearOutlierCanonicalizer(Canonicalizer):
         weights = np.append(np.ravel(estimator.coef_), -np.ravel(estimator.offset_))
         decision = numeric_rows(X) @ weights[:-1] + weights[-1]
         scale = float(np.sqrt(np.mean(np.square(decision)))) or 1.0
-        arrays = {"weights": weights / scale}
-        layout = Layout.of(
-            arrays, coef_ndim=int(np.ndim(estimator.coef_)), **feature_facts(estimator)
+        return encoding_of(
+            estimator, {"weights": weights / scale}, coef_ndim=int(np.ndim(estimator.coef_))
         )
-        return Encoding(layout.pack(arrays), layout)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         set_features(template, layout)

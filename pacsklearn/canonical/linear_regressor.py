@@ -9,7 +9,7 @@ import numpy as np
 
 from pacsklearn._sklearn_compat import has_log_link, prepare_for_predict
 from pacsklearn.canonical.affine import AffineMap, LinearCanonicalizer
-from pacsklearn.canonical.features import feature_facts, second_moment, set_features
+from pacsklearn.canonical.features import encoding_of, second_moment, set_features
 from pacsklearn.core.canonicalizer import Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, Metric
@@ -26,14 +26,12 @@ class LinearRegressorCanonicalizer(LinearCanonicalizer):
     reads_rows = False
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
-        arrays = {"weights": np.column_stack(self.weights(estimator))}
-        layout = Layout.of(
-            arrays,
+        return encoding_of(
+            estimator,
+            {"weights": np.column_stack(self.weights(estimator))},
             coef_ndim=int(np.ndim(estimator.coef_)),
             intercept_ndim=int(np.ndim(estimator.intercept_)),
-            **feature_facts(estimator),
         )
-        return Encoding(layout.pack(arrays), layout)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         weights = layout.unpack(vector)["weights"]

@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from pacsklearn._sklearn_compat import is_multilabel, set_classes
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
 from pacsklearn.canonical.assignment import assign_up_to_sign
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.core.canonicalizer import Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.information.arrays import Floats
@@ -46,8 +46,7 @@ class MLPCanonicalizer(FoldingCanonicalizer):
         facts = {"activation": estimator.activation, "out_activation_": estimator.out_activation_}
         if is_classifier(estimator):
             facts |= {"classes_": estimator.classes_, "multilabel": is_multilabel(estimator)}
-        layout = Layout.of(arrays, **facts, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, arrays, **facts)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         layers = list(layout.unpack(vector).values())

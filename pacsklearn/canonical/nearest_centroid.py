@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn._sklearn_compat import set_classes
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.canonical.log_domain import positive, simplex
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
@@ -37,8 +37,7 @@ class NearestCentroidCanonicalizer(Canonicalizer):
             arrays["log_spread"] = np.log(np.where(spread > 0, spread, 1.0))
         if getattr(estimator, "priors", None) == "empirical":
             arrays["log_prior"] = np.log(estimator.class_prior_)
-        layout = Layout.of(arrays, classes_=estimator.classes_, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, arrays, classes_=estimator.classes_)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays, classes = layout.unpack(vector), layout.fact("classes_")

@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 
 from pacsklearn._sklearn_compat import prepare_factorisation
 from pacsklearn.canonical.assignment import assign_to_mean
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.information.arrays import Floats
@@ -36,11 +36,9 @@ class NMFCanonicalizer(Canonicalizer):
         if not estimator.alpha_W:
             lengths = np.linalg.norm(components, axis=1, keepdims=True)
             components = components / np.where(lengths > 0, lengths, 1.0)
-        arrays = {"components": components}
-        layout = Layout.of(
-            arrays, dtype=str(estimator.components_.dtype), **feature_facts(estimator)
+        return encoding_of(
+            estimator, {"components": components}, dtype=str(estimator.components_.dtype)
         )
-        return Encoding(layout.pack(arrays), layout)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         components = np.maximum(layout.unpack(vector)["components"], 0.0)

@@ -6,7 +6,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, MatrixMetric, Metric, ScaledMetric
@@ -46,8 +46,7 @@ class PCACanonicalizer(Canonicalizer):
             spectrum = np.diag(estimator.explained_variance_)
             arrays["spectrum"] = spectrum[np.triu_indices_from(spectrum)]
         precision = str(estimator.components_.dtype)
-        layout = Layout.of(arrays, dtype=precision, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, arrays, dtype=precision)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays = layout.unpack(vector)

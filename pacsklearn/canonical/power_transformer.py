@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import boxcox, boxcox1p, inv_boxcox, inv_boxcox1p
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
@@ -48,8 +48,7 @@ class PowerTransformerCanonicalizer(Canonicalizer):
                 "origin": np.log(origin) if estimator.method == "box-cox" else origin,
                 "log_scale": log_scale,
             }
-        layout = Layout.of(arrays, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, arrays)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays = layout.unpack(vector)

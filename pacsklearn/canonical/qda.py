@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn._sklearn_compat import set_classes
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.canonical.log_domain import (
     log_metric,
     mean_metric,
@@ -44,8 +44,7 @@ class QDACanonicalizer(Canonicalizer):
             )
         if estimator.priors is None:
             arrays["log_prior"] = np.log(estimator.priors_)
-        layout = Layout.of(arrays, classes_=estimator.classes_, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, arrays, classes_=estimator.classes_)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays = layout.unpack(vector)

@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import DiagonalMetric, Metric
@@ -24,9 +24,7 @@ class QuantileTransformerCanonicalizer(Canonicalizer):
     noised = ("quantiles_",)
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
-        arrays = {"quantiles": estimator.quantiles_}
-        layout = Layout.of(arrays, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, {"quantiles": estimator.quantiles_})
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         set_features(template, layout)

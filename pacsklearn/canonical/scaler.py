@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
@@ -37,8 +37,7 @@ class ScalerCanonicalizer(Canonicalizer):
                 arrays["origin"] = origin
             if estimator.scale_ is not None:
                 arrays["log_scale"] = np.log(estimator.scale_)
-        layout = Layout.of(arrays, **feature_facts(estimator))
-        return Encoding(layout.pack(arrays), layout)
+        return encoding_of(estimator, arrays)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays = layout.unpack(vector)

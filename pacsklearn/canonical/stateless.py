@@ -7,7 +7,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, feature_facts, set_features
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.layout import Layout
 from pacsklearn.exceptions import NoCanonicalizerError
@@ -87,9 +87,7 @@ class SchemaEncoderCanonicalizer(Canonicalizer):
     is_public = True
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
-        facts = schema_facts(estimator.schema)
-        layout = Layout.of({}, **facts, **feature_facts(estimator))
-        return Encoding(layout.pack({}), layout)
+        return encoding_of(estimator, {}, **schema_facts(estimator.schema))
 
     def decode(self, vector: NDArray[np.float64], layout: Layout, template: Any) -> Any:
         set_features(template, layout)
@@ -129,8 +127,7 @@ class PublicCategoriesCanonicalizer(Canonicalizer):
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         types = tuple(values.dtype.str for values in estimator.categories_)
-        layout = Layout.of({}, dtypes=types, **feature_facts(estimator))
-        return Encoding(layout.pack({}), layout)
+        return encoding_of(estimator, {}, dtypes=types)
 
     def decode(self, vector: NDArray[np.float64], layout: Layout, template: Any) -> Any:
         types = layout.fact("dtypes")

@@ -29,13 +29,7 @@ from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.steadier_models import steadier_models
 from pacsklearn.estimators.student import Lesson, StudentQueries
 from pacsklearn.estimators.student_plan import plan_student
-from pacsklearn.estimators.tuning import (
-    Choice,
-    Option,
-    choose,
-    listed_options,
-    released_scoring,
-)
+from pacsklearn.estimators.tuning import Choice, Option, choose, listed_options, released_scoring
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugin import registry
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices, public_prior

@@ -15,9 +15,7 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import candidate_models
 from pacsklearn.candidates.run import Stage, attempt
-from pacsklearn.candidates.subset_fitting import (
-    unwrap,
-)
+from pacsklearn.candidates.subset_fitting import unwrap
 from pacsklearn.core.fit_report import FitReport
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.statement_rendering import percent_up

@@ -18,9 +18,7 @@ from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import PredictionTable
 from pacsklearn.candidates.outputs import CandidateOutputs, observe
 from pacsklearn.candidates.run import Stage, attempt
-from pacsklearn.candidates.subset_fitting import (
-    unwrap,
-)
+from pacsklearn.candidates.subset_fitting import unwrap
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace

@@ -17,11 +17,7 @@ from pacsklearn.core.event import Provenance
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.exceptions import (
-    NoCanonicalizerError,
-    PluginError,
-    UnknownNameError,
-)
+from pacsklearn.exceptions import NoCanonicalizerError, PluginError, UnknownNameError
 from pacsklearn.plugin import discovery
 from pacsklearn.plugin.catalogue import (
     Catalogue,

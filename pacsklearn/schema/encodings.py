@@ -14,14 +14,7 @@ from sklearn.utils import murmurhash3_32
 
 from pacsklearn.information.arrays import Floats
 from pacsklearn.schema.column import Column
-from pacsklearn.schema.values import (
-    MISSING,
-    OUTSIDE,
-    as_codes,
-    as_days,
-    as_numbers,
-    as_words,
-)
+from pacsklearn.schema.values import MISSING, OUTSIDE, as_codes, as_days, as_numbers, as_words
 
 Mask = NDArray[np.bool_]
 

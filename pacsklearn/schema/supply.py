@@ -10,11 +10,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.preprocessing import (
-    KBinsDiscretizer,
-    OneHotEncoder,
-    OrdinalEncoder,
-)
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder
 
 from pacsklearn.schema.column import Column
 
