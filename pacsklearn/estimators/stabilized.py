@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters, safe_indexing
 from pacsklearn._validation import check_integer
-from pacsklearn.candidates.subset_fitting import seeded_clone
+from pacsklearn.candidates.subset_fitting import cut_params, seeded_clone
 from pacsklearn.candidates.universe import RowRules, check_universe
 
 _SHARE, _FEWEST = 0.3, 5
@@ -47,46 +47,6 @@ class SubspaceMembers:
             (model, X if columns.size == n_features else safe_indexing(X, columns, axis=1))
             for model, columns in zip(self.models, self.columns, strict=True)
         ]
-
-
-def fit_members(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    *,
-    n_members: int,
-    max_features: Any,
-    max_samples: Any,
-    random_state: int,
-    fit_params: Mapping[str, Any],
-) -> SubspaceMembers:
-    """Fit clones on public random columns, and rows, of what they are given.
-
-    Which columns and which positions a member gets depends on the seed and on the shape of ``X``
-    alone, so the members are a function of the rows and public constants.
-    """
-    n_rows, n_features = X.shape
-    width, height = _count(max_features, n_features), _count(max_samples, n_rows)
-    models, chosen = [], []
-    for member in range(n_members):
-        # A stream a member: more members leave those before them as they are.
-        generator = np.random.default_rng([random_state, member])
-        columns = np.sort(generator.permutation(n_features)[:width])
-        rows = np.sort(generator.permutation(n_rows)[:height])
-        part = X if width == n_features else safe_indexing(X, columns, axis=1)
-        weights = dict(fit_params)
-        target = y
-        if height < n_rows:
-            part, target = safe_indexing(part, rows), safe_indexing(y, rows)
-            weights = {
-                name: safe_indexing(value, rows)
-                if hasattr(value, "__len__") and len(value) == n_rows
-                else value
-                for name, value in weights.items()
-            }
-        models.append(_template(estimator).fit(part, target, **weights))
-        chosen.append(columns)
-    return SubspaceMembers(tuple(models), tuple(chosen))
 
 
 def class_scores(model: Any, X: Any, n_classes: int) -> NDArray[np.float64]:
@@ -163,19 +123,31 @@ class _Stabilized(MetaEstimatorMixin, BaseEstimator):
         "random_state": [Interval(Integral, 0, None, closed="left")],
     }
 
-    def _fit_members(self, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
+    def _fit_members(self, X: Any, y: Any, fit_params: Mapping[str, Any]) -> None:
+        """Fit clones on public random columns, and rows, of what they are given.
+
+        Which columns and which positions a member gets depends on the seed and on the shape of
+        ``X`` alone, so the members are a function of the rows and public constants.
+        """
         check_parameters(self)
         validate_data(self, X, skip_check_array=True)
-        self.members_ = fit_members(
-            self.estimator,
-            X,
-            y,
-            n_members=int(self.n_members),
-            max_features=self.max_features,
-            max_samples=self.max_samples,
-            random_state=int(self.random_state),
-            fit_params=fit_params,
-        )
+        n_rows, n_features = X.shape
+        width = _count(self.max_features, n_features)
+        height = _count(self.max_samples, n_rows)
+        models, chosen = [], []
+        for member in range(int(self.n_members)):
+            # A stream a member: more members leave those before them as they are.
+            generator = np.random.default_rng([int(self.random_state), member])
+            columns = np.sort(generator.permutation(n_features)[:width])
+            rows = np.sort(generator.permutation(n_rows)[:height])
+            part = X if width == n_features else safe_indexing(X, columns, axis=1)
+            target, weights = y, fit_params
+            if height < n_rows:
+                part, target = safe_indexing(part, rows), safe_indexing(y, rows)
+                weights = cut_params(fit_params, rows, n_rows)
+            models.append(_template(self.estimator).fit(part, target, **weights))
+            chosen.append(columns)
+        self.members_ = SubspaceMembers(tuple(models), tuple(chosen))
 
     def _views(self, X: Any) -> list[tuple[Any, Any]]:
         check_is_fitted(self, "members_")
