@@ -238,17 +238,7 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
     with stage("fits"):
         first = unwrap(_fit(*work, space, 0), 0, estimator)
         joint = joint_models(template, X, y, work[3], space, first, fast_fit=options.fast_fit)
-        models = tuple(
-            over_subsets(
-                _fit,
-                *work,
-                space=space,
-                estimator=estimator,
-                n_jobs=options.n_jobs,
-                verbose=options.verbose,
-                each=joint.models,
-            )
-        )
+        models = tuple(over_subsets(_fit, *work, candidates=candidates, each=joint.models))
     rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
     agree = attempt(partial(_agree, first, models[0], rows), fits=True)
     if not joint.is_judged and not unwrap(agree, 0, estimator):

@@ -238,14 +238,7 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
     with stage("fits" if None in models else "canonical form"):
         encodings = None if None in models or options.verbose else encoder.all_encoded(space, known)
         if encodings is None:
-            encodings = over_subsets(
-                encoder.encoded,
-                space=space,
-                estimator=estimator,
-                n_jobs=options.n_jobs,
-                verbose=options.verbose,
-                each=known,
-            )
+            encodings = over_subsets(encoder.encoded, candidates=candidates, each=known)
     for index, encoding in enumerate(encodings):
         check_structure(estimator, index, first.layout, encoding.layout)
         vectors.append(encoding.vector)

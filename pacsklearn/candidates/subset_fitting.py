@@ -50,28 +50,23 @@ def cut_params(params: Mapping[str, Any], rows: Any, n_rows: int) -> dict[str, A
 
 
 def over_subsets(
-    function: Callable[..., Outcome],
-    *args: Any,
-    space: SecretSpace,
-    estimator: Any,
-    n_jobs: int | None,
-    verbose: int,
-    each: Sequence[Any] | None = None,
+    function: Callable[..., Outcome], *args: Any, candidates: Candidates, each: Sequence[Any]
 ) -> list[Any]:
-    """Values of ``function(*args, space, index)`` for every candidate, in order.
+    """Values of ``function(*args, space, index, one)`` for every candidate, in order.
 
-    With ``each``, one more argument is that candidate's entry: fitted models, which do not leave
-    the process, because joblib writes large arguments of its workers to files.
+    ``one`` is that candidate's entry of ``each``: fitted models, which do not leave the process,
+    because joblib writes large arguments of its workers to files.
 
     Raises
     ------
     SubsetFitError, GaugeError
         For the first failing subset. A warning is given once for all subsets.
     """
+    space, options = candidates.space, candidates.options
     outcomes = outcomes_over_subsets(
-        function, *args, space=space, n_jobs=n_jobs, verbose=verbose, each=each
+        function, *args, space=space, n_jobs=options.n_jobs, verbose=options.verbose, each=each
     )
-    return SubsetRun(estimator).values(outcomes)
+    return SubsetRun(candidates.estimator).values(outcomes)
 
 
 def outcomes_over_subsets(
@@ -79,16 +74,13 @@ def outcomes_over_subsets(
     *args: Any,
     space: SecretSpace,
     n_jobs: int | None,
-    verbose: int,
-    each: Sequence[Any] | None = None,
+    verbose: int = 0,
+    each: Sequence[Any],
 ) -> list[Outcome]:
     """As :func:`over_subsets`, with failures among the outcomes."""
-    if each is not None and any(one is not None for one in each):
+    if any(one is not None for one in each):
         n_jobs = 1
-    more: Sequence[Any] = [()] * space.n_subsets if each is None else [(one,) for one in each]
-    tasks = (
-        delayed(function)(*args, space, index, *more[index]) for index in range(space.n_subsets)
-    )
+    tasks = (delayed(function)(*args, space, index, one) for index, one in enumerate(each))
     return SubsetRun.outcomes(tasks, space.n_subsets, n_jobs, verbose)
 
 

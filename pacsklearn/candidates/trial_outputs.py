@@ -122,9 +122,7 @@ class SubsetMap:
             members = space.membership()
             return [self._alone(members[:, index]) for index in range(space.n_subsets)]
         n_jobs = self.candidates.options.n_jobs
-        return outcomes_over_subsets(
-            self._encoder.encoded, space=space, n_jobs=n_jobs, verbose=0, each=known
-        )
+        return outcomes_over_subsets(self._encoder.encoded, space=space, n_jobs=n_jobs, each=known)
 
     @property
     def _encoder(self) -> SubsetEncoder:
