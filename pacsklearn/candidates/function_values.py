@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from pacsklearn.candidates.outputs import equal_but_for_rounding
-from pacsklearn.candidates.run import Failure, Run, Stage, attempt
+from pacsklearn.candidates.run import Failure, Run, attempt
 from pacsklearn.exceptions import (
     FunctionError,
     NonDeterministicError,
@@ -83,7 +83,7 @@ def function_values(
     warn_of_cache(function)
     run = FunctionRun(name)
     outcomes = [
-        attempt(partial(_evaluate, function, inputs(index)), fits=True)
+        attempt(partial(function_value, function, inputs(index)), fits=True)
         # The first again at the end: what a function keeps between calls shows by then.
         for index in [*range(n_candidates), 0]
     ]
@@ -136,10 +136,6 @@ def function_value(function: Callable[..., Any], arguments: tuple[Any, ...]) -> 
     if not np.all(np.isfinite(value)):
         raise ArithmeticError("not finite")
     return value
-
-
-def _evaluate(function: Callable[..., Any], arguments: tuple[Any, ...], _: Stage) -> Floats:
-    return function_value(function, arguments)
 
 
 def function_name(function: Callable[..., Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, final
@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import check_width, safe_indexing
 from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.run import Outcome, Stage, SubsetRun, attempt
+from pacsklearn.candidates.run import Outcome, SubsetRun, attempt
 from pacsklearn.candidates.subset_fitting import (
     differs_from_ordinary,
     fit_subset,
@@ -24,7 +24,6 @@ from pacsklearn.candidates.subset_fitting import (
     over_subsets,
     same_behaviour,
     seeded_clone,
-    unwrap,
     warn_of_one_model,
 )
 from pacsklearn.candidates.universe import RowRules
@@ -235,13 +234,14 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
     space, options = candidates.space, candidates.options
     template = seeded_clone(estimator)
     work = (template, X, y, dict(options.fit_params))
+    run = SubsetRun(estimator)
     with stage("fits"):
-        first = unwrap(_fit(*work, space, 0), 0, estimator)
+        first = run.value(_fit(*work, space, 0))
         joint = joint_models(template, X, y, work[3], space, first, fast_fit=options.fast_fit)
         models = tuple(over_subsets(_fit, *work, candidates=candidates, each=joint.models))
     rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
     agree = attempt(partial(_agree, first, models[0], rows), fits=True)
-    if not joint.is_judged and not unwrap(agree, 0, estimator):
+    if not joint.is_judged and not run.value(agree):
         if joint.models[0] is not None:
             raise differs_from_ordinary(estimator)
         raise NonDeterministicError(
@@ -249,11 +249,10 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
             "its answers would reveal more than the difference between candidates. Give it a "
             "random_state, or make it deterministic."
         )
-    alike = partial(_all_agree, first, models, rows)
-    one = attempt(alike, fits=True)
-    if unwrap(one, 0, estimator):
+    one = attempt(lambda: all(_agree(first, model, rows) for model in models), fits=True)
+    if run.value(one):
         warn_of_one_model(
-            estimator, template, candidates, lambda model, _: _agree(first, model, rows, Stage())
+            estimator, template, candidates, lambda model, _: _agree(first, model, rows)
         )
     return CandidateModels(models, stack(models), options.n_jobs)
 
@@ -269,30 +268,16 @@ def _fit(
 ) -> Outcome:
     if fitted is not None:
         return Outcome(fitted)
-    fit = partial(_fitted, template, X, y, space.rows(index), params)
-    return attempt(fit, fits=True)
+    return attempt(lambda: fit_subset(template, X, y, space.rows(index), params)[0], fits=True)
 
 
-def _fitted(template: Any, X: Any, y: Any, rows: Any, params: Mapping[str, Any], _: Stage) -> Any:
-    return fit_subset(template, X, y, rows, params)[0]
-
-
-def _agree(left: Any, right: Any, rows: Any, _: Stage) -> bool:
+def _agree(left: Any, right: Any, rows: Any) -> bool:
     method = "predict_proba" if hasattr(left, "predict_proba") else "predict"
     return same_behaviour(getattr(left, method)(rows), getattr(right, method)(rows))
 
 
-def _all_agree(first: Any, models: Sequence[Any], rows: Any, stage: Stage) -> bool:
-    return all(_agree(first, model, rows, stage) for model in models)
-
-
 def _attempted(model: Any, method: str, rows: Any) -> Outcome:
-    return attempt(partial(_called, model, method, rows))
-
-
-def _called(model: Any, method: str, rows: Any, stage: Stage) -> Any:
-    stage.name = "predict"
-    return getattr(model, method)(rows)
+    return attempt(lambda: getattr(model, method)(rows), "predict")
 
 
 @final

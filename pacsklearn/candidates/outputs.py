@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.run import Outcome, Stage, StageFailure, attempt
+from pacsklearn.candidates.run import Outcome, Stage, StageFailure, SubsetRun, attempt
 from pacsklearn.candidates.subset_fitting import (
     differs_from_ordinary,
     fit_subset,
@@ -21,7 +21,6 @@ from pacsklearn.candidates.subset_fitting import (
     same_behaviour,
     seeded_clone,
     unfitted_copy,
-    unwrap,
     warn_of_one_model,
 )
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
@@ -62,10 +61,22 @@ class CanonicalForm:
         """Fresh fitted estimator that holds the numbers of ``vector`` only."""
         return self.canonicalizer.decode(vector, layout, unfitted_copy(self.template))
 
-    def check_finite(self, encoding: Encoding) -> None:
-        """Refuse what cannot be noised."""
+    def encode(
+        self, model: Any, own: Any, stage: Stage, encoding: Encoding | None = None, *, tries: bool
+    ) -> Encoding:
+        """Encoding of a fitted model and its own rows, where it is not known, that can be noised.
+
+        ``tries`` says that decoded it must behave as the model.
+        """
+        if encoding is None:
+            stage.name = "encode"
+            encoding = self.canonicalizer.encode(model, own)
         if not np.all(np.isfinite(encoding.vector)):
             raise StageFailure("finite")
+        stage.name = "decode"
+        if tries:
+            self.check_behaviour(encoding, model, own[:CHECKED_ROWS])
+        return encoding
 
     def check_behaviour(self, encoding: Encoding, model: Any, rows: Any) -> None:
         """Refuse an encoding that decodes into what behaves unlike ``model``."""
@@ -181,12 +192,10 @@ class CandidateOutputs:
     def metric(self, choice: Any = "auto") -> Metric:
         """Metric from a user's argument; ``"auto"`` asks the canonicalizer."""
         if isinstance(choice, str) and choice == "auto":
-            return unwrap(attempt(self._own_metric, fits=True), 0, self.template)
+            known = (self.layout, self.reference, self.X, self.vectors)
+            own = attempt(partial(self.canonicalizer.metric, *known), "encode", fits=True)
+            return SubsetRun(self.template).value(own)
         return as_metric(choice)
-
-    def _own_metric(self, stage: Stage) -> Metric:
-        stage.name = "encode"
-        return self.canonicalizer.metric(self.layout, self.reference, self.X, self.vectors)
 
     def support(self, belief: Floats | None = None) -> Support:
         """Vectors under a belief; the uniform one when not given."""
@@ -215,26 +224,19 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
         None quotes a data value.
     """
     estimator, X, y = candidates.estimator, candidates.X, candidates.y
-    space, options = candidates.space, candidates.options
+    space, options, run = candidates.space, candidates.options, SubsetRun(estimator)
     template = seeded_clone(estimator)
     params = dict(options.fit_params)
     encoder = SubsetEncoder(template, canonicalizer, X, y, params)
     # Candidate 0 is fitted here too: the workers' result must be the same.
     with stage("fits"):
-        reference, first = unwrap(encoder.fitted(space, 0), 0, estimator)
+        reference, first = run.value(encoder.fitted(space, 0))
         joint = joint_models(template, X, y, params, space, reference, fast_fit=options.fast_fit)
     models = joint.models
     with stage("canonical form"):
-        encoded = unwrap(
-            attempt(partial(encode_jointly, canonicalizer, models, X, space), fits=True),
-            0,
-            estimator,
-        )
+        jointly = partial(encoder.known_jointly, models, space)
+        known = run.value(attempt(jointly, "encode", fits=True))
     vectors: list[Floats] = []
-    known = [
-        None if model is None else (model, encoding)
-        for model, encoding in zip(models, encoded, strict=True)
-    ]
     with stage("fits" if None in models else "canonical form"):
         encodings = None if None in models or options.verbose else encoder.all_encoded(space, known)
         if encodings is None:
@@ -252,9 +254,9 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
         )
     rows = safe_indexing(X, np.arange(min(CHECKED_ROWS, X.shape[0])))
     form = CanonicalForm(template, canonicalizer)
-    align = partial(aligned_vectors, form, np.stack(vectors), first.layout, rows)
+    align = partial(form.align, np.stack(vectors), first.layout, rows)
     with stage("canonical form"):
-        aligned = unwrap(attempt(align, fits=True), 0, estimator)
+        aligned = run.value(attempt(align, "align", fits=True))
     if aligned.size and not np.ptp(aligned, axis=0).any():
 
         def is_the_same(model: Any, own: Any) -> bool:
@@ -265,17 +267,6 @@ def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> C
 
         warn_of_one_model(estimator, template, candidates, is_the_same)
     return CandidateOutputs(aligned, first.layout, reference, template, canonicalizer, X)
-
-
-def encode_jointly(
-    canonicalizer: Canonicalizer, models: list[Any], X: Any, space: SecretSpace, stage: Stage
-) -> list[Encoding | None]:
-    """Encodings that need no rows of their own; None where a candidate is encoded by itself."""
-    stage.name = "encode"
-    encoded = None
-    if all(model is not None for model in models):
-        encoded = canonicalizer.encode_jointly(models, X, space)
-    return [None] * len(models) if encoded is None else list(encoded)
 
 
 @final
@@ -306,7 +297,8 @@ class SubsetEncoder:
 
     def fitted(self, space: SecretSpace, index: int, known: Known = None) -> Outcome:
         """Model and encoding of a candidate, of which either may be known already."""
-        return attempt(partial(self._fitted, space, index, known), fits=True)
+        stage = Stage()
+        return attempt(partial(self._fitted, space, index, known, stage), stage, fits=True)
 
     def encoded(self, space: SecretSpace, index: int, known: Known = None) -> Outcome:
         """As :meth:`fitted`: the encoding alone."""
@@ -320,11 +312,19 @@ class SubsetEncoder:
         Withholding prints and warnings costs as much as encoding a small model, so it is done once.
         """
 
-        def every(stage: Stage) -> list[Encoding]:
-            return [self._fitted(space, i, one, stage)[1] for i, one in enumerate(known)]
+        def every() -> list[Encoding]:
+            return [self._fitted(space, i, one, Stage())[1] for i, one in enumerate(known)]
 
         outcome = attempt(every, fits=True)
         return None if outcome.failure is not None or outcome.warnings else outcome.value
+
+    def known_jointly(self, models: list[Any], space: SecretSpace) -> list[Known]:
+        """Fitted models with encodings where these need no rows of a candidate's own."""
+        encoded = None
+        if all(model is not None for model in models):
+            encoded = self.canonicalizer.encode_jointly(models, self.X, space)
+        pairs = zip(models, encoded or [None] * len(models), strict=True)
+        return [None if model is None else (model, encoding) for model, encoding in pairs]
 
     def _fitted(
         self, space: SecretSpace, index: int, known: Known, stage: Stage
@@ -338,23 +338,8 @@ class SubsetEncoder:
         elif encoding is None or is_checked:
             rows = space.rows(index)
             own = safe_indexing(self.X, rows if encoding is None else rows[:CHECKED_ROWS])
-        if encoding is None:
-            stage.name = "encode"
-            encoding = self.canonicalizer.encode(model, own)
         form = CanonicalForm(self.template, self.canonicalizer)
-        form.check_finite(encoding)
-        stage.name = "decode"
-        if is_checked:
-            form.check_behaviour(encoding, model, own[:CHECKED_ROWS])
-        return model, encoding
-
-
-def aligned_vectors(
-    form: CanonicalForm, vectors: Floats, layout: Layout, rows: Any, stage: Stage
-) -> Floats:
-    """Aligned vectors; a failure is one of the alignment."""
-    stage.name = "align"
-    return form.align(vectors, layout, rows)
+        return model, form.encode(model, own, stage, encoding, tries=is_checked)
 
 
 def observe(law: NoiseLaw, index: int, sampler: Sampler) -> NDArray[np.int64]:

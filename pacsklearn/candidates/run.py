@@ -38,7 +38,7 @@ class StageFailure(Exception):  # noqa: N818 - it never leaves this module's cal
 @final
 @dataclass
 class Stage:
-    """How far the work on one subset has come, for the error's text."""
+    """How far the work on one candidate has come, for the error's text."""
 
     name: str = "fit"
 
@@ -63,16 +63,17 @@ class Outcome:
     warnings: tuple[type[Warning], ...] = ()
 
 
-def attempt(work: Callable[[Stage], Any], *, fits: bool = False) -> Outcome:
+def attempt(work: Callable[[], Any], stage: str | Stage = "fit", *, fits: bool = False) -> Outcome:
     """Run ``work`` so that of its errors and warnings only the kinds are told, and of prints none.
 
-    They may quote rows. ``fits`` says that it may print by compiled code (a solver's ``verbose``),
-    which costs a moment to withhold.
+    They may quote rows. ``stage`` is what it does, shared with work that goes through several;
+    ``fits`` says that it may print by compiled code (a solver's ``verbose``), which costs a moment
+    to withhold.
     """
-    stage = Stage()
+    stage = Stage(stage) if isinstance(stage, str) else stage
     with withheld() as caught, unprinted() if fits else nullcontext():
         try:
-            value = work(stage)
+            value = work()
         except StageFailure as failure:
             return Outcome(failure=Failure(str(failure)))
         except KeyboardInterrupt:

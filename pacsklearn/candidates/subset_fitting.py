@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any, final
 
@@ -20,7 +21,7 @@ from sklearn.utils.parallel import delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.run import Outcome, Stage, SubsetRun, attempt
+from pacsklearn.candidates.run import Outcome, SubsetRun, attempt
 from pacsklearn.core.fit_report import note_fits
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import (
@@ -82,11 +83,6 @@ def outcomes_over_subsets(
         n_jobs = 1
     tasks = (delayed(function)(*args, space, index, one) for index, one in enumerate(each))
     return SubsetRun.outcomes(tasks, space.n_subsets, n_jobs, verbose)
-
-
-def unwrap(outcome: Outcome, index: int, estimator: Any) -> Any:
-    """Value of an outcome of a subset, or its failure as an error."""
-    return SubsetRun(estimator).value(outcome, index)
 
 
 def _cut(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
@@ -152,7 +148,7 @@ def warn_of_one_model(
     # looks at its rows comes out otherwise.
     rows = np.sort(rows[: -(-3 * rows.size // 5)])
 
-    def work(_: Stage) -> bool:
+    def work() -> bool:
         numbers = getattr(getattr(X, "dtype", None), "kind", "O") in "biuf"
         other = X * 3 if numbers else X
         model, own = fit_subset(template, other, y, rows, candidates.options.fit_params)
@@ -242,15 +238,15 @@ def joint_models(
     if fitter is None or reason:
         note_fits(0, m, reason)
         return JointModels([None] * m)
-    fitted = attempt(lambda _: fitter.fit_all(template, X, y, space), fits=True)
-    models = list(unwrap(fitted, 0, template))
+    run = SubsetRun(template)
+    models = list(run.value(attempt(partial(fitter.fit_all, template, X, y, space), fits=True)))
     alone = sum(model is None for model in models)
     note_fits(m - alone, alone, "their numbers, or how many there are, do not suit the joint fit")
     if models[0] is None:
         return JointModels(models)
     rows = space.rows(0)
     own = safe_indexing(X, rows), None if y is None else safe_indexing(y, rows)
-    agrees = unwrap(attempt(lambda _: fitter.agrees(models[0], ordinary, *own)), 0, template)
+    agrees = run.value(attempt(partial(fitter.agrees, models[0], ordinary, *own)))
     if agrees is False:
         raise differs_from_ordinary(template)
     return JointModels(models, is_judged=agrees is True)

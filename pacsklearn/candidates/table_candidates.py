@@ -19,17 +19,10 @@ from pacsklearn.candidates.outputs import (
     CHECKED_ROWS,
     CandidateOutputs,
     CanonicalForm,
-    aligned_vectors,
     check_structure,
 )
-from pacsklearn.candidates.subset_fitting import (
-    Stage,
-    attempt,
-    fit_subset,
-    joint_models,
-    seeded_clone,
-    unwrap,
-)
+from pacsklearn.candidates.run import Stage, SubsetRun, attempt
+from pacsklearn.candidates.subset_fitting import fit_subset, joint_models, seeded_clone
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.fit_report import note_fits, recorded, stage
 from pacsklearn.core.layout import Layout
@@ -172,9 +165,8 @@ class TableCandidates:
         with stage("canonical form"):
             reference, first, vectors = self._encoded(template, canonicalizer, models, rows)
             form = CanonicalForm(template, canonicalizer)
-            few = rows[:CHECKED_ROWS]
-            align = partial(aligned_vectors, form, vectors, first, few)
-            aligned = unwrap(attempt(align), 0, self.estimator)
+            align = partial(form.align, vectors, first, rows[:CHECKED_ROWS])
+            aligned = SubsetRun(self.estimator).value(attempt(align, "align"))
         return CandidateOutputs(aligned, first, reference, template, canonicalizer, rows)
 
     def _models(self, template: Any, fitter: SubsetFitter) -> tuple[list[Any], TableView]:
@@ -202,10 +194,10 @@ class TableCandidates:
             features=self._features(sample.rows),
             total=total,
         )
-        fitted = attempt(lambda _: fitter.fit_table(template, sums, view))
+        fitted = attempt(partial(fitter.fit_table, template, sums, view))
         if failed:  # what is wrong with a table quotes none of its rows
             raise failed[0]
-        models = unwrap(fitted, 0, self.estimator)
+        models = SubsetRun(self.estimator).value(fitted)
         missing = sum(model is None for model in models)
         note_fits(len(models) - missing, missing, "their numbers do not suit a fit in passes")
         if missing:
@@ -258,8 +250,8 @@ class TableCandidates:
             np.unique(np.asarray(targets))
         ):
             return
-        own = attempt(lambda _: fit_subset(template, *few, members.rows(0), {})[0])
-        ordinary = unwrap(own, 0, self.estimator)
+        own = attempt(lambda: fit_subset(template, *few, members.rows(0), {})[0])
+        ordinary = SubsetRun(self.estimator).value(own)
         if not fitter.is_unfinished(ordinary):
             joint_models(template, *few, {}, members, ordinary, fast_fit=True)
 
@@ -272,18 +264,10 @@ class TableCandidates:
         # Its own rows, of those sampled: no other row takes part in its vector.
         members = self.space.sample.membership()
         for index, model in enumerate(models):
-
-            def work(stage: Stage, index: int = index, model: Any = model) -> Any:
-                stage.name = "encode"
-                own = rows[members[:, index]]
-                encoding = canonicalizer.encode(model, own)
-                form.check_finite(encoding)
-                stage.name = "decode"
-                if index % _CHECKED_SUBSETS == 0:
-                    form.check_behaviour(encoding, model, own[:CHECKED_ROWS])
-                return encoding
-
-            encoding = unwrap(attempt(work), index, self.estimator)
+            at, tries = Stage(), index % _CHECKED_SUBSETS == 0
+            own = rows[members[:, index]]
+            encoded = attempt(partial(form.encode, model, own, at, tries=tries), at)
+            encoding = SubsetRun(self.estimator).value(encoded, index)
             first = first or encoding.layout
             check_structure(self.estimator, index, first, encoding.layout)
             vectors.append(encoding.vector)

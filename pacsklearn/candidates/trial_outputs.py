@@ -25,9 +25,8 @@ from pacsklearn.candidates.outputs import (
     Known,
     SubsetEncoder,
     candidate_outputs,
-    encode_jointly,
 )
-from pacsklearn.candidates.run import Outcome, Stage, attempt
+from pacsklearn.candidates.run import Outcome, attempt
 from pacsklearn.candidates.subset_fitting import joint_models, outcomes_over_subsets
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.secret_space import SecretSpace
@@ -140,28 +139,20 @@ class SubsetMap:
         one = self._encoder
         fast, ordinary = self.candidates.options.fast_fit, self.outputs.reference
 
-        def fit(_: Stage) -> list[Any]:
-            return joint_models(
-                one.template, one.X, one.y, one.params, space, ordinary, fast_fit=fast
-            ).models
-
-        models = attempt(fit, fits=True).value
-        if models is None:
+        work = (one.template, one.X, one.y, one.params, space, ordinary)
+        joint = attempt(partial(joint_models, *work, fast_fit=fast), fits=True).value
+        if joint is None:
             return None
-        encoded = attempt(partial(encode_jointly, one.canonicalizer, models, one.X, space)).value
-        return [
-            None if model is None else (model, encoding)
-            for model, encoding in zip(models, encoded or [None] * len(models), strict=True)
-        ]
+        encoded = attempt(partial(one.known_jointly, joint.models, space), "encode").value
+        return encoded or [None if model is None else (model, None) for model in joint.models]
 
     def _vector(self, outcome: Outcome) -> Floats | None:
         encoding, layout = outcome.value, self.outputs.layout
         if encoding is None or layout.differences(encoding.layout):
             return None
-        return attempt(partial(self._aligned, encoding.vector)).value
+        return attempt(partial(self._aligned, encoding.vector), "align").value
 
-    def _aligned(self, vector: Floats, stage: Stage) -> Floats:
-        stage.name = "align"
+    def _aligned(self, vector: Floats) -> Floats:
         outputs = self.outputs
         if type(outputs.canonicalizer).align is Canonicalizer.align:
             return vector

@@ -14,8 +14,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import candidate_models
-from pacsklearn.candidates.run import Stage, attempt
-from pacsklearn.candidates.subset_fitting import unwrap
+from pacsklearn.candidates.run import SubsetRun, attempt
 from pacsklearn.core.fit_report import FitReport
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.statement_rendering import percent_up
@@ -155,11 +154,8 @@ def plan_answers(
     models = candidate_models(candidates)
     queries = safe_indexing(candidates.X, rows)
 
-    def ask(stage: Stage) -> Any:
-        stage.name = "predict"
-        return kind.predictions(models, models.checked(queries))
-
-    predictions = unwrap(attempt(ask, fits=True), 0, estimator)
+    asked = attempt(lambda: kind.predictions(models, models.checked(queries)), "predict", fits=True)
+    predictions = SubsetRun(estimator).value(asked)
     outside = {
         index: np.flatnonzero(~np.isin(rows, space.rows(index))) for index in range(space.n_subsets)
     }
@@ -299,7 +295,7 @@ def constant_score(
     else:
         return math.nan
 
-    def work(_: Stage) -> float:
+    def work() -> float:
         scores = []
         for index in dict.fromkeys(candidates):
             X, y = held_out(index)

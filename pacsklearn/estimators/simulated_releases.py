@@ -17,8 +17,7 @@ from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import PredictionTable
 from pacsklearn.candidates.outputs import CandidateOutputs, observe
-from pacsklearn.candidates.run import Stage, attempt
-from pacsklearn.candidates.subset_fitting import unwrap
+from pacsklearn.candidates.run import SubsetRun, attempt
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
@@ -74,13 +73,12 @@ class Simulation(ABC):
         sampler = SeededSampler(np.random.default_rng([self.seed, 1]))
         if not self._is_silent:
             return np.array([release(index, sampler) for index in self.candidates])
-
-        def work(index: int, stage: Stage) -> float:
-            stage.name = "predict"
-            return release(index, sampler)
-
-        outcomes = [(index, attempt(partial(work, index), fits=True)) for index in self.candidates]
-        return np.array([unwrap(outcome, index, self._estimator) for index, outcome in outcomes])
+        run = SubsetRun(self._estimator)
+        outcomes = [
+            (attempt(partial(release, index, sampler), "predict", fits=True), index)
+            for index in self.candidates
+        ]
+        return np.array([run.value(*outcome) for outcome in outcomes])
 
     @abstractmethod
     def at(self, law: Any) -> Floats:

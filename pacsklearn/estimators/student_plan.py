@@ -11,7 +11,7 @@ from sklearn.metrics import check_scoring
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import candidate_models
 from pacsklearn.candidates.outputs import observe
-from pacsklearn.candidates.subset_fitting import Stage, attempt, unwrap
+from pacsklearn.candidates.run import SubsetRun, attempt
 from pacsklearn.core.fit_report import FitReport
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
@@ -86,10 +86,6 @@ def plan_student(
     models = candidate_models(candidates)
     rows = queries.rows(candidates.X, marginals)
 
-    def ask(stage: Stage) -> Any:
-        stage.name = "predict"
-        return kind.predictions(models, models.checked(rows))
-
     held_out = outside_rows(candidates, SEED)
     scorer = check_scoring(student, scoring=scoring)
 
@@ -103,7 +99,8 @@ def plan_student(
         fitted, _ = learned(choose, rows, answers, kind, lesson.alpha)
         return as_number(scorer(fitted, *held_out(index)))
 
-    predictions = unwrap(attempt(ask), 0, candidates.estimator)
+    answers = attempt(lambda: kind.predictions(models, models.checked(rows)), "predict")
+    predictions = SubsetRun(candidates.estimator).value(answers)
     how = {"n_releases": min(n_releases, _MOST_STUDENTS), "seed": SEED}
     simulated: Simulation
     if target.criterion is None:

@@ -95,11 +95,7 @@ class ModelQuery(Query):
         return model.fit(X, **params) if y is None else model.fit(X, y, **params)
 
     def encode(self, fitted: Any, X: Any, stage: Stage) -> Encoding:
-        encoding = self._form.canonicalizer.encode(fitted, X)
-        self._form.check_finite(encoding)
-        stage.name = "decode"
-        self._form.check_behaviour(encoding, fitted, X[:CHECKED_ROWS])
-        return encoding
+        return self._form.encode(fitted, X, stage, tries=True)
 
     def metric(self, fitted: Any, layout: Layout, X: Any, vectors: Floats) -> Metric:
         return self._form.canonicalizer.metric(layout, fitted, X, vectors)
@@ -257,13 +253,12 @@ def world_outputs(
         if failed[0]:
             # The first must come through; this raises what went wrong with it.
             same = np.stack([first.vector] * (_ANCHORS + 1))
-            run.value(attempt(partial(_together, query, same, first.layout, rows)))
+            run.value(attempt(partial(query.align, same, first.layout, rows), "align"))
     else:
         encodings = [run.value(each) for each in outcomes]
         _check_structure(query, first, encodings)
         raw = np.stack([each.vector for each in encodings])
-        align = partial(_together, query, raw, first.layout, rows)
-        vectors = run.value(attempt(align))
+        vectors = run.value(attempt(partial(query.align, raw, first.layout, rows), "align"))
         failed = np.zeros(len(vectors), dtype=bool)
     if isinstance(metric, str) and metric == "auto":
         cost = query.metric(fitted, first.layout, own if X is None else X, vectors[~failed])
@@ -305,14 +300,16 @@ class _Given(World):
 
 
 def _fitted(query: Query, world: World, X: Any, y: Any, params: Mapping[str, Any]) -> Outcome:
-    def work(stage: Stage) -> tuple[Any, Encoding]:
+    stage = Stage()
+
+    def work() -> tuple[Any, Encoding]:
         own, target = world.data(X, y)
         cut = {} if world.rows is None else cut_params(params, world.rows, X.shape[0])
         fitted = query.fit(own, target, cut)
         stage.name = "encode"
         return fitted, query.encode(fitted, own, stage)
 
-    return attempt(work, fits=True)
+    return attempt(work, stage, fits=True)
 
 
 def _encoded(query: Query, world: World, X: Any, y: Any, params: Mapping[str, Any]) -> Outcome:
@@ -327,13 +324,8 @@ def _anchored(query: Query, outcome: Outcome, first: Encoding, rows: Any) -> Flo
         return None
     # Repeated, so that rules that align with a mean stay near the first.
     stack = np.stack([*[first.vector] * _ANCHORS, outcome.value.vector])
-    fitted = attempt(partial(_together, query, stack, first.layout, rows))
+    fitted = attempt(partial(query.align, stack, first.layout, rows), "align")
     return None if fitted.failure is not None else fitted.value[-1]
-
-
-def _together(query: Query, vectors: Floats, layout: Layout, rows: Any, stage: Stage) -> Floats:
-    stage.name = "align"
-    return query.align(vectors, layout, rows)
 
 
 def _check_structure(query: Query, first: Encoding, encodings: Iterable[Encoding]) -> None:

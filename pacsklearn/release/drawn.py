@@ -24,7 +24,7 @@ from pacsklearn.candidates.function_values import (
     function_value,
     function_values,
 )
-from pacsklearn.candidates.subset_fitting import Stage, attempt
+from pacsklearn.candidates.run import attempt
 from pacsklearn.candidates.trial_outputs import SubsetMap, warn_of_trials, within
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.fit_report import stage
@@ -196,7 +196,7 @@ class DrawnFunction(DrawnPlan):
         slowest = (time.perf_counter() - began) / sizes.n_calibration
 
         def on_subset(members: Members) -> Floats | None:
-            def value(_: Stage) -> Floats | None:
+            def value() -> Floats | None:
                 output = function_value(function, own(members))
                 return output.reshape(-1) if output.shape == values.shape else None
 

@@ -173,7 +173,7 @@ def _secret_point(
     # 256 bits: with fewer an adversary could draw all secrets and compare.
     entropy = secrets.randbits(256) if sampler.is_secure else np.abs(sampler.noise(4))
 
-    def point(_: object) -> NDArray[np.int64] | None:
+    def point() -> NDArray[np.int64] | None:
         output = function_value(trial, (entropy,))
         return law.point(output.reshape(-1)) if output.shape == values.shape else None
 

@@ -16,7 +16,7 @@ ROW = "row 17 is (4, 2)"
 SUBSETS, FUNCTION, WORLDS = SubsetRun(Ridge()), FunctionRun("mean"), WorldRun("Ridge")
 
 
-def failing(_: object) -> None:
+def failing() -> None:
     raise KeyError(ROW)
 
 
@@ -51,7 +51,7 @@ def test_every_stage_has_words(run: Run, stage: str) -> None:
 
 
 def test_what_a_stage_finds_by_itself_is_its_failure() -> None:
-    def work(_: object) -> None:
+    def work() -> None:
         raise StageFailure("gauge")
 
     assert attempt(work).failure == Failure("gauge")
