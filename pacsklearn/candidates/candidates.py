@@ -18,8 +18,7 @@ from pacsklearn.core.fit_report import stage
 from pacsklearn.core.secret_space import SecretSpace, units_of
 from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.exceptions import DesignError
-from pacsklearn.tables.hashed_design import HashedDesign
-from pacsklearn.tables.hashed_space import HashedSpace
+from pacsklearn.tables.hashed_space import HashedDesign, HashedSpace
 from pacsklearn.tables.table import Table
 
 _ABOVE_STATED_SEEDS = 2**64

@@ -32,8 +32,7 @@ from pacsklearn.core.table_view import BatchWork, TableView
 from pacsklearn.exceptions import SubsetFitError, TableError
 from pacsklearn.information.arrays import Floats
 from pacsklearn.plugin import registry
-from pacsklearn.tables.hashed_design import HashedDesign
-from pacsklearn.tables.hashed_space import HashedSpace
+from pacsklearn.tables.hashed_space import HashedDesign, HashedSpace
 from pacsklearn.tables.table import Table
 from pacsklearn.tables.table_reader import Batch
 

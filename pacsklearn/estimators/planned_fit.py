@@ -21,12 +21,11 @@ from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.sampled_subsets import sampled_subsets
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
-from pacsklearn.estimators.fit_plan import FitPlan
+from pacsklearn.estimators.fit_plan import FitPlan, steadier_models
 from pacsklearn.estimators.planning import plan_answers, plan_parameters
 from pacsklearn.estimators.private_estimator import PrivateEstimator
 from pacsklearn.estimators.release_arguments import check_student, refuse_ignored
 from pacsklearn.estimators.stabilized import stabilized
-from pacsklearn.estimators.steadier_models import steadier_models
 from pacsklearn.estimators.student import Lesson, StudentQueries
 from pacsklearn.estimators.student_plan import plan_student
 from pacsklearn.estimators.tuning import Choice, Option, choose, listed_options, released_scoring

@@ -29,6 +29,8 @@ _LARGEST = 1e100
 _ROUNDING = 1e-9
 _MOST_CLASSES = 32
 _MOST_CURVATURE = 4096
+SLACK = 10.0
+"""Of a solver's tolerance, within which its ordinary fit is believed to have stopped."""
 
 
 @final
@@ -80,12 +82,12 @@ class ConvexFitter(SubsetFitter):
     def fill(self, model: Any, coef: Floats, intercept: Floats, sweeps: int) -> None:
         """Set what ``fit`` would; ``coef`` has shape (outputs, p), ``intercept`` (outputs,)."""
 
-    @abstractmethod
     def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: float) -> bool:
         """Whether the ordinary solver may stop at a gradient (p + 1, outputs), by its own rule.
 
         ``start`` is the gradient at parameters of zero; ``n_rows`` what all rows weigh.
         """
+        return bool(np.max(np.abs(gradient)) <= SLACK * model.tol * n_rows)
 
     def excess(self, model: Any) -> float:
         """How far above the minimum, relatively, the ordinary solver may stop by another rule."""

@@ -13,7 +13,6 @@ from pacsklearn.fitting.losses import Loss, Penalty, Tweedie
 from pacsklearn.information.arrays import Floats
 
 _GAMMA = 2.0
-_SLACK = 10.0
 
 
 @final
@@ -48,6 +47,3 @@ class GeneralisedLinearFitter(ConvexFitter):
         model.intercept_ = float(intercept[0]) if model.fit_intercept else 0.0
         model.n_iter_ = sweeps
         prepare_for_predict(model)
-
-    def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: float) -> bool:
-        return bool(np.max(np.abs(gradient)) <= _SLACK * model.tol * n_rows)

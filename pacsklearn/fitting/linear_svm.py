@@ -7,13 +7,12 @@ from typing import Any, Self, final
 import numpy as np
 from sklearn.svm import LinearSVC, LinearSVR
 
-from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
+from pacsklearn.fitting.convex_fitter import SLACK, ConvexFitter, Scaling
 from pacsklearn.fitting.joint_problem import are_usable
 from pacsklearn.fitting.losses import Epsilon, Hinge, Loss, Penalty
 from pacsklearn.information.arrays import Floats
 
 _BINARY = 2
-_SLACK = 10.0
 
 
 @final
@@ -67,7 +66,7 @@ class LinearSVMFitter(ConvexFitter):
         model.n_iter_ = sweeps
 
     def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: float) -> bool:
-        return bool(np.linalg.norm(gradient) <= _SLACK * model.tol * np.linalg.norm(start))
+        return bool(np.linalg.norm(gradient) <= SLACK * model.tol * np.linalg.norm(start))
 
     def excess(self, model: Any) -> float:
         # The dual solver's tolerance is one on the dual's slopes.

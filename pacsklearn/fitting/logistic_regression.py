@@ -16,7 +16,6 @@ from pacsklearn.information.arrays import Floats
 _BINARY = 2
 # Solvers that stop by the gradient.
 _SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky")
-_SLACK = 10.0
 
 
 @final
@@ -60,6 +59,3 @@ class LogisticRegressionFitter(ConvexFitter):
         elif len(coef) > 1:
             # A shift common to all classes is free; solvers that start from zero have none.
             model.intercept_ = intercept - intercept.mean()
-
-    def is_solved(self, model: Any, gradient: Floats, start: Floats, n_rows: float) -> bool:
-        return bool(np.max(np.abs(gradient)) <= _SLACK * model.tol * n_rows)

@@ -202,7 +202,7 @@ linear_regressor = canonical.linear_regressor:LinearRegressorCanonicalizer
 kmeans = canonical.kmeans:KMeansCanonicalizer
     cluster centres in an agreed order
     sklearn.cluster: KMeans MiniBatchKMeans
-bisecting_kmeans = canonical.bisecting_kmeans:BisectingKMeansCanonicalizer
+bisecting_kmeans = canonical.kmeans:BisectingKMeansCanonicalizer
     a tree of pairs of centres in an agreed order
     sklearn.cluster: BisectingKMeans
 gaussian_nb = canonical.gaussian_nb:GaussianNBCanonicalizer
@@ -286,7 +286,7 @@ stacking = canonical.stacking:StackingCanonicalizer
 transformed_target = canonical.transformed_target:TransformedTargetCanonicalizer
     a regressor of a target transformed by public functions, or linear and of a scaled one
     sklearn.compose: TransformedTargetRegressor
-text = canonical.text:TextCanonicalizer
+text = canonical.stateless:TextCanonicalizer
     texts into hashed words, or counts of a public vocabulary
     sklearn.feature_extraction.text: CountVectorizer HashingVectorizer TfidfVectorizer
 union = canonical.column_transformer:UnionCanonicalizer

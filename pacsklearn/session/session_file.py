@@ -10,6 +10,7 @@ import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Final, final
 
@@ -17,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from pacsklearn.candidates.models import CandidateModels
+from pacsklearn.candidates.models import CandidateModels, stack
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger
+from pacsklearn.core.model_digest import model_digest
 from pacsklearn.core.replacement_file import replacement_file
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.exceptions import LedgerError, SessionFileError, SessionRolledBackError
+from pacsklearn.exceptions import BundleError, LedgerError, SessionFileError, SessionRolledBackError
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.release.session_criterion import ledger_unit
@@ -31,8 +33,57 @@ from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder_state import ResponderState
 from pacsklearn.responses.responders import Responders
 from pacsklearn.session.session_key import SALT, check_owner, digest_with
-from pacsklearn.session.session_models import models_from, models_without_code
 from pacsklearn.tables.hashed_space import listed_space
+
+
+def models_without_code(models: Mapping[str, CandidateModels]) -> dict[str, bytes]:
+    """Those models that skops can write, by name; others hold other classes than ours.
+
+    Nothing is returned that would not be read back as the same models, bit for bit.
+    """
+    if find_spec("skops") is None:
+        return {}
+    written = {name: _without_code(each) for name, each in models.items()}
+    return {name: content for name, content in written.items() if content is not None}
+
+
+def _without_code(models: CandidateModels) -> bytes | None:
+    import skops.io
+    from skops.io.exceptions import UnsupportedTypeException
+
+    from pacsklearn.publishing.model_file import from_file
+
+    try:
+        content: bytes = skops.io.dumps({"models": list(models.models), "n_jobs": models.n_jobs})
+        # Read back and compared: a writer that drops a digit would change answers after loading.
+        again = from_file(content)["models"]
+    except (UnsupportedTypeException, AttributeError, TypeError, ValueError, BundleError):
+        return None
+    pairs = zip(models.models, again, strict=True)
+    return (
+        content if all(model_digest(ours) == model_digest(read) for ours, read in pairs) else None
+    )
+
+
+def models_from(content: bytes) -> CandidateModels:
+    """Models that :func:`models_without_code` wrote; calls only classes on a list of ours.
+
+    Raises
+    ------
+    SessionFileError
+        When skops is not installed.
+    BundleError
+        When the content asks for anything else.
+    """
+    if find_spec("skops") is None:
+        raise SessionFileError(
+            "This session's models are in skops's format: pip install 'pacsklearn[publish]'."
+        )
+    from pacsklearn.publishing.model_file import from_file
+
+    read = from_file(content)
+    return CandidateModels(tuple(read["models"]), stack(read["models"]), read["n_jobs"])
+
 
 _MAGIC: Final = b"pacsklearn session 5\n"
 _KEYED, _UNKEYED = b"K", b"U"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.exceptions import TableError
 from pacsklearn.information.arrays import Floats
-from pacsklearn.tables.hashed_design import unit_names
+from pacsklearn.tables.hashed_space import unit_names
 from pacsklearn.tables.sources import Source
 
 _PART = 40

@@ -30,8 +30,7 @@ from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.candidates.table_candidates import TableCandidates
 from pacsklearn.exceptions import DesignError, TableError
 from pacsklearn.plugin import registry
-from pacsklearn.tables.hashed_design import HashedDesign
-from pacsklearn.tables.hashed_space import HashedSpace
+from pacsklearn.tables.hashed_space import HashedDesign, HashedSpace
 
 N, P, M = 6000, 4, 16
 

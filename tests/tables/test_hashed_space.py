@@ -8,8 +8,8 @@ from scipy import stats
 
 from pacsklearn import SubsetSeed
 from pacsklearn.exceptions import DesignError
-from pacsklearn.tables.hashed_design import HashedDesign, unit_names
 from pacsklearn.tables.hashed_kernel import chacha20_block
+from pacsklearn.tables.hashed_space import HashedDesign, unit_names
 
 
 def test_the_block_function_is_that_of_rfc_8439() -> None:
