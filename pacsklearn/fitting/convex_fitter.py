@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, final
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import validate_data
 
@@ -21,7 +20,7 @@ from pacsklearn.core.table_view import TableView
 from pacsklearn.fitting.joint_minimiser import minimise
 from pacsklearn.fitting.joint_problem import Problem, TableProblem, Weighing, class_weights
 from pacsklearn.fitting.losses import Loss, Penalty
-from pacsklearn.fitting.member_sums import member_sums
+from pacsklearn.fitting.member_sums import double_rows, member_sums
 from pacsklearn.information.arrays import Floats
 
 _LARGEST = 1e100
@@ -270,16 +269,6 @@ class ConvexFitter(SubsetFitter):
 def _class_weights(estimator: Any, classes: Any, counts: Floats) -> Floats | None:
     weights = getattr(estimator, "class_weight", None)
     return None if classes is None else class_weights(weights, classes, counts)
-
-
-def double_rows(X: Any) -> Floats | None:
-    """Rows as doubles; None where the ordinary fit would use another precision, or sparse rows."""
-    kinds = list(getattr(X, "dtypes", [getattr(X, "dtype", None)]))
-    if sparse.issparse(X) or any(getattr(kind, "kind", "O") not in "iuf" for kind in kinds):
-        return None
-    if any(kind.kind == "f" and kind.itemsize != np.dtype(np.float64).itemsize for kind in kinds):
-        return None
-    return np.asarray(X, dtype=np.float64)
 
 
 def _parameters(model: Any, outputs: slice) -> Floats:

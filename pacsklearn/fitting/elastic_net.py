@@ -7,7 +7,7 @@ from typing import Any, Self, final
 import numpy as np
 from sklearn.linear_model import ElasticNet, Lasso
 
-from pacsklearn.fitting.convex_fitter import double_rows
+from pacsklearn.fitting.member_sums import double_rows
 from pacsklearn.fitting.moment_fitter import MomentFitter, well_conditioned
 from pacsklearn.fitting.moments import Moments
 from pacsklearn.information.arrays import Floats

@@ -13,8 +13,8 @@ from sklearn.utils.validation import validate_data
 
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.fitting.convex_fitter import double_rows
 from pacsklearn.fitting.joint_problem import are_usable, class_weights
+from pacsklearn.fitting.member_sums import double_rows
 from pacsklearn.forests.classifier import FixedStructureForestClassifier, root_weights
 from pacsklearn.forests.growth import (
     FeatureScale,

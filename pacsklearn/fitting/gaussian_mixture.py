@@ -16,10 +16,10 @@ from sklearn.utils.validation import validate_data
 from pacsklearn._sklearn_compat import keeps_lower_bounds
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.fitting.convex_fitter import double_rows
 from pacsklearn.fitting.kmeans import fit_kmeans
 from pacsklearn.fitting.member_sums import (
     block_members,
+    double_rows,
     member_products,
     member_sums,
     padded_columns,

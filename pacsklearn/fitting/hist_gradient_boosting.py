@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 from pacsklearn._sklearn_compat import binning_places, safe_indexing
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.fitting.convex_fitter import double_rows
+from pacsklearn.fitting.member_sums import double_rows
 
 
 class SortedTable:

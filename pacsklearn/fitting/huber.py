@@ -15,9 +15,8 @@ from sklearn.utils.validation import validate_data
 from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.fitting.convex_fitter import double_rows
 from pacsklearn.fitting.joint_minimiser import minimise_from
-from pacsklearn.fitting.member_sums import block_members, member_sums
+from pacsklearn.fitting.member_sums import block_members, double_rows, member_sums
 from pacsklearn.information.arrays import Floats
 
 _LARGEST = 1e100

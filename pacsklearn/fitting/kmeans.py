@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 from pacsklearn._sklearn_compat import prepare_for_predict
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.fitting.convex_fitter import double_rows
+from pacsklearn.fitting.member_sums import double_rows
 from pacsklearn.information.arrays import Floats
 
 # With more clusters one bound for all other centres rules out little.

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from pacsklearn.core.memberships import Memberships
 from pacsklearn.information.arrays import Floats
@@ -129,3 +130,13 @@ def padded_columns(*parts: Floats) -> Floats:
 def block_members(space: Memberships, rows: Any) -> NDArray[np.bool_]:
     """Whether each of the rows is in each of the candidates; shape (n, m)."""
     return space.membership(rows if space.unit_of_row is None else space.unit_of_row[rows])
+
+
+def double_rows(X: Any) -> Floats | None:
+    """Rows as doubles; None where the ordinary fit would use another precision, or sparse rows."""
+    kinds = list(getattr(X, "dtypes", [getattr(X, "dtype", None)]))
+    if sparse.issparse(X) or any(getattr(kind, "kind", "O") not in "iuf" for kind in kinds):
+        return None
+    if any(kind.kind == "f" and kind.itemsize != np.dtype(np.float64).itemsize for kind in kinds):
+        return None
+    return np.asarray(X, dtype=np.float64)

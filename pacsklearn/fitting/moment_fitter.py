@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.linalg.lapack import dpocon, dpotrf
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import validate_data
@@ -19,6 +18,7 @@ from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.core.table_view import TableView
+from pacsklearn.fitting.member_sums import double_rows
 from pacsklearn.fitting.moments import (
     Moments,
     MomentSums,
@@ -134,12 +134,9 @@ class MomentFitter(SubsetFitter):
     def _arrays(self, X: Any, y: Any) -> tuple[Any, Any, Any, Any]:
         """Rows, targets, class codes and classes; no rows where the fit would not use doubles."""
         nothing = (None, None, None, None)
-        kinds = list(getattr(X, "dtypes", [getattr(X, "dtype", None)]))
-        if sparse.issparse(X) or any(getattr(kind, "kind", "O") not in "iuf" for kind in kinds):
+        rows = double_rows(X)
+        if rows is None:
             return nothing
-        if any(kind.kind == "f" and kind.itemsize != 8 for kind in kinds):
-            return nothing
-        rows = np.asarray(X, dtype=np.float64)
         if self.wants_classes:
             if np.ndim(y) != 1:
                 return nothing

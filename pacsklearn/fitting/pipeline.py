@@ -20,7 +20,8 @@ from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.core.table_view import TableView
-from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling, double_rows
+from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
+from pacsklearn.fitting.member_sums import double_rows
 from pacsklearn.fitting.moment_fitter import MomentFitter
 from pacsklearn.fitting.moments import Moments, MomentSums, subset_moments
 from pacsklearn.fitting.pca import PCAFitter

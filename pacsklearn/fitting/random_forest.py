@@ -14,7 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 from pacsklearn._sklearn_compat import bootstrap_rows, safe_indexing
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.fitting.convex_fitter import double_rows
+from pacsklearn.fitting.member_sums import double_rows
 
 # Below so many rows times subsets compiled code is not worth its start.
 _LEAST_WORK = 200_000

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from xgboost import Booster, XGBClassifier, XGBRegressor
 
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.fitting.convex_fitter import double_rows
+from pacsklearn.fitting.member_sums import double_rows
 from pacsklearn.plugin import SubsetFitter
 
 __all__ = ["BoosterFitter"]
