@@ -24,8 +24,7 @@ from pacsklearn.core.scenario import SecretColumn
 from pacsklearn.estimators.private_estimator import warn_of_steps_before
 from pacsklearn.estimators.srpp_sgd.checked import check_run
 from pacsklearn.estimators.srpp_sgd.clipped_gradient import LinearLoss, clipped_sum, loss_named
-from pacsklearn.estimators.srpp_sgd.column_scales import ColumnScales
-from pacsklearn.estimators.srpp_sgd.descent import Descent, Penalty, StepSize
+from pacsklearn.estimators.srpp_sgd.descent import ColumnScales, Descent, Penalty, StepSize
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.information.arrays import Floats
 from pacsklearn.pufferfish.open_run import PlainRun, PrivateSGD, opened_run, planned_unit

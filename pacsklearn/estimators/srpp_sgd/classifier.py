@@ -18,9 +18,9 @@ from pacsklearn.estimators.srpp_sgd.checked import (
     LINEAR_CONSTRAINTS,
     check_run,
     checked_class_weight,
+    documented,
 )
 from pacsklearn.estimators.srpp_sgd.clipped_gradient import LOSSES
-from pacsklearn.estimators.srpp_sgd.words import documented
 from pacsklearn.exceptions import PrivacyLeakWarning, warn_user
 from pacsklearn.information.arrays import Floats
 

@@ -9,8 +9,7 @@ from sklearn.base import RegressorMixin
 
 from pacsklearn._sklearn_compat import StrOptions
 from pacsklearn.estimators.srpp_sgd.base import LinearSGD
-from pacsklearn.estimators.srpp_sgd.checked import LINEAR_CONSTRAINTS, check_run
-from pacsklearn.estimators.srpp_sgd.words import documented
+from pacsklearn.estimators.srpp_sgd.checked import LINEAR_CONSTRAINTS, check_run, documented
 from pacsklearn.information.arrays import Floats
 
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from pacsklearn import DifferingRows, SRPPSGDClassifier, SRPPSGDRegressor
 from pacsklearn.core.gradient_clipping import GradientClipping
 from pacsklearn.estimators.srpp_sgd.clipped_gradient import LogisticLoss, SquaredLoss, clipped_sum
-from pacsklearn.estimators.srpp_sgd.column_scales import ColumnScales
+from pacsklearn.estimators.srpp_sgd.descent import ColumnScales
 from pacsklearn.information.update_cap import (
     box_matrix_cap,
     matrix_cap_noise,
