@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn._loss.link import LogLink
+from sklearn.base import BaseEstimator
 from sklearn.cluster._bisect_k_means import _BisectingTree
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble._forest import _generate_sample_indices
@@ -27,7 +28,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
     make_constraint,
 )
-from sklearn.utils.validation import _check_feature_names, _check_n_features
+from sklearn.utils.validation import _check_feature_names, _check_n_features, validate_data
 
 __all__ = [
     "Interval",
@@ -117,6 +118,13 @@ def check_features(estimator: Any, X: Any) -> None:
     if type(X) is not np.ndarray or hasattr(estimator, "feature_names_in_"):
         _check_feature_names(estimator, X, reset=False)
     check_width(estimator, X)
+
+
+def features_of(X: Any) -> dict[str, Any]:
+    """What a fit on these rows learns of their features: how many there are, and any names."""
+    learned = BaseEstimator()
+    validate_data(learned, X, skip_check_array=True)
+    return vars(learned)
 
 
 def check_width(estimator: Any, X: Any) -> None:

@@ -8,10 +8,9 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
-from sklearn.utils.validation import validate_data
+from sklearn.base import is_classifier, is_regressor
 
-from pacsklearn._sklearn_compat import StrOptions, check_parameters
+from pacsklearn._sklearn_compat import StrOptions, check_parameters, features_of
 from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.candidates.candidates import Candidates, Design, FitOptions, subset_seed
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
@@ -256,10 +255,9 @@ class PlannedFit(PrivateEstimator):
         answering = "student" if self.release == "student" else "responses"
         refuse_ignored(self, answering if canonicalizer is None else "parameters")
         routed = self._routed(fit_params)
-        # About the features; kept aside so that a failing fit leaves the last one whole.
-        features = BaseEstimator()
         check_names(X)
-        validate_data(features, X, skip_check_array=True)
+        # Kept aside so that a failing fit leaves the last one whole.
+        features = features_of(X)
         seed = subset_seed(self.subset_seed, self.random_state)
         options = FitOptions(routed, self.n_jobs, self.verbose, self.fast_fit)
         design: Design | SecretSpace = Design.of(self, groups, seed)
@@ -269,7 +267,7 @@ class PlannedFit(PrivateEstimator):
             # Two trials, for the checks alone: the secret's own list does not exist.
             design = drawn.trials(0, 2).space
         candidates = Candidates.prepare(self.estimator, X, y, design, options)
-        return PreparedRows(candidates, canonicalizer, vars(features), seed, routed, listed, drawn)
+        return PreparedRows(candidates, canonicalizer, features, seed, routed, listed, drawn)
 
     def _drawn(
         self, X: Any, y: Any, design: Design, canonicalizer: Canonicalizer | None

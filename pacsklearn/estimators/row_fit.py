@@ -13,10 +13,8 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
-from pacsklearn._sklearn_compat import check_features
+from pacsklearn._sklearn_compat import check_features, features_of
 from pacsklearn.candidates.candidates import subset_seed
 from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.core.model_digest import mark_released
@@ -314,7 +312,5 @@ def table_release(
     plan = session.prepare(model.estimator, fit_params=fit_params, **named(model, CHOICES))
     release = session.take(plan, certify=model.certify)
     session.close()
-    features = BaseEstimator()
-    validate_data(features, plan.outputs.X, skip_check_array=True)
     methods = plan.outputs.canonicalizer.methods
-    return {**vars(features), "_subset_seed": seed, **learned_of(release, methods)}
+    return {**features_of(plan.outputs.X), "_subset_seed": seed, **learned_of(release, methods)}

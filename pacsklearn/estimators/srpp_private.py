@@ -9,8 +9,9 @@ from typing import Any
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from pacsklearn._sklearn_compat import features_of
 from pacsklearn.candidates.candidates import FitOptions
 from pacsklearn.candidates.universe import check_names, refuse_fitted_before
 from pacsklearn.core.canonicalizer import Canonicalizer
@@ -206,7 +207,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
             )
         provenance = [plugins.provenance("scenario", named)]
         routed = self._routed(fit_params)
-        features = BaseEstimator()
+        features: dict[str, Any] = {}
         given = y
         methods: tuple[str, ...] = ()
         if not is_function(self.estimator):
@@ -219,7 +220,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
                 )
             )
             check_names(X)
-            validate_data(features, X, skip_check_array=True)
+            features = features_of(X)
         query, X, y = sliced_query(self, X, y, routed)
         release = sliced_release(
             query,
@@ -238,7 +239,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
             provenance=tuple(provenance),
         )
         learned: dict[str, Any] = {
-            **vars(features),
+            **features,
             "guarantee_": release.guarantee,
             "released_methods_": methods,
         }

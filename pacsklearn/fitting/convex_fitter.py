@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import validate_data
+from sklearn.base import clone
 
+from pacsklearn._sklearn_compat import features_of
 from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
@@ -134,8 +134,7 @@ class ConvexFitter(SubsetFitter):
             )
             for which, loss in enumerate(losses)
         ]
-        features = BaseEstimator()
-        validate_data(features, X, skip_check_array=True)
+        features = features_of(X)
         return self._filled(estimator, problems, fit, scaling, features, classes)
 
     def table_sums(
@@ -170,7 +169,7 @@ class ConvexFitter(SubsetFitter):
             value = partial(self._loss, estimator, n_classes, which)
             problems.append(TableProblem(sample, view.n_rows, value, own, view.total))
         fit = np.all(counted > 0, axis=1)
-        return self._filled(estimator, problems, fit, scaling, view.features, view.classes)
+        return self._filled(estimator, problems, fit, scaling, vars(view.features), view.classes)
 
     def _loss(self, estimator: Any, n_classes: int, which: int, targets: Any) -> Loss:
         losses = self.losses(estimator, targets, n_classes)
@@ -184,7 +183,7 @@ class ConvexFitter(SubsetFitter):
         problems: Sequence[Problem | TableProblem],
         fit: Any,
         scaling: Scaling,
-        features: Any,
+        features: dict[str, Any],
         classes: Any,
     ) -> list[Any]:
         """Fitted clones from the minimisers; None where ``fit`` is False or none was found."""
@@ -210,7 +209,7 @@ class ConvexFitter(SubsetFitter):
             self.fill(model, raw * scaling.scale[i], intercept, sweeps)
             if classes is not None:
                 model.classes_ = classes.copy()
-            vars(model).update(vars(features))
+            vars(model).update(features)
             models.append(model)
         return models
 

@@ -8,12 +8,11 @@ from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
-from sklearn.utils.validation import validate_data
 
-from pacsklearn._sklearn_compat import keeps_lower_bounds
+from pacsklearn._sklearn_compat import features_of, keeps_lower_bounds
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.kmeans import fit_kmeans
@@ -70,8 +69,7 @@ class GaussianMixtureFitter(SubsetFitter):
         counts = np.array([len(space.rows(i)) for i in range(m)], dtype=np.float64)
         if counts.min() < max(k, 2):
             return [None] * m
-        features = BaseEstimator()
-        validate_data(features, X, skip_check_array=True)
+        features = features_of(X)
         labels = np.full((len(rows), m), -1, dtype=np.int8)
         for i in np.flatnonzero(~spoilt).tolist():
             own = space.rows(i)
@@ -85,7 +83,7 @@ class GaussianMixtureFitter(SubsetFitter):
             model = copy(blank) if run.is_sure[i] else None
             if model is not None:
                 run.fill(model, i)
-                vars(model).update(vars(features))
+                vars(model).update(features)
             fitted.append(model)
         return fitted
 

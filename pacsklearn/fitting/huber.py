@@ -8,10 +8,10 @@ from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.linear_model import HuberRegressor
-from sklearn.utils.validation import validate_data
 
+from pacsklearn._sklearn_compat import features_of
 from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
@@ -51,8 +51,7 @@ class HuberFitter(SubsetFitter):
         if start is None:
             return [None] * m
         solved = minimise_from(problem, *start, m=m, single=True)
-        features = BaseEstimator()
-        validate_data(features, X, skip_check_array=True)
+        features = features_of(X)
         blank = clone(estimator)
         models: list[Any] = []
         for i in range(m):
@@ -66,7 +65,7 @@ class HuberFitter(SubsetFitter):
             residual = np.abs(targets - rows @ model.coef_ - model.intercept_)[space.rows(i)]
             model.outliers_ = residual > model.scale_ * model.epsilon
             model.n_iter_ = solved.sweeps
-            vars(model).update(vars(features))
+            vars(model).update(features)
             models.append(model)
         return models
 

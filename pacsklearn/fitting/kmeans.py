@@ -8,13 +8,12 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
-from sklearn.utils.validation import validate_data
 
-from pacsklearn._sklearn_compat import prepare_for_predict
+from pacsklearn._sklearn_compat import features_of, prepare_for_predict
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.member_sums import double_rows
@@ -43,13 +42,12 @@ class KMeansFitter(SubsetFitter):
         rows = double_rows(X)
         if rows is None or rows.shape[0] * space.n_subsets < _LEAST_WORK:
             return [None] * space.n_subsets
-        features = BaseEstimator()
-        validate_data(features, X, skip_check_array=True)
+        features = features_of(X)
         blank, fitted = clone(estimator), []
         for i in range(space.n_subsets):
             model = copy(blank)
             fitted.append(model if fit_kmeans(model, rows[space.rows(i)]) else None)
-            vars(model).update(vars(features))
+            vars(model).update(features)
         return fitted
 
 

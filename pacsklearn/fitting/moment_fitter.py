@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpocon, dpotrf
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import validate_data
+from sklearn.base import clone
 
-from pacsklearn._sklearn_compat import set_classes
+from pacsklearn._sklearn_compat import features_of, set_classes
 from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
@@ -63,8 +62,7 @@ class MomentFitter(SubsetFitter):
         rows, targets, codes, classes = self._arrays(X, y)
         if rows is None or self._is_too_large(rows, space, classes):
             return [None] * space.n_subsets
-        features = BaseEstimator()
-        validate_data(features, X, skip_check_array=True)
+        features = features_of(X)
         moments_of_subsets = (
             subset_moments(rows, targets, space, scatter=self.wants_scatter)
             if codes is None
@@ -98,13 +96,13 @@ class MomentFitter(SubsetFitter):
 
     def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
         moments = MomentSums(view.rows.shape[1], (sums[0], sums[1], sums[2])).moments()
-        return self._fit_each(estimator, moments, view.features, view.classes)
+        return self._fit_each(estimator, moments, vars(view.features), view.classes)
 
     def _fit_each(
         self,
         estimator: Any,
         moments_of_subsets: Iterable[Moments | None],
-        features: Any,
+        features: dict[str, Any],
         classes: NDArray[Any] | None,
     ) -> list[Any]:
         fitted: list[Any] = []
@@ -118,8 +116,7 @@ class MomentFitter(SubsetFitter):
             if moments is None or not self.fit_moments(model, moments):
                 fitted.append(None)
                 continue
-            for name, value in vars(features).items():
-                setattr(first, name, value)
+            vars(first).update(features)
             fitted.append(model)
         return fitted
 

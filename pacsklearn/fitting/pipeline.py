@@ -13,9 +13,8 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import PolynomialFeatures
-from sklearn.utils.validation import validate_data
 
-from pacsklearn._sklearn_compat import output_config
+from pacsklearn._sklearn_compat import features_of, output_config
 from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
@@ -64,8 +63,7 @@ class ScaledConvexFitter(SubsetFitter):
         m, rows = space.n_subsets, double_rows(X)
         if rows is None:
             return [None] * m
-        features = BaseEstimator()
-        validate_data(features, X, skip_check_array=True)
+        features = features_of(X)
         moments = subset_moments(rows, None, space, scatter=False)
         pipes, scaling, doubtful = self._scaled(estimator, moments, m, features)
         models = self.model.fit_scaled(estimator.steps[-1][1], rows, y, space, scaling)
@@ -81,7 +79,7 @@ class ScaledConvexFitter(SubsetFitter):
         counted, *arrays = sums
         moments = MomentSums(view.rows.shape[1], (arrays[0], arrays[1], arrays[2])).moments()
         m = view.members.n_subsets
-        pipes, scaling, doubtful = self._scaled(estimator, moments, m, view.features)
+        pipes, scaling, doubtful = self._scaled(estimator, moments, m, vars(view.features))
         inner = BaseEstimator()
         inner.n_features_in_ = view.rows.shape[1]  # scalers hand on arrays, which have no names
         last = estimator.steps[-1][1]
@@ -89,10 +87,10 @@ class ScaledConvexFitter(SubsetFitter):
         return _joined(pipes, models, doubtful)
 
     def _scaled(
-        self, estimator: Any, moments_of: Iterable[Moments | None], m: int, features: Any
+        self, estimator: Any, moments_of: Iterable[Moments | None], m: int, features: dict[str, Any]
     ) -> tuple[list[Any], Scaling, NDArray[np.bool_]]:
         """Pipelines with fitted scalers, what they do together, and which are doubtful."""
-        p = features.n_features_in_
+        p = features["n_features_in_"]
         pipes = [clone(estimator) for _ in range(m)]
         mean, scale, doubtful = np.zeros((m, p)), np.ones((m, p)), np.zeros(m, dtype=bool)
         for i, each in enumerate(moments_of):
@@ -110,7 +108,7 @@ class ScaledConvexFitter(SubsetFitter):
                 if part.scale_ is not None:
                     scale[i] *= part.scale_
             doubtful[i] = moments is None
-            vars(pipes[i].steps[0][1]).update(vars(features))
+            vars(pipes[i].steps[0][1]).update(features)
         return pipes, Scaling(mean, scale), doubtful
 
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Self, final
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import validate_data
+from sklearn.base import clone
 
+from pacsklearn._sklearn_compat import features_of
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.moment_fitter import MomentFitter
@@ -57,8 +57,7 @@ class StepwiseClassifierFitter(SubsetFitter):
         if np.ndim(y) != 1 or not isinstance(X, np.ndarray) or kind != np.dtype(np.float64).str:
             return [None] * space.n_subsets
         estimator.check()
-        features = BaseEstimator()
-        validate_data(features, X, skip_check_array=True)
+        features = features_of(X)
         classes, codes = np.unique(np.asarray(y), return_inverse=True)
         fitted: list[Any] = []
         for index, moments in enumerate(class_moments(X, codes, space, scatter=True)):
@@ -69,7 +68,7 @@ class StepwiseClassifierFitter(SubsetFitter):
             assert moments.class_count is not None
             assert moments.class_mean is not None
             model = clone(estimator)
-            vars(model).update(vars(features))
+            vars(model).update(features)
             model.classes_ = classes.copy()
             shares = moments.class_count / moments.n_rows
             cross = (shares[:, None] * (moments.class_mean - moments.mean)).T
