@@ -154,8 +154,10 @@ def plan_answers(
     models = candidate_models(candidates)
     queries = safe_indexing(candidates.X, rows)
 
-    asked = attempt(lambda: kind.predictions(models, models.checked(queries)), "predict", fits=True)
-    predictions = SubsetRun(estimator).value(asked)
+    outcome = attempt(
+        lambda: kind.predictions(models, models.checked(queries)), "predict", fits=True
+    )
+    predictions = SubsetRun(estimator).value(outcome)
     outside = {
         index: np.flatnonzero(~np.isin(rows, space.rows(index))) for index in range(space.n_subsets)
     }
