@@ -71,8 +71,7 @@ def slice_costs(
         shares = np.broadcast_to(weights, distances.shape)
         costs = divergences @ weights
     else:
-        with np.errstate(divide="ignore"):
-            exponents = (order - 1) * divergences + np.log(weights)
+        exponents = (order - 1) * divergences + np.log(weights)
         moments = logsumexp(exponents, axis=1)
         shares = np.exp(exponents - moments[:, None])
         costs = np.maximum(moments, 0.0) / (order - 1)
@@ -97,6 +96,7 @@ def anisotropic_covariance(
     directions : ndarray of shape (n_slices, d)
         Unit vectors.
     weights : ndarray of shape (n_slices,)
+        Positive, of sum one.
     order : float
         Renyi order.
     epsilon : float
@@ -169,7 +169,7 @@ class _Problem:
         def worst(factor: float) -> float:
             return float(self.costs(factor * variances)[0].max())
 
-        ratios = (self._distances**2 / variances)[:, self._weights > 0]
+        ratios = self._distances**2 / variances
         high = self._order * float(ratios.max()) / (2 * self._epsilon)
         low = high * 1e-12
         for _ in range(200):

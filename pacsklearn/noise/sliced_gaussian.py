@@ -30,13 +30,13 @@ from pacsklearn.information.world_distances import (
     slice_distances,
     worst_case_distance,
 )
+from pacsklearn.noise.lattice import lattice_centres
 from pacsklearn.noise.sliced_target import SlicedTarget
 
 Integers = NDArray[np.int64]
 Members = list[tuple[tuple[int, ...], tuple[int, ...]]]
 Sides = list[tuple[Floats, Floats]]
 
-_LARGEST_CENTRE = 2.0**60
 _EXACT_STEPS = 2.0**51
 _MOST_SHAPED = 400
 _PROOFS = {
@@ -100,12 +100,7 @@ def sliced_law(
     enlarged, hair = 1.0, 1e-12
     while True:
         step = np.sqrt(enlarged * variances) / LATTICE_SCALE
-        if not np.all(step > 0):
-            raise ValueError(
-                "The outputs of the worlds are too close together: the noise would be below the "
-                "smallest number. Rescale them."
-            )
-        centres = _round(coordinates / step)
+        centres = lattice_centres(coordinates, step, "sliced")
         costs = _costs(centres, step, slices, instances, target, exact=exact)
         cost = costs.of(target.aggregation)
         if cost <= target.epsilon:
@@ -182,7 +177,7 @@ def _shape(
         distances, slices, profile.weights, order, epsilon, joint=joint
     )
     variances, vectors = np.linalg.eigh(solution.covariance)
-    return np.maximum(variances, solution.floor / 2), vectors.T
+    return variances, vectors.T
 
 
 def _published_power(vectors: Floats, instances: Members, target: SlicedTarget) -> float:
@@ -260,7 +255,7 @@ def _agreeing(coordinates: Floats, origin: Floats, axes: Floats, target: SlicedT
     farthest = np.max(np.abs(coordinates), axis=0)
     step = np.where(farthest > 0, farthest / _EXACT_STEPS, 1.0)
     return SlicedLaw(
-        centres=_round(coordinates / step),
+        centres=lattice_centres(coordinates, step, "sliced"),
         step=step,
         axes=axes,
         origin=origin,
@@ -271,8 +266,3 @@ def _agreeing(coordinates: Floats, origin: Floats, axes: Floats, target: SlicedT
         noise_power=0.0,
         published_power=0.0,
     )
-
-
-def _round(values: Floats) -> Integers:
-    with np.errstate(over="ignore"):
-        return np.clip(np.rint(values), -_LARGEST_CENTRE, _LARGEST_CENTRE).astype(np.int64)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 from scipy.stats import beta
 
 from pacsklearn.information import upper_mean_bound, upper_mean_bounds
@@ -95,6 +95,45 @@ def test_columns_follow_the_theorem():
                 direct.append(optimize.brentq(product, x.mean(), 2.0, xtol=1e-14))
         assert bound == pytest.approx(min(found), rel=1e-9)
         assert min(direct) <= bound
+
+
+@pytest.mark.parametrize("n", [2, 9, 400])
+@pytest.mark.parametrize("gamma", [0.3, 1e-6])
+@pytest.mark.parametrize("kind", ["even", "rare", "equal"])
+def test_the_smaller_of_two_bounds_by_search(n, gamma, kind):
+    """Betting by the averaged products themselves, Maurer and Pontil's theorem by its formula."""
+    generator = np.random.default_rng(n)
+    x = {
+        "even": generator.random(n),
+        "rare": np.r_[1.0, np.zeros(n - 1)],
+        "equal": np.full(n, 0.25),
+    }[kind]
+    least = min(math.sqrt(2 * math.log(8 / (7 * gamma)) / n) / 8, 0.5)
+    bets = 0.5 ** np.arange(math.ceil(math.log2(1 / least)) + 1)
+
+    def excess(mean):
+        with np.errstate(divide="ignore"):
+            logs = np.log1p(bets[:, None] * ((1 - x) / (1 - mean) - 1)).sum(axis=1)
+        return special.logsumexp(logs) - math.log(bets.size * 8 / (7 * gamma))
+
+    low = x.mean()
+    high = 1 - 1e-12
+    betting = optimize.brentq(excess, low, high, xtol=1e-13) if excess(high) > 0 else 1.0
+    log_term = math.log(2 * 8 / gamma)
+    bernstein = low + math.sqrt(2 * x.var(ddof=1) * log_term / n) + 7 * log_term / (3 * (n - 1))
+    expected = min(betting, bernstein, 1.0)
+    bound = upper_mean_bound(x, 0.0, 1.0, gamma)
+    assert expected <= bound <= expected + 3e-6
+    assert upper_mean_bound(5 * x - 3, -3.0, 2.0, gamma) == pytest.approx(5 * bound - 3, rel=1e-9)
+
+
+def test_bernstein_counts_where_many_draws_hardly_vary():
+    x = np.repeat([0.5, 0.5001], 50_000)
+    log_term = math.log(16 / 0.5)
+    expected = x.mean() + math.sqrt(2 * x.var(ddof=1) * log_term / x.size)
+    expected += 7 * log_term / (3 * (x.size - 1))
+    bound = upper_mean_bound(x, 0.0, 1.0, 0.5)
+    assert bound <= expected * (1 + 3e-12)
 
 
 @pytest.mark.parametrize("p", [0.001, 0.02, 0.3, 0.9])

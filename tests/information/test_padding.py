@@ -101,6 +101,11 @@ def test_buckets_against_all_bucketings(budget):
     assert (found.information, found.expected) in [
         (pytest.approx(h), pytest.approx(cost)) for h, cost in points
     ]
+    # The cheapest within the budget of those that are best at some price of information.
+    prices = np.geomspace(1e-2, 1e4, 4000)
+    hull = {min(points, key=lambda point: point[1] + price * point[0]) for price in prices}
+    affordable = [cost for h, cost in hull if h <= budget]
+    assert found.expected == pytest.approx(min(affordable))
     # On the lower convex hull: no mixture of two other bucketings beats it at its information.
     below = [(h, c) for h, c in points if h <= found.information + 1e-12]
     above = [(h, c) for h, c in points if h > found.information + 1e-12]

@@ -91,6 +91,16 @@ def test_outward_where_doubles_run_out(nats: float, prior: float) -> None:
     assert exact_kl(posterior_success(nats, prior), prior, digits=700) >= Decimal(nats)
 
 
+@pytest.mark.parametrize("small", [5e-324, 1e-300, 1e-290, 1.1e-290, 1e-30])
+@pytest.mark.parametrize("other", [3e-324, 1e-200, 1e-3, 0.5, 1.0])
+def test_the_divergence_keeps_its_digits_where_a_prior_hardly_is_a_number(
+    small: float, other: float
+) -> None:
+    assert binary_kl(other, small) == pytest.approx(
+        float(exact_kl(other, small, digits=700)), rel=1e-13, abs=0
+    )
+
+
 @given(nats=NATS, prior=PRIORS)
 def test_rounded_outward_but_not_far(nats: float, prior: float) -> None:
     success = posterior_success(nats, prior)

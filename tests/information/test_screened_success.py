@@ -9,6 +9,7 @@ from scipy import integrate, stats
 from pacsklearn import SecretSpace
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.information import GaussianMixture, certified_success, estimated_success
+from pacsklearn.information.mean_bound import chernoff_bounds, upper_mean_bounds
 from pacsklearn.information.mixture import posteriors
 from pacsklearn.information.screened_success import screened_success, spread
 
@@ -84,6 +85,49 @@ def test_spread_is_the_variance_of_the_posterior() -> None:
     np.testing.assert_allclose(rates, sets @ mixture.weights)
     np.testing.assert_allclose(variances, np.mean((inside - rates) ** 2, axis=0), atol=1e-14)
     assert sum(len(part) for part in kept) == 3000
+
+
+@pytest.mark.parametrize(("n_draws", "work"), [(64, 2**36), (64, 40_000), (300, 600_000)])
+@pytest.mark.parametrize("size", [0.2, 1.5])
+def test_the_looks_are_those_of_the_notes(n_draws: int, work: int, size: float) -> None:
+    """Every look in double precision, on the same draws; single precision may add its error."""
+    generator = np.random.default_rng(0)
+    sets = generator.random((90, 16)) < 0.5
+    sets = sets[sets.any(axis=1) & ~sets.all(axis=1)]
+    weights, gamma = generator.dirichlet(np.full(16, 3.0)), 1e-3
+    mixture = GaussianMixture(size * generator.standard_normal((16, 3)), weights)
+    draws, share = np.random.default_rng(1), gamma / 3 / len(sets)
+
+    def success(n: int) -> tuple[np.ndarray, np.ndarray]:
+        blocks = mixture.draws(n, draws)
+        inside = np.concatenate([posteriors(mixture, each) for each in blocks]) @ sets.T
+        return inside, np.abs(inside - 0.5)
+
+    def looked(values: np.ndarray) -> np.ndarray:
+        sums = values.sum(axis=0), (values**2).sum(axis=0)
+        return 0.5 + upper_mean_bounds(*sums, len(values), 0.0, 0.5, share)
+
+    first = max(n_draws, min(4 * n_draws, 2**22 // 16))
+    inside, values = success(first)
+    rates = sets @ weights
+    widest = np.maximum(rates, 1 - rates) ** 2
+    level = np.mean((inside - rates) ** 2, axis=0) / widest
+    above = widest * chernoff_bounds(np.minimum(level * (1 + 1 / 128), 1.0), first, share)
+    bounds = np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above), 1.0)
+    probed = np.argsort(bounds)[-64:]
+    worst = 0.5 + values[:, probed].mean(axis=0).max()
+    bounds[probed] = np.minimum(bounds[probed], looked(values[:, probed]))
+    chosen = np.flatnonzero(bounds >= worst)
+    rows = int(min(first, max(n_draws // 4, work // (16 * chosen.size))))
+    worst = max(worst, 0.5 + values[:rows, chosen].mean(axis=0).max())
+    bounds[chosen] = np.minimum(bounds[chosen], looked(values[:rows, chosen]))
+    chosen = np.flatnonzero(bounds >= worst)
+    cells = min(max(2**24 // 16, 8 * n_draws), work // 2 // (16 * chosen.size))
+    again = min(64 * n_draws, max(n_draws, cells))
+    if again >= 2 * rows:
+        bounds[chosen] = np.minimum(bounds[chosen], looked(success(again)[1][:, chosen]))
+    found = screened_success(mixture, sets, n_draws, gamma, np.random.default_rng(1), work)
+    assert found == pytest.approx(bounds.max(), abs=3e-3 * (again < 2 * rows) + 2e-4)
 
 
 def test_units_of_one_pattern_are_one_target() -> None:
