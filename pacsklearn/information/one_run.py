@@ -8,8 +8,6 @@ from scipy.stats import binom
 
 from pacsklearn.information._scalars import as_count, as_probability
 
-_LARGEST = 700.0
-
 
 def one_run_p_value(
     epsilon: float, delta: float, n_coins: int, n_guesses: int, n_right: int
@@ -56,8 +54,9 @@ def one_run_p_value(
         )
     share = float(expit(epsilon))
     reached = float(binom.sf(right - 1, guesses, share))
-    if as_probability("delta", delta) == 0 or right == 0:
-        return reached
+    delta = as_probability("delta", delta)
+    if right == 0:
+        return 1.0
     steps = np.arange(1, right + 1)
     # Beyond `right` steps nothing is added to the chance, and the divisor grows.
     below = binom.sf(right - 1 - steps, guesses, share) - reached
@@ -90,7 +89,7 @@ def one_run_epsilon(
     if not refuted(0.0):
         return 0.0
     low, high = 0.0, 1.0
-    while refuted(high) and high < _LARGEST:
+    while refuted(high):
         low, high = high, 2 * high
     while high - low > 1e-6 * high:
         middle = (low + high) / 2

@@ -44,6 +44,65 @@ def test_the_averages_are_those_of_an_enumeration(even: bool) -> None:
     assert any(greedy[1] == pytest.approx(value, abs=1e-12) for value in first)
 
 
+@pytest.mark.parametrize("even", [True, False])
+def test_averages_over_draws_are_those_of_these_draws(even: bool) -> None:
+    """Of 80 units 64 are targets in each of 48 draws, the same after any number known."""
+    generator = np.random.default_rng(9)
+    members = generator.random((80, 6)) < 0.5
+    prior = np.full(6, 1 / 6) if even else generator.dirichlet(np.ones(6))
+    uniform, _, errors = known_rows_success(members, prior, most=2, seed=5)
+    draw, means = np.random.default_rng(5), []
+    for _ in range(48):
+        drawn = draw.choice(80, 66, replace=False)
+        means.append(np.mean([plainly(members, prior, tuple(drawn[:2]), t) for t in drawn[2:]]))
+    assert uniform[2] == pytest.approx(np.mean(means), rel=1e-12)
+    assert errors[2] == pytest.approx(np.std(means, ddof=1) / np.sqrt(48), rel=1e-9)
+
+
+@pytest.mark.parametrize("even", [True, False])
+@pytest.mark.parametrize("n", [2, 128, 300, 2048, 2049])
+def test_one_known_unit_is_exact_up_to_2048_units(n: int, even: bool) -> None:
+    generator = np.random.default_rng(n)
+    members = generator.random((n, 5)) < 0.4
+    prior = np.full(5, 0.2) if even else generator.dirichlet(np.ones(5))
+    uniform, _, errors = known_rows_success(members, 3 * prior, most=1)
+    sides = [members.astype(float), (~members).astype(float)]
+    # Of each pair: for either answer of the known unit, the likelier one of the target.
+    success = sum(
+        np.maximum(*(((known * prior) @ target.T) for target in sides)) for known in sides
+    )
+    np.fill_diagonal(success, 0.0)
+    alone = np.maximum(*(side @ prior for side in sides)).mean()
+    assert uniform[0] == pytest.approx(alone, rel=1e-12)
+    exact = success.sum() / (n * (n - 1))
+    assert bool(errors[1] == 0) is (n <= 2048)
+    assert uniform[1] == pytest.approx(exact, abs=1e-12 + 5 * errors[1])
+
+
+@pytest.mark.parametrize("n", [7, 1300])
+def test_each_greedy_choice_tells_most_after_those_before_it(n: int) -> None:
+    generator = np.random.default_rng(n)
+    members, prior = generator.random((n, 6)) < 0.5, generator.dirichlet(np.ones(6))
+    _, greedy, _ = known_rows_success(members, prior, most=2, seed=3)
+    draw = np.random.default_rng(3)
+    for _ in range(48):
+        draw.choice(n, min(n, 66), replace=False)
+    among = draw.choice(n, min(n, 1024 + 2 + 1024), replace=False)
+
+    def unknown(known: tuple[int, ...]) -> float:
+        classes = np.unique(members[list(known)], axis=1, return_inverse=True)[1].ravel()
+        mass = np.bincount(classes, weights=prior)
+        return float(np.sum(mass[mass > 0] * np.log(mass[mass > 0])))
+
+    known: tuple[int, ...] = ()
+    for k in range(3):
+        others = [unit for unit in among if unit not in known][:1024]
+        expected = np.mean([plainly(members, prior, known, unit) for unit in others])
+        assert greedy[k] == pytest.approx(expected, rel=1e-9), k
+        choices = [unit for unit in among[:1024] if unit not in known]
+        known += (min(choices, key=lambda unit: unknown((*known, unit))),)
+
+
 def test_greedy_choices_name_the_secret_when_rows_halve_the_candidates() -> None:
     halves = np.array([[s >> bit & 1 for s in range(16)] for bit in range(4)], dtype=bool)
     members = np.vstack([np.eye(16, dtype=bool), halves])  # whoever is in one of 16 tells little

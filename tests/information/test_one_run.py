@@ -46,6 +46,26 @@ def test_epsilon_is_where_the_chance_meets_the_level():
     assert one_run_epsilon(0.99, 0.0, 100, 10, 5) == 0.0
 
 
+@pytest.mark.parametrize("n_guesses", [1, 40, 10_000])
+def test_guesses_that_are_all_right_refute_what_a_binomial_does(n_guesses):
+    """``share ** n_guesses = 0.05``, by its inverse; no guess, or no right one, says nothing."""
+    share = 0.05 ** (1 / n_guesses)
+    epsilon = max(math.log(share / (1 - share)), 0.0)
+    found = one_run_epsilon(0.95, 0.0, n_guesses, n_guesses, n_guesses)
+    assert epsilon * (1 - 2e-6) <= found <= epsilon
+    for delta in (0.0, 0.5):
+        assert one_run_p_value(1.0, delta, n_guesses, n_guesses, 0) == 1.0
+        assert one_run_p_value(1.0, delta, n_guesses, 0, 0) == 1.0
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.5, math.nan])
+def test_levels_are_probabilities(level):
+    with pytest.raises(ValueError, match="level must lie strictly between 0 and 1"):
+        one_run_epsilon(level, 0.0, 10, 5, 5)
+
+
 def test_bad_counts_are_named():
+    with pytest.raises(ValueError, match="n_right must be at most n_guesses"):
+        one_run_p_value(1.0, 0.0, 10, 11, 6)
     with pytest.raises(ValueError, match="n_right must be at most n_guesses"):
         one_run_p_value(1.0, 0.0, 10, 5, 6)

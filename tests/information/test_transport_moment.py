@@ -59,5 +59,11 @@ def test_the_least_variance():
     scale = 1 / math.sqrt(variance)
     worst = max(transport_divergence(x * scale, y * scale, 4.0) for x, y in pairs)
     assert 0.5 * (1 - 1e-6) <= worst <= 0.5
+    # Whatever the unit, and however much more than needed is known to be enough.
+    for unit, more in ((1e-6, 1.0), (1e6, 1.0), (1e-6, 1e9), (1.0, 1e9)):
+        scaled = [(x * unit, y * unit) for x, y in pairs]
+        found = transport_variance(scaled, 4.0, 0.5, largest * more * unit**2)
+        assert found == pytest.approx(variance * unit**2, rel=1e-7, abs=0)
+    assert transport_variance(pairs, 4.0, 0.5, variance / 2) == variance / 2
     with pytest.raises(ValueError, match="as many rows"):
         transport_divergence(np.zeros((2, 1)), np.zeros((3, 1)), 2.0)
