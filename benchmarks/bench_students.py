@@ -70,7 +70,7 @@ def one_split(name: str, n_rows: int, seed: int, budget: float, found: dict[Any,
     )
     X, asked = X.reset_index(drop=True), asked.reset_index(drop=True)
     with PrivacySession(X, y, budget=budget) as session:
-        model = teacher(table.schema, classifies=True)
+        model = teacher(table.schema, n_classes=2)
         contested = session.responder(model, max_answers=len(asked)).preview(asked).n_contested
         responder = session.responder(model, max_answers=max(contested, 1))
         answers = responder.answer(asked)

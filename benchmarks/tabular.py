@@ -247,7 +247,7 @@ def smooth(table: Table) -> Any:
 
 def boosted(table: Table) -> Any:
     """Teacher of students and answers."""
-    return teacher(table.schema, classifies=table.ends is None)
+    return teacher(table.schema, n_classes=2 if table.ends is None else None)
 
 
 def score(model: Any, data: Any, table: Table) -> float:

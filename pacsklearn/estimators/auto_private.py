@@ -122,7 +122,7 @@ class _AutoPrivate(BaseEstimator):
         self
         """
         warn_of_steps_before(self, f"{type(self).__name__}(families=[make_pipeline(...)])")
-        model = self._model(X)
+        model = self._model(X, y)
         try:
             model.fit(X, y, groups=groups)
             released, guarantee = model.released_estimator_, model.guarantee_
@@ -152,7 +152,7 @@ class _AutoPrivate(BaseEstimator):
         constant's.
         """
         # The plain class: the chooser would stop the plan where a constant is better.
-        model = PACPrivate(**self._model(X).get_params(deep=False))
+        model = PACPrivate(**self._model(X, y).get_params(deep=False))
         scoring = None if self.students else released_scoring(self.scoring, self)
         return model.plan(
             X, y, groups=groups, n_releases=n_releases, scoring=scoring, alternatives=False
@@ -171,15 +171,16 @@ class _AutoPrivate(BaseEstimator):
         state = {**super().__getstate__(), "families": unfitted(self.families)}
         return {name: value for name, value in state.items() if name not in _CURATORS}
 
-    def _model(self, X: Any) -> PACPrivate:
+    def _model(self, X: Any, y: Any) -> PACPrivate:
         n_features = int(np.shape(X)[1])
         shared = {name: getattr(self, name) for name in _SHARED}
         if self.students:
             queries = self.queries
             if queries is None and self.schema is not None:
                 queries = SchemaQueries(self.schema, "private")
+            n_classes = len(set(np.ravel(y).tolist())) if is_classifier(self) else None
             return PACPrivate(
-                teacher(self.schema, classifies=is_classifier(self)),
+                teacher(self.schema, n_classes=n_classes),
                 release="student",
                 queries=queries,
                 value_range=self.value_range,
@@ -293,8 +294,9 @@ class AutoPrivateClassifier(ClassifierMixin, _AutoPrivate):
         Public class that is released where nothing beats it. None takes the most frequent class,
         which the guarantee counts as a choice on the whole table.
     students : bool, default=False
-        Release a student of boosted trees instead: what all candidates agree on is in it without
-        noise, and its guarantee says so in its title.
+        Release a student instead, of boosted trees or, with a schema and more than two classes, of
+        an SVM: what all candidates agree on is in it without noise, and its guarantee says so in
+        its title.
     queries : rows, SchemaQueries or callable, optional
         With students: as for :class:`PACPrivate`. Without any, marginals of the schema's columns
         are released privately for a quarter of the budget.

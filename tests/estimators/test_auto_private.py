@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from pacsklearn import (
     AdditiveClassifier,
@@ -137,6 +138,16 @@ def test_students_are_released_on_request() -> None:
     assert "whole table" in auto.guarantee_.headline
     assert "released privately" in dict(auto.guarantee_.details)["queries"]
     assert auto.leaderboard_ == ()
+
+
+def test_students_of_three_classes_learn_of_an_svm() -> None:
+    X, y, schema = mixed()
+    y = np.where(X["age"] > 70, "old", y)
+    auto = AutoPrivateClassifier(schema, students=True, n_subsets=8, budget=1.0)
+    auto.set_params(queries=X.sample(200, random_state=0)).fit(X, y)
+    assert type(auto.best_estimator_[-1]) is SVC
+    assert auto.score(X, y) > 0.75
+    assert set(auto.predict(X)) == {"ill", "old", "well"}
 
 
 def test_regressors_and_their_public_constant(iris: Any, sizes: Any) -> None:
