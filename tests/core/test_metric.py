@@ -90,7 +90,11 @@ def test_roots_are_linear_and_leave_the_rows_alone() -> None:
         (lambda: DiagonalMetric(np.array([1.0, np.nan])), "finite numbers >= 0"),
         (lambda: DiagonalMetric(np.ones((2, 2))), "must be a vector"),
         (lambda: MatrixMetric(np.ones((2, 3))), r"square matrix, got shape \(2, 3\)"),
+        (lambda: MatrixMetric(np.ones((3, 2))), r"square matrix, got shape \(3, 2\)"),
+        (lambda: MatrixMetric(np.ones(3)), r"square matrix, got shape \(3,\)"),
         (lambda: MatrixMetric(np.ones((0, 0))), "square matrix"),
+        (lambda: ScaledMetric(np.inf, IdentityMetric()), "finite and >= 0"),
+        (lambda: MatrixMetric(np.eye(2), np.ones(1)), "for vectors of length 1"),
         (lambda: MatrixMetric(np.array([[1.0, 2.0], [0.0, 1.0]])), "symmetric"),
         (lambda: MatrixMetric(np.array([[1.0, np.inf], [np.inf, 1.0]])), "finite"),
         (lambda: MatrixMetric(-np.eye(2)), "positive semi-definite"),
@@ -113,9 +117,10 @@ def test_errors(make: Callable[[], Any], message: str) -> None:
     "metric",
     [DiagonalMetric(np.ones(3)), MatrixMetric(FULL), BlockMetric(((3, IdentityMetric()),))],
 )
-def test_a_metric_of_another_length_is_refused(metric: Metric) -> None:
-    with pytest.raises(ValueError, match=r"for vectors of length 3, .* has 4 numbers"):
-        metric.root(np.zeros((2, 4)))
+@pytest.mark.parametrize("length", [2, 4])
+def test_a_metric_of_another_length_is_refused(metric: Metric, length: int) -> None:
+    with pytest.raises(ValueError, match=rf"for vectors of length 3, .* has {length} numbers"):
+        metric.root(np.zeros((2, length)))
 
 
 def test_what_users_may_give() -> None:
@@ -129,3 +134,28 @@ def test_what_users_may_give() -> None:
 def test_rounding_below_zero_is_no_negative_eigenvalue() -> None:
     projection = np.eye(40) - np.full((40, 40), 1 / 40)
     assert MatrixMetric(projection).root(np.eye(40)).shape[1] == 39
+
+
+@pytest.mark.parametrize(("below", "fits"), [(1e-13, True), (1e-9, False)])
+def test_how_far_below_zero_is_rounding(below: float, fits: bool) -> None:
+    """A thousand times what an eigenvalue of that size is off by, and nothing like a cost."""
+    matrix = np.diag([1.0, 1.0, -below])
+    if fits:
+        assert MatrixMetric(matrix).root(np.eye(3)).shape[1] == 2
+    else:
+        with pytest.raises(ValueError, match="positive semi-definite"):
+            MatrixMetric(matrix)
+
+
+def test_cheap_directions_are_kept_and_those_that_may_be_rounding_are_not() -> None:
+    eps = np.finfo(float).eps
+    assert MatrixMetric(np.diag([1.0, 1.0, 4 * eps])).root(np.eye(3)).shape[1] == 3
+    assert MatrixMetric(np.diag([1.0, 1.0, 2 * eps])).root(np.eye(3)).shape[1] == 2
+    nearly = np.array([[1.0, 0.5], [0.5 + 1e-9, 1.0]])  # a product's two halves, as computed
+    root = MatrixMetric(nearly).root(np.eye(2))
+    assert root @ root.T == pytest.approx((nearly + nearly.T) / 2, abs=1e-14)
+
+
+def test_no_blocks_cost_nothing() -> None:
+    rows = np.zeros((4, 0))
+    assert BlockMetric(()).root(rows) is rows

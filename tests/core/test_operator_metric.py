@@ -41,8 +41,11 @@ def test_bad_operators() -> None:
         OperatorMetric("no operator")
     with pytest.raises(ValueError, match="operator must be real"):
         OperatorMetric(np.array([[1j]]))
-    with pytest.raises(ValueError, match="for vectors of length 3, the released vector has 2"):
-        OperatorMetric(L).root(ROWS[:, :2])
+    for wrong in (ROWS[:, :2], ROWS[:, [0, 1, 2, 2]]):
+        with pytest.raises(
+            ValueError, match=f"of length 3, the released vector has {wrong.shape[1]}"
+        ):
+            OperatorMetric(L).root(wrong)
     broken = LinearOperator((1, 3), matvec=lambda b: np.array([np.nan]), dtype=np.float64)
     with pytest.raises(ValueError, match="not finite"):
         OperatorMetric(broken).root(ROWS)

@@ -51,10 +51,33 @@ def test_a_budget_that_covers_the_label_keeps_it() -> None:
 
 @pytest.mark.parametrize(
     ("directions", "weight"),
-    [(np.zeros((1, 3)), 1.0), ([[np.nan, 1]], 1.0), (np.empty((0, 3)), 1.0), ([[1.0]], -1.0)],
+    [
+        (np.zeros((1, 3)), 1.0),
+        ([[np.nan, 1]], 1.0),
+        ([[np.inf, 1]], 1.0),
+        (np.empty((0, 3)), 1.0),
+        (np.ones((1, 2, 3)), 1.0),
+        *(([[1.0]], weight) for weight in (-1.0, 0, np.inf, np.nan)),
+    ],
 )
 def test_bad_arguments(directions: object, weight: float) -> None:
     with pytest.raises(ValueError, match="must be"):
         ProtectingMetric(directions, weight=weight)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="have 2 coordinates, the released vector has 3"):
-        ProtectingMetric([[1.0, 0.0]]).root(np.zeros((2, 3)))
+    for length in (1, 3):
+        with pytest.raises(
+            ValueError, match=f"have 2 coordinates, the released vector has {length}"
+        ):
+            ProtectingMetric([[1.0, 0.0]]).root(np.zeros((2, length)))
+
+
+def test_one_direction_may_be_a_vector_and_the_weight_has_a_default() -> None:
+    root = ProtectingMetric([0.0, 3.0]).root(np.eye(2))
+    np.testing.assert_allclose(root @ root.T, np.diag([1.0, 1.0 + 1e4]))
+
+
+def test_directions_that_follow_from_others_but_for_rounding_are_none() -> None:
+    directions = np.random.default_rng(0).standard_normal((2, 5))
+    both = np.vstack([directions, directions[0] * 3 + directions[1] / 7])
+    assert ProtectingMetric(both).root(np.eye(5)).shape == (5, 5 + 2)
+    apart = np.vstack([directions, directions[0] * (1 + 1e-9 * np.arange(5))])
+    assert ProtectingMetric(apart).root(np.eye(5)).shape == (5, 5 + 3)

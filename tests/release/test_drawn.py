@@ -206,6 +206,51 @@ def test_several_releases_are_planned_together_and_then_the_session_is_done() ->
         assert session.guarantee_.spent == pytest.approx(0.375)
 
 
+def test_the_charge_and_the_guarantee_say_what_was_released(monkeypatch) -> None:
+    """Event and statement of two planned releases, against the laws that were calibrated."""
+    from pacsklearn.release import drawn
+
+    laws, asked = [], []
+
+    def spied(*args, **options):
+        asked.append((args, options))
+        laws.append(confident_law(*args, **options))
+        return laws[-1]
+
+    monkeypatch.setattr(drawn, "confident_law", spied)
+    sizes = SampledSubsets(20, 60, gamma=1e-3, guard=3.0)
+    with PrivacySession(X, Y, budget=0.5, secret_space=sizes) as session:
+        before = session.guarantee_
+        session.release_planned(
+            [GaussianNB(), lambda rows, y: rows.mean(axis=0)], budgets=[0.25, 0.125]
+        )
+        (event,) = session.ledger.events
+        guarantee = session.guarantee_
+    model, mean = laws
+    # Each law fails with its share of what is stated.
+    for (calibration, certificate, target), options in asked:
+        assert (len(calibration), len(certificate)) == (20, 60)
+        assert (options["gamma"], options["guard"]) == (1e-3 / 2, 3.0)
+        assert target.budget in (0.25, 0.125)
+    assert event.charge == event.bound == model.bound + mean.bound
+    assert (event.kind, event.unit, event.n_candidates) == ("sampled", "nats", 0)
+    assert event.n_noisy == model.dimension + mean.dimension == model.dimension + 4
+    assert event.n_outputs == sum(args[0].shape[1] for args, _ in asked)
+    assert event.confidence == guarantee.confidence == 1 - 1e-3
+    assert (before.n_releases, guarantee.n_releases) == (0, 2)
+    assert (before.spent, guarantee.spent) == (0.5, event.charge)
+    assert (before.budget, guarantee.budget, guarantee.noise) == (0.5, 0.5, model.backend)
+    details = [text for name, text in guarantee.details if name == "guard and certainty"]
+    assert details == [
+        "models beyond 3 times the farthest first trial are pulled back; "
+        f"{law.enlargement:.4g} times the noise without a certificate"
+        for law in laws
+    ]
+    assert dict(guarantee.details)["trials"] == "20 for the shape, 60 for the size"
+    secret = guarantee.secret
+    assert (secret.rate, secret.n_rows, secret.n_units, secret.unit) == (0.5, 150, 150, "row")
+
+
 def test_what_needs_a_list_is_refused(tmp_path) -> None:
     with pytest.raises(ValueError, match="secret_space must be 'listed', 'sampled'"):
         PACPrivate(GaussianNB(), secret_space="poisson").fit(X, Y)

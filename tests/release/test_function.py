@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import warnings
 
 import numpy as np
@@ -198,6 +199,29 @@ class TestCandidates:
         assert release.value == 2
         assert release.guarantee.status == "proved"
         assert release.guarantee.spent < np.log(16)
+
+    def test_what_is_said_of_padding_is_what_was_calibrated(self, monkeypatch):
+        laws = []
+        calibrate = OneSidedBackend.calibrate
+
+        def spied(self, *args):
+            laws.append(calibrate(self, *args))
+            return laws[-1]
+
+        monkeypatch.setattr(OneSidedBackend, "calibrate", spied)
+        session = seeded(range(64), budget=0.5)
+        release = session.release_function(popcount, noise="one_sided", budget=0.25)
+        (law,) = laws
+        text = dict(release.guarantee.details)["padding"]
+        found = [float(number) for number in re.findall(r"[\d.]+(?= on| with| up)", text)]
+        expected = [law.expected_padding, law.bucket_padding, law.constant_padding]
+        assert found == pytest.approx(expected, rel=1e-5)
+        # Bit by bit of six: up to the largest is three more on average.
+        assert law.constant_padding == pytest.approx(3.0)
+        assert 0 < found[0] < found[1] + 1e-9 <= 3 + 1e-9
+        assert release.noise_power == release.released_power == law.padding_power
+        assert (release.guarantee.budget, release.guarantee.spent) == (0.25, law.bound)
+        assert not release.guarantee.noiseless
 
     def test_estimators_need_rows(self):
         session = PrivacySession.over(range(4), budget=1.0)

@@ -175,3 +175,57 @@ def test_the_point_is_that_of_the_secret_s_own_value(shape: tuple[int, ...]) -> 
         sampler = SeededSampler(np.random.default_rng(0))
         found = sampled_release._secret_point(trial, Law(), values, sampler)
         assert found.tolist() == expected.tolist()
+
+
+def test_the_charge_and_the_guarantee_say_what_was_released(monkeypatch):
+    laws = []
+    original = sampled_release.confident_law
+
+    def spied(*args, **options):
+        laws.append(original(*args, **options))
+        return laws[-1]
+
+    monkeypatch.setattr(sampled_release, "confident_law", spied)
+    # A number that is the same for every trial is one of the value, and none of the noise.
+    found = release(lambda rows: np.append(mean(rows), 7.0).reshape(2, 2), guard=3.0, gamma=1e-3)
+    (law,), event, guarantee = laws, found.event, found.guarantee
+    assert found.value.shape == (2, 2)
+    assert found.value[1, 1] == pytest.approx(7.0)
+    assert (event.n_outputs, event.n_noisy, event.n_candidates) == (4, 3, 0)
+    assert event.charge == event.bound == law.bound
+    assert (event.kind, event.unit, event.confidence) == ("sampled", "nats", 0.999)
+    assert (guarantee.budget, guarantee.spent) == (0.25, law.bound)
+    assert not guarantee.noiseless
+    details = dict(guarantee.details)
+    assert details["trials"] == "50 for the shape, 200 for the size"
+    assert details["guard"] == f"q_max = {law.span.q_max:.6g}, 3 times the farthest first trial"
+    assert details["cost of certainty"].startswith(f"{law.enlargement:.4g} times the noise")
+    assert (found.noise_power, found.released_power) == (law.noise_power, law.noise_power)
+
+
+def test_a_seeded_secret_is_drawn_from_four_numbers_that_are_no_trial_s():
+    seen = []
+
+    def watched(generator):
+        seen.append(generator.bit_generator.seed_seq.entropy)
+        return SUBSETS(generator)
+
+    with pytest.warns(PrivacyLeakWarning):
+        release(sampler=watched, random_state=3)
+    secret = np.asarray(seen[-1])
+    assert secret.shape == (4,)
+    assert secret.min() >= 0
+    assert secret.max() > 2**16
+
+
+def test_another_structure_of_the_secret_gives_the_centre(monkeypatch):
+    calls = iter(range(10_000))
+    points = []
+    original = sampled_release._secret_point
+    monkeypatch.setattr(
+        sampled_release,
+        "_secret_point",
+        lambda *args: points.append(original(*args)) or points[-1],
+    )
+    release(lambda rows: mean(rows) if next(calls) <= 250 else mean(rows)[:2])
+    assert points[0].tolist() == [0, 0, 0]
