@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,6 +123,10 @@ class AnsweringModels(ABC):
         return None
 
     @abstractmethod
+    def first(self, n_models: int) -> Self:
+        """The first so many of the candidates, or all where that takes no longer."""
+
+    @abstractmethod
     def checked(self, X: Any) -> Any:
         """Queries as the models take them; errors quote none of them."""
 
@@ -155,6 +159,10 @@ class CandidateModels(AnsweringModels):
     @property
     def n_models(self) -> int:
         return len(self.models)
+
+    def first(self, n_models: int) -> Self:
+        # What stands for all is asked sooner than some, one by one.
+        return self if self.stacked is not None else replace(self, models=self.models[:n_models])
 
     @cached_property
     def _rules(self) -> RowRules:
@@ -296,6 +304,9 @@ class PredictionTable(AnsweringModels):
     @property
     def n_models(self) -> int:
         return int(self._predictions.shape[1])
+
+    def first(self, n_models: int) -> Self:
+        return type(self)(self._predictions[:, :n_models])
 
     def checked(self, X: Any) -> Any:
         return X

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -227,6 +227,18 @@ class SecretSpace:
     def entropy(self) -> float:
         """Entropy of the secret, in nats; ln(m) when all candidates are equally likely."""
         return float(-np.sum(self.weights * np.log(self.weights)))
+
+    def first(self, n_subsets: int) -> SecretSpace:
+        """The first candidates, eight or a multiple of eight, as a space of their own."""
+        if n_subsets >= self.n_subsets:
+            return self
+        weights = self.weights[:n_subsets]
+        return replace(
+            self,
+            packed=self.packed[:, : n_subsets // 8],
+            n_subsets=n_subsets,
+            weights=weights / weights.sum(),
+        )
 
     def rows(self, index: int) -> NDArray[np.int64]:
         """Row indices of candidate ``index``, increasing."""

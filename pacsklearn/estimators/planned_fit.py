@@ -20,8 +20,9 @@ from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.sampled_subsets import sampled_subsets
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
+from pacsklearn.estimators.answers_plan import plan_answers
 from pacsklearn.estimators.fit_plan import FitPlan, steadier_models
-from pacsklearn.estimators.planning import plan_answers, plan_parameters
+from pacsklearn.estimators.planning import plan_parameters
 from pacsklearn.estimators.private_estimator import PrivateEstimator
 from pacsklearn.estimators.release_arguments import check_student, refuse_ignored
 from pacsklearn.estimators.stabilized import stabilized

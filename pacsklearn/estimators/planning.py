@@ -11,42 +11,30 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.models import candidate_models
-from pacsklearn.candidates.run import SubsetRun, attempt
+from pacsklearn.candidates.run import attempt
 from pacsklearn.core.fit_report import FitReport
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.statement_rendering import percent_up
 from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
 from pacsklearn.estimators.simulated_releases import (
     HeldOut,
-    SimulatedAnswers,
     SimulatedReleases,
     as_number,
     outside_rows,
     released_scorer,
     scoring_name,
 )
-from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError, UtilityWarning, warn_user
+from pacsklearn.exceptions import UtilityWarning, warn_user
 from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.secret import opening_belief
 from pacsklearn.release.statement import membership_prior, public_facts
-from pacsklearn.responses.answer_kind import AnswerKind
-from pacsklearn.responses.responder import Answers
 from pacsklearn.tables.hashed_space import row_space
 
 SEED = 0
 _QUICK_RELEASES, _QUICK_ROWS = 8, 500
-_ASKED_ROWS = 512
 NULL_BUDGET = 1e-9
-_MANY_CONTESTED = 0.15
-_ANSWERED_AT_RANDOM = (
-    "No better than a constant is expected: what candidates disagree on is answered almost at "
-    "random. Fewer answers (max_answers=), a larger budget, a steadier model, or "
-    "release='student', which learns from what they agree on, may help."
-)
 
 
 def plan_parameters(
@@ -123,102 +111,6 @@ def plan_parameters(
     )
 
 
-def plan_answers(
-    candidates: Candidates,
-    kind: AnswerKind,
-    report: FitReport,
-    *,
-    title: str,
-    why: str,
-    budget: float,
-    step_budget: float,
-    n_releases: int,
-) -> FitPlan:
-    """Plan of private answers to rows like those outside the drawn subset.
-
-    Parameters
-    ----------
-    candidates : Candidates
-        Of what answers, stabilized where that was asked for.
-    kind : AnswerKind
-    report : FitReport
-    title, why : str
-    budget, step_budget : float
-        Nats in all, and a contested answer.
-    n_releases : int
-    """
-    estimator, space, y = candidates.estimator, candidates.space, candidates.y
-    rows = np.arange(space.n_rows)
-    if rows.size > _ASKED_ROWS:
-        rows = np.sort(np.random.default_rng([SEED, 3]).choice(rows, _ASKED_ROWS, replace=False))
-    models = candidate_models(candidates)
-    queries = safe_indexing(candidates.X, rows)
-
-    outcome = attempt(
-        lambda: kind.predictions(models, models.checked(queries)), "predict", fits=True
-    )
-    predictions = SubsetRun(estimator).value(outcome)
-    outside = {
-        index: np.flatnonzero(~np.isin(rows, space.rows(index))) for index in range(space.n_subsets)
-    }
-    truth = safe_indexing(y, rows)
-
-    def score(answers: Answers, index: int) -> float:
-        chosen = outside[index]
-        predicted = kind.predicted(answers.values[chosen])
-        return float(kind.score(safe_indexing(truth, chosen), predicted))
-
-    simulated = SimulatedAnswers(
-        estimator, predictions, kind, score, space, n_releases=n_releases, seed=SEED
-    )
-    held_out: HeldOut = lambda index: (  # noqa: E731 - one expression
-        safe_indexing(queries, outside[index]),
-        safe_indexing(truth, outside[index]),
-    )
-    constant = constant_score(
-        estimator,
-        lambda model, X, y: kind.score(y, model.predict(X)),
-        held_out,
-        simulated.candidates,
-    )
-    expected = ExpectedScore(title, tuple(simulated.at(step_budget).tolist()))
-    contested = simulated.n_contested / rows.size
-    return FitPlan(
-        estimator=title,
-        route="responses",
-        why=why,
-        promise=promise_of_nats(budget, space),
-        public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
-        n_numbers=rows.size,
-        n_noised=simulated.n_contested,
-        signal=math.nan,
-        noise=math.nan,
-        scoring="R²" if kind.answers == "values" else "accuracy",
-        expected=expected,
-        without_noise=math.nan,
-        constant=constant,
-        at_null_budget=ExpectedScore(
-            title, tuple(simulated.at(NULL_BUDGET * step_budget / budget).tolist())
-        ),
-        seconds=sum(report.wall.values()),
-        advice=(
-            *([_ANSWERED_AT_RANDOM] if expected.mean <= constant else []),
-            *advice_on_answers(contested, kind),
-        ),
-    )
-
-
-def warn_of_answers(estimator: Any, why: NoCanonicalizerError | None) -> None:
-    """Say that "auto" releases answers and no model, and why; nothing when they were asked for."""
-    if why is not None:
-        warn_user(
-            f"release='auto' releases private answers of {type(estimator).__name__}, one by one "
-            f"until the budget is spent, and no model. {why} Say release='responses' where answers "
-            "are meant.",
-            AnswersWarning,
-        )
-
-
 def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator: Any) -> None:
     """Warn when a release is expected to be no better than a constant; nothing secret is used."""
     y, methods = candidates.y, plan.outputs.canonicalizer.methods
@@ -229,7 +121,7 @@ def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator:
 
     # Every fit comes through here: scikit-learn's scorers would take longer than the predictions.
     def gain(model: Any, X: Any, y: Any) -> float:
-        return _over_constant(np.asarray(y), model.predict(X), is_classifier(estimator))
+        return over_constant(np.asarray(y), model.predict(X), is_classifier(estimator))
 
     simulated = SimulatedReleases(
         plan.outputs, row_space(plan.space), gain, held_out, n_releases=_QUICK_RELEASES, seed=SEED
@@ -264,7 +156,7 @@ def _advice_on_wide(candidates: Candidates, estimator: Any) -> str:
     )
 
 
-def _over_constant(y: NDArray[Any], predicted: NDArray[Any], are_labels: bool) -> float:
+def over_constant(y: NDArray[Any], predicted: NDArray[Any], are_labels: bool) -> float:
     """Accuracy above that of the most frequent label, or R², which the mean leaves at 0."""
     if are_labels:
         counts = np.unique(y, return_counts=True)[1]
@@ -331,16 +223,6 @@ def expected_score(
     return ExpectedScore(
         name, tuple(simulated.at(plan.calibrate(opening_belief(plan.space.weights))).tolist())
     )
-
-
-def advice_on_answers(contested: float, kind: AnswerKind) -> Iterable[str]:
-    """What would help answers of a model on which candidates disagree so often."""
-    if contested > _MANY_CONTESTED and kind.answers == "labels":
-        yield (
-            f"Candidates disagree on {100 * contested:.0f} % of the rows, and each such answer is "
-            "paid for. Steadier models disagree on 3 to 13 %: larger leaves, a smaller learning "
-            "rate, row sampling, or stabilize=True."
-        )
 
 
 def _advice_on_parameters(

@@ -10,12 +10,14 @@ from pacsklearn.candidates.candidates import subset_seed
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_subsets import LISTED
+from pacsklearn.estimators.answers_plan import warn_of_answers, warn_of_poor_answers
 from pacsklearn.estimators.planned_fit import MOST_ANSWERS, PreparedRows
-from pacsklearn.estimators.planning import warn_of_answers, warn_of_poor_release
+from pacsklearn.estimators.planning import warn_of_poor_release
 from pacsklearn.estimators.private_estimator import ResponseModel
 from pacsklearn.estimators.release_arguments import refuse_ignored
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.student import STUDENT_METHODS, release_student
+from pacsklearn.estimators.student_plan import warn_of_poor_student
 from pacsklearn.exceptions import TableError
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.session.privacy_session import PrivacySession
@@ -117,6 +119,7 @@ def _student(model: Any, session: PrivacySession, rows: PreparedRows) -> dict[st
         fit_params=rows.routed,
     )
     session.close()
+    warn_of_poor_student(release.estimator, rows.candidates)
     return {
         "released_as_": "student",
         "released_estimator_": release.estimator,
@@ -140,6 +143,7 @@ def _answers(model: Any, session: PrivacySession, rows: PreparedRows) -> dict[st
         prior_mean=model.prior_mean,
         fit_params=rows.routed,
     )
+    warn_of_poor_answers(responder, rows.candidates)
     answering = ResponseModel(responder, model)
     classes = answering.kind.classes
     return {

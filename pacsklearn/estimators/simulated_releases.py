@@ -159,7 +159,7 @@ class SimulatedAnswers(Simulation):
         self._predictions, self._kind, self._score = predictions, kind, score
 
     def at(self, law: float) -> Floats:
-        queries = np.arange(len(self._predictions))[:, None]
+        queries = np.arange(self.n_queries)[:, None]
 
         def release(index: int, sampler: SeededSampler) -> float:
             # Never refused: a session charges no more than the entropy of its secret.
@@ -175,6 +175,11 @@ class SimulatedAnswers(Simulation):
             return self._score(responder.answer_checked(queries), index)
 
         return self._scored(release)
+
+    @property
+    def n_queries(self) -> int:
+        """Queries that are answered in each session."""
+        return len(self._predictions)
 
     @property
     def n_contested(self) -> int:
@@ -227,14 +232,18 @@ def outside_rows(candidates: Candidates, seed: int, most: int = _MOST_ROWS) -> H
         if index not in rows_of:
             outside = np.ones(space.n_rows, dtype=bool)
             outside[space.rows(index)] = False
-            rows = np.flatnonzero(outside)
-            if rows.size > most:
-                chosen = np.random.default_rng([seed, 2, index]).choice(rows, most, replace=False)
-                rows = np.sort(chosen)
+            rows = some_of(np.flatnonzero(outside), most, [seed, 2, index])
             rows_of[index] = safe_indexing(X, rows), None if y is None else safe_indexing(y, rows)
         return rows_of[index]
 
     return held_out
+
+
+def some_of(rows: NDArray[np.intp], most: int, seed: list[int]) -> NDArray[np.intp]:
+    """At most so many of the rows, in their order, by a public seed."""
+    if rows.size <= most:
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
 
 
 def as_number(value: Any) -> float:

@@ -6,20 +6,23 @@ import math
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 
+from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import candidate_models
 from pacsklearn.candidates.outputs import observe
 from pacsklearn.candidates.run import SubsetRun, attempt
 from pacsklearn.core.fit_report import FitReport
 from pacsklearn.core.target import Target
+from pacsklearn.estimators.answers_plan import advice_on_answers
 from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
 from pacsklearn.estimators.planning import (
     NULL_BUDGET,
     SEED,
-    advice_on_answers,
     constant_score,
+    over_constant,
     promise_of,
     promise_of_nats,
 )
@@ -30,9 +33,11 @@ from pacsklearn.estimators.simulated_releases import (
     as_number,
     outside_rows,
     scoring_name,
+    some_of,
 )
 from pacsklearn.estimators.student import Lesson
 from pacsklearn.estimators.teaching import learned
+from pacsklearn.exceptions import UtilityWarning, warn_user
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.function import FunctionPlan
 from pacsklearn.release.secret import opening_belief
@@ -41,7 +46,34 @@ from pacsklearn.responses.joint_labels import JointLabels
 from pacsklearn.responses.responder import Answers
 from pacsklearn.schema.queries import SchemaQueries
 
-_MOST_STUDENTS = 8
+_MOST_STUDENTS, _SCORED_ROWS = 8, 500
+_HELP = (
+    "More queries, queries that are more like the rows, a larger budget or a steadier teacher may "
+    "help."
+)
+
+
+def warn_of_poor_student(student: Any, candidates: Candidates) -> None:
+    """Warn when a released student is no better than a constant; nothing secret is used.
+
+    The released student is asked, on rows of the whole table.
+    """
+    if np.ndim(candidates.y) != 1:
+        return
+    rows = some_of(np.arange(candidates.space.n_rows), _SCORED_ROWS, [SEED, 3])
+    X, y = safe_indexing(candidates.X, rows), safe_indexing(candidates.y, rows)
+
+    def gain() -> float:
+        return over_constant(np.asarray(y), student.predict(X), is_classifier(student))
+
+    # A student that these rows cannot be asked of was paid for all the same.
+    over = attempt(gain, "predict", fits=True).value
+    if over is not None and over <= 0:
+        warn_user(
+            f"The student {type(student).__name__} is no better than a constant answer on the rows "
+            f"of the table. {_HELP} PACPrivate.plan shows the figures (for the curator's eyes).",
+            UtilityWarning,
+        )
 
 
 def plan_student(
@@ -119,6 +151,8 @@ def plan_student(
         promise = promise_of(laws[0], space)
     scores, at_null = (simulated.at(law) for law in laws)
     n_rows = int(rows.shape[0])
+    constant = constant_score(student, scorer, held_out, simulated.candidates)
+    poor = [f"No better than a constant is expected. {_HELP}"] if scores.mean() <= constant else []
     return FitPlan(
         estimator=title,
         route="student",
@@ -133,8 +167,8 @@ def plan_student(
         scoring=scoring_name(scoring, student),
         expected=ExpectedScore(title, tuple(scores.tolist())),
         without_noise=math.nan,
-        constant=constant_score(student, scorer, held_out, simulated.candidates),
+        constant=constant,
         at_null_budget=ExpectedScore(title, tuple(at_null.tolist())),
         seconds=sum(report.wall.values()),
-        advice=tuple(advice_on_answers(n_contested / n_rows, kind)),
+        advice=(*poor, *advice_on_answers(n_contested / n_rows, kind)),
     )

@@ -192,9 +192,13 @@ class Responder:
         """Queries as the models take them; errors quote none of them."""
         return self._models.checked(X)
 
-    def predictions(self, X: Any) -> NDArray[Any]:
-        """What every candidate predicts for rows that :meth:`checked` gave; secret material."""
-        return self.kind.predictions(self._models, X)
+    def predictions(self, X: Any, most: int | None = None) -> NDArray[Any]:
+        """What every candidate predicts for rows that :meth:`checked` gave; secret material.
+
+        With ``most``, the first so many candidates.
+        """
+        models = self._models if most is None else self._models.first(most)
+        return self.kind.predictions(models, X)[:, :most]
 
     def contested(
         self, predictions: NDArray[Any], log_belief: NDArray[np.float64]

@@ -1,0 +1,186 @@
+"""How good private answers would be, and what a fit that ends in answers says of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.models import candidate_models
+from pacsklearn.candidates.run import SubsetRun, attempt
+from pacsklearn.core.fit_report import FitReport
+from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
+from pacsklearn.estimators.planning import (
+    NULL_BUDGET,
+    SEED,
+    constant_score,
+    over_constant,
+    promise_of_nats,
+)
+from pacsklearn.estimators.simulated_releases import HeldOut, SimulatedAnswers, some_of
+from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError, UtilityWarning, warn_user
+from pacsklearn.responses.answer_kind import AnswerKind
+from pacsklearn.responses.responder import Answers, Responder
+
+_ASKED_ROWS = 512
+_QUICK_CANDIDATES, _QUICK_RELEASES = 32, 4
+_MANY_CONTESTED = 0.15
+_AT_RANDOM = "what candidates disagree on is answered almost at random"
+_HELP = (
+    "Fewer answers (max_answers=), a larger budget, a steadier model, or release='student', which "
+    "learns from what they agree on, may help."
+)
+
+
+def plan_answers(
+    candidates: Candidates,
+    kind: AnswerKind,
+    report: FitReport,
+    *,
+    title: str,
+    why: str,
+    budget: float,
+    step_budget: float,
+    n_releases: int,
+) -> FitPlan:
+    """Plan of private answers to rows like those outside the drawn subset.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Of what answers, stabilized where that was asked for.
+    kind : AnswerKind
+    report : FitReport
+    title, why : str
+    budget, step_budget : float
+        Nats in all, and a contested answer.
+    n_releases : int
+    """
+    models = candidate_models(candidates)
+    simulated, held_out = _simulated(
+        candidates,
+        kind,
+        lambda queries: kind.predictions(models, models.checked(queries)),
+        kind.score,
+        most=_ASKED_ROWS,
+        n_releases=n_releases,
+    )
+    constant = constant_score(
+        candidates.estimator,
+        lambda model, X, y: kind.score(y, model.predict(X)),
+        held_out,
+        simulated.candidates,
+    )
+    expected = ExpectedScore(title, tuple(simulated.at(step_budget).tolist()))
+    contested = simulated.n_contested / simulated.n_queries
+    poor = f"No better than a constant is expected: {_AT_RANDOM}. {_HELP}"
+    return FitPlan(
+        estimator=title,
+        route="responses",
+        why=why,
+        promise=promise_of_nats(budget, candidates.space),
+        public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
+        n_numbers=simulated.n_queries,
+        n_noised=simulated.n_contested,
+        signal=math.nan,
+        noise=math.nan,
+        scoring="R²" if kind.answers == "values" else "accuracy",
+        expected=expected,
+        without_noise=math.nan,
+        constant=constant,
+        at_null_budget=ExpectedScore(
+            title, tuple(simulated.at(NULL_BUDGET * step_budget / budget).tolist())
+        ),
+        seconds=sum(report.wall.values()),
+        advice=(
+            *([poor] if expected.mean <= constant else []),
+            *advice_on_answers(contested, kind),
+        ),
+    )
+
+
+def warn_of_answers(estimator: Any, why: NoCanonicalizerError | None) -> None:
+    """Say that "auto" releases answers and no model, and why; nothing when they were asked for."""
+    if why is not None:
+        warn_user(
+            f"release='auto' releases private answers of {type(estimator).__name__}, one by one "
+            f"until the budget is spent, and no model. {why} Say release='responses' where answers "
+            "are meant.",
+            AnswersWarning,
+        )
+
+
+def warn_of_poor_answers(responder: Responder, candidates: Candidates) -> None:
+    """Warn when answers are expected to be no better than a constant; nothing secret is used."""
+    if np.ndim(candidates.y) != 1:
+        return
+    kind, estimator = responder.kind, candidates.estimator
+    # Every fit of answers comes through here: some candidates stand for all.
+    few = replace(candidates, space=candidates.space.first(_QUICK_CANDIDATES))
+    simulated, _ = _simulated(
+        few,
+        kind,
+        lambda queries: responder.predictions(responder.checked(queries), _QUICK_CANDIDATES),
+        lambda y, predicted: over_constant(y, predicted, is_classifier(estimator)),
+        most=_ASKED_ROWS,
+        n_releases=_QUICK_RELEASES,
+    )
+    if simulated.at(responder.step_budget).mean() <= 0:
+        contested = simulated.n_contested / simulated.n_queries
+        advice = " ".join([_HELP, *advice_on_answers(contested, kind)])
+        warn_user(
+            f"Answers of {type(estimator).__name__}, {responder.step_budget:.4g} nats each, are "
+            f"expected to be no better than a constant answer: {_AT_RANDOM}. {advice} "
+            "PACPrivate.plan shows the figures (for the curator's eyes).",
+            UtilityWarning,
+        )
+
+
+def advice_on_answers(contested: float, kind: AnswerKind) -> Iterable[str]:
+    """What would help answers of a model on which candidates disagree so often."""
+    if contested > _MANY_CONTESTED and kind.answers == "labels":
+        yield (
+            f"Candidates disagree on {100 * contested:.0f} % of the rows, and each such answer is "
+            "paid for. Steadier models disagree on 3 to 13 %: larger leaves, a smaller learning "
+            "rate, row sampling, or stabilize=True."
+        )
+
+
+def _simulated(
+    candidates: Candidates,
+    kind: AnswerKind,
+    ask: Callable[[Any], Any],
+    score: Callable[[Any, Any], float],
+    *,
+    most: int,
+    n_releases: int,
+) -> tuple[SimulatedAnswers, HeldOut]:
+    """Simulated answers to some of the rows, and those of them that each candidate is scored on."""
+    space = candidates.space
+    rows = some_of(np.arange(space.n_rows), most, [SEED, 3])
+    queries, truth = safe_indexing(candidates.X, rows), safe_indexing(candidates.y, rows)
+
+    outcome = attempt(lambda: ask(queries), "predict", fits=True)
+    predictions = SubsetRun(candidates.estimator).value(outcome)
+
+    def outside(index: int) -> Any:
+        return np.flatnonzero(~np.isin(rows, space.rows(index)))
+
+    def scored(answers: Answers, index: int) -> float:
+        chosen = outside(index)
+        predicted = kind.predicted(answers.values[chosen])
+        return float(score(safe_indexing(truth, chosen), predicted))
+
+    simulated = SimulatedAnswers(
+        candidates.estimator, predictions, kind, scored, space, n_releases=n_releases, seed=SEED
+    )
+    return simulated, lambda index: (
+        safe_indexing(queries, outside(index)),
+        safe_indexing(truth, outside(index)),
+    )

@@ -1,0 +1,136 @@
+"""What a fit that ends in answers says of them: by the candidates alone, and for the curator."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from pacsklearn import PACPrivate
+from pacsklearn.candidates.models import CandidateModels
+from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.exceptions import UtilityWarning
+
+POOR = "Answers of {}, .* nats each, are expected to be no better than a constant answer"
+
+
+@pytest.fixture(scope="module")
+def uneven() -> Any:
+    """Three rows in ten are of the other class, and boosting at its defaults learns the noise."""
+    X, y = make_classification(300, 8, weights=[0.7], flip_y=0.1, random_state=0)
+    return X + np.random.default_rng(0).normal(0, 10, X.shape), y
+
+
+def warned(model: PACPrivate, *rows: Any) -> list[str]:
+    """Words of the fit's warnings about utility."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.fit(*rows)
+    return [str(each.message) for each in told if each.category is UtilityWarning]
+
+
+def test_default_boosting_on_uneven_data_is_said_to_be_below_a_constant(uneven: Any) -> None:
+    booster = HistGradientBoostingClassifier(max_iter=20, random_state=0)
+    model = PACPrivate(booster, n_subsets=32, subset_seed=0)
+    (words,) = warned(model, *uneven)
+    planned = model.plan(*uneven, n_releases=4)
+    assert planned.expected.mean < planned.constant
+    assert planned.n_noised > 0.2 * planned.n_numbers
+    for text in (words, str(planned.advice)):
+        assert "Steadier models disagree on 3 to 13 %" in text
+        assert "release='student'" in text
+        assert "stabilize=True" in text
+
+
+@pytest.mark.parametrize("answers", ["labels", "probabilities"])
+def test_answers_of_noise_warn_and_steady_ones_do_not(
+    uneven: Any, cancer: Any, answers: str
+) -> None:
+    lookup = DecisionTreeClassifier(random_state=0)
+    model = PACPrivate(lookup, release="responses", answers=answers, n_subsets=16)
+    with pytest.warns(UtilityWarning, match=POOR.format("DecisionTreeClassifier")):
+        model.fit(*uneven)
+    steady = PACPrivate(
+        DecisionTreeClassifier(min_samples_leaf=20), release="responses", n_subsets=16
+    )
+    assert warned(steady, *cancer) == []
+
+
+def test_numbers_that_are_noise_warn_and_those_of_a_large_budget_do_not() -> None:
+    X = np.linspace(0, 1, 300)[:, None]
+    y = np.sin(6 * X[:, 0]) + np.random.default_rng(0).normal(0, 0.3, 300)
+    tree = DecisionTreeRegressor(max_depth=3)
+    how = {"release": "responses", "value_range": (-2.0, 2.0), "n_subsets": 16}
+    with pytest.warns(UtilityWarning, match=POOR.format("DecisionTreeRegressor")):
+        PACPrivate(tree, budget=1e-6, **how).fit(X, y)
+    assert warned(PACPrivate(tree, budget=2.0, max_answers=50, **how), X, y) == []
+
+
+def test_what_a_fit_warns_of_knows_no_secret(
+    uneven: Any, monkeypatch: pytest.MonkeyPatch, secret_subsets: Any
+) -> None:
+    lookup = DecisionTreeClassifier(random_state=0)
+    told = {
+        warned(PACPrivate(lookup, release="responses", n_subsets=16, subset_seed=0), *uneven)[0]
+        for _ in range(3)
+    }
+    assert len(told) == 1  # whichever of the candidates was drawn
+
+
+def test_the_rehearsal_charges_nothing_and_leaves_nothing(uneven: Any) -> None:
+    model = PACPrivate(DecisionTreeClassifier(random_state=0), release="responses", n_subsets=16)
+    assert warned(model, *uneven)
+    responder = model.responder()
+    assert (responder.n_answered, responder.n_contested) == (0, 0)
+    assert model.remaining_budget_ == model.budget
+    assert np.ptp(responder.log_belief) == 0
+    left = f"{model!r} {model.guarantee_} {sorted(vars(model))}".lower()
+    assert "constant answer" not in left
+    assert b"no better than" not in pickle.dumps(model)
+
+
+def test_thirty_two_candidates_stand_for_all(uneven: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    first = CandidateModels.first
+
+    def counted(models: CandidateModels, n_models: int) -> CandidateModels:
+        few = first(models, n_models)
+        asked.append(few.n_models)
+        return few
+
+    monkeypatch.setattr(CandidateModels, "first", counted)
+    tree = DecisionTreeClassifier(random_state=0)
+    assert warned(PACPrivate(tree, release="responses", n_subsets=64), *uneven)
+    assert asked == [32]
+
+
+def test_the_first_candidates_are_a_space_of_their_own() -> None:
+    space = SecretSpace.balanced(50, n_subsets=64, seed=3)
+    few = space.first(16)
+    assert few.n_subsets == 16
+    assert few.weights.sum() == pytest.approx(1.0)
+    for index in range(16):
+        np.testing.assert_array_equal(few.rows(index), space.rows(index))
+    assert space.first(64) is space
+
+
+def test_a_student_that_says_one_thing_warns(uneven: Any) -> None:
+    X, y = uneven
+    teacher = DecisionTreeClassifier(random_state=0)
+    how = {"release": "student", "queries": X, "n_subsets": 16}
+    (words,) = warned(PACPrivate(teacher, budget=1e-9, **how), X, y)
+    assert "no better than a constant answer on the rows of the table" in words
+    planned = PACPrivate(teacher, budget=1e-9, **how).plan(X, y, n_releases=2)
+    assert any("No better than a constant" in text for text in planned.advice)
+
+
+def test_a_good_student_does_not_warn(cancer: Any) -> None:
+    teacher = DecisionTreeClassifier(min_samples_leaf=20)
+    good = PACPrivate(teacher, release="student", queries=cancer[0], n_subsets=16)
+    assert warned(good, *cancer) == []
