@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import Any, Self, final
 
 import numpy as np
+from joblib import wrap_non_picklable_objects
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier
@@ -214,9 +215,11 @@ class CandidateModels(AnsweringModels):
                 if stacked is not None:
                     outcomes = [_attempted(stacked, method, part)]
                 else:
-                    # In memory: joblib would write large models to files.
-                    outcomes = Parallel(n_jobs=self.n_jobs, max_nbytes=None)(
-                        delayed(_attempted)(model, method, part) for model in self.models
+                    # Wrapped: joblib would write large models to files, and with max_nbytes=None,
+                    # which keeps them in memory, would begin the workers of the fits anew.
+                    wrapped = (wrap_non_picklable_objects(one) for one in self.models)
+                    outcomes = Parallel(n_jobs=self.n_jobs)(
+                        delayed(_attempted)(model, method, part) for model in wrapped
                     )
             answers = _AnswerRun(self.models[0]).values(outcomes)
             yield rows, answers if stacked is None else answers[0]

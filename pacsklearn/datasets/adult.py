@@ -3,124 +3,31 @@
 from __future__ import annotations
 
 from pacsklearn.datasets.archive import read_member
-from pacsklearn.datasets.dataset import Dataset, Row
+from pacsklearn.datasets.dataset import Dataset, Row, codebook
 from pacsklearn.datasets.loader import loader
 
-# Names and categories as in the public codebook adult.names; None marks a number.
-FEATURES: dict[str, tuple[str, ...] | None] = {
-    "age": None,
-    "workclass": (
-        "Private",
-        "Self-emp-not-inc",
-        "Self-emp-inc",
-        "Federal-gov",
-        "Local-gov",
-        "State-gov",
-        "Without-pay",
-        "Never-worked",
-    ),
-    "fnlwgt": None,
-    "education": (
-        "Bachelors",
-        "Some-college",
-        "11th",
-        "HS-grad",
-        "Prof-school",
-        "Assoc-acdm",
-        "Assoc-voc",
-        "9th",
-        "7th-8th",
-        "12th",
-        "Masters",
-        "1st-4th",
-        "10th",
-        "Doctorate",
-        "5th-6th",
-        "Preschool",
-    ),
-    "education-num": None,
-    "marital-status": (
-        "Married-civ-spouse",
-        "Divorced",
-        "Never-married",
-        "Separated",
-        "Widowed",
-        "Married-spouse-absent",
-        "Married-AF-spouse",
-    ),
-    "occupation": (
-        "Tech-support",
-        "Craft-repair",
-        "Other-service",
-        "Sales",
-        "Exec-managerial",
-        "Prof-specialty",
-        "Handlers-cleaners",
-        "Machine-op-inspct",
-        "Adm-clerical",
-        "Farming-fishing",
-        "Transport-moving",
-        "Priv-house-serv",
-        "Protective-serv",
-        "Armed-Forces",
-    ),
-    "relationship": (
-        "Wife",
-        "Own-child",
-        "Husband",
-        "Not-in-family",
-        "Other-relative",
-        "Unmarried",
-    ),
-    "race": ("White", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other", "Black"),
-    "sex": ("Female", "Male"),
-    "capital-gain": None,
-    "capital-loss": None,
-    "hours-per-week": None,
-    "native-country": (
-        "United-States",
-        "Cambodia",
-        "England",
-        "Puerto-Rico",
-        "Canada",
-        "Germany",
-        "Outlying-US(Guam-USVI-etc)",
-        "India",
-        "Japan",
-        "Greece",
-        "South",
-        "China",
-        "Cuba",
-        "Iran",
-        "Honduras",
-        "Philippines",
-        "Italy",
-        "Poland",
-        "Jamaica",
-        "Vietnam",
-        "Mexico",
-        "Portugal",
-        "Ireland",
-        "France",
-        "Dominican-Republic",
-        "Laos",
-        "Ecuador",
-        "Taiwan",
-        "Haiti",
-        "Columbia",
-        "Hungary",
-        "Guatemala",
-        "Nicaragua",
-        "Scotland",
-        "Thailand",
-        "Yugoslavia",
-        "El-Salvador",
-        "Trinadad&Tobago",
-        "Peru",
-        "Hong",
-        "Holand-Netherlands",
-    ),
-}
+# Names and categories as in the public codebook adult.names.
+FEATURES = codebook("""\
+age;
+workclass: Private, Self-emp-not-inc, Self-emp-inc, Federal-gov, Local-gov, State-gov,
+    Without-pay, Never-worked;
+fnlwgt;
+education: Bachelors, Some-college, 11th, HS-grad, Prof-school, Assoc-acdm, Assoc-voc, 9th,
+    7th-8th, 12th, Masters, 1st-4th, 10th, Doctorate, 5th-6th, Preschool;
+education-num;
+marital-status: Married-civ-spouse, Divorced, Never-married, Separated, Widowed,
+    Married-spouse-absent, Married-AF-spouse;
+occupation: Tech-support, Craft-repair, Other-service, Sales, Exec-managerial, Prof-specialty,
+    Handlers-cleaners, Machine-op-inspct, Adm-clerical, Farming-fishing, Transport-moving,
+    Priv-house-serv, Protective-serv, Armed-Forces;
+relationship: Wife, Own-child, Husband, Not-in-family, Other-relative, Unmarried;
+race: White, Asian-Pac-Islander, Amer-Indian-Eskimo, Other, Black;
+sex: Female, Male; capital-gain; capital-loss; hours-per-week;
+native-country: United-States, Cambodia, England, Puerto-Rico, Canada, Germany,
+    Outlying-US(Guam-USVI-etc), India, Japan, Greece, South, China, Cuba, Iran, Honduras,
+    Philippines, Italy, Poland, Jamaica, Vietnam, Mexico, Portugal, Ireland, France,
+    Dominican-Republic, Laos, Ecuador, Taiwan, Haiti, Columbia, Hungary, Guatemala, Nicaragua,
+    Scotland, Thailand, Yugoslavia, El-Salvador, Trinadad&Tobago, Peru, Hong, Holand-Netherlands""")
 
 DESCRIPTION = """\
 Adult (Census Income)

@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 from pacsklearn.datasets.archive import read_member
-from pacsklearn.datasets.dataset import Dataset, Row
+from pacsklearn.datasets.dataset import Dataset, Row, codebook
 from pacsklearn.datasets.loader import loader
 
-FEATURES = (
-    "age",
-    "sex",
-    "cp",
-    "trestbps",
-    "chol",
-    "fbs",
-    "restecg",
-    "thalach",
-    "exang",
-    "oldpeak",
-    "slope",
-    "ca",
-    "thal",
-)
+FEATURES = codebook("""\
+age; sex; cp; trestbps; chol; fbs; restecg; thalach; exang; oldpeak; slope; ca; thal""")
 
 DESCRIPTION = """\
 Heart disease, Cleveland
@@ -64,7 +51,7 @@ def rows_from_data(text: str) -> list[Row]:
 CLEVELAND = Dataset(
     name="cleveland",
     file_names=("cleveland_heart.csv",),
-    features=dict.fromkeys(FEATURES),
+    features=FEATURES,
     target="num",
     classes=("0", "1", "2", "3", "4"),
     n_rows=303,

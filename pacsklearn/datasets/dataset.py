@@ -65,3 +65,12 @@ class Dataset:
     def archive_name(self) -> str:
         """File name of the original archive."""
         return urlsplit(self.url).path.rsplit("/", 1)[-1]
+
+
+def codebook(text: str) -> dict[str, tuple[str, ...] | None]:
+    """Columns that are separated by semicolons: ``name: category, category``, or only a name."""
+    columns = (column.partition(":") for column in text.split(";"))
+    return {
+        name.strip(): tuple(one.strip() for one in categories.split(",")) if categories else None
+        for name, _, categories in columns
+    }

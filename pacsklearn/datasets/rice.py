@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from pacsklearn.datasets.archive import read_member
-from pacsklearn.datasets.dataset import Dataset, Row
+from pacsklearn.datasets.dataset import Dataset, Row, codebook
 from pacsklearn.datasets.loader import loader
 
-FEATURES = (
-    "Area",
-    "Perimeter",
-    "Major_Axis_Length",
-    "Minor_Axis_Length",
-    "Eccentricity",
-    "Convex_Area",
-    "Extent",
-)
+FEATURES = codebook("""\
+Area; Perimeter; Major_Axis_Length; Minor_Axis_Length; Eccentricity; Convex_Area; Extent""")
 TARGET = "Class"
 
 DESCRIPTION = """\
@@ -65,7 +58,7 @@ def rows_from_arff(text: str) -> list[Row]:
 RICE = Dataset(
     name="rice",
     file_names=("rice.csv",),
-    features=dict.fromkeys(FEATURES),
+    features=FEATURES,
     target=TARGET,
     classes=("Cammeo", "Osmancik"),
     n_rows=3810,

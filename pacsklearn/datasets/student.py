@@ -5,47 +5,18 @@ from __future__ import annotations
 import csv
 
 from pacsklearn.datasets.archive import read_member
-from pacsklearn.datasets.dataset import Dataset, Row
+from pacsklearn.datasets.dataset import Dataset, Row, codebook
 from pacsklearn.datasets.loader import loader
 
-_YES_NO = ("no", "yes")
-_JOBS = ("teacher", "health", "services", "at_home", "other")
-
-# Names and categories as in the public codebook student.txt; None marks a number.
-FEATURES: dict[str, tuple[str, ...] | None] = {
-    "school": ("GP", "MS"),
-    "sex": ("F", "M"),
-    "age": None,
-    "address": ("U", "R"),
-    "famsize": ("LE3", "GT3"),
-    "Pstatus": ("T", "A"),
-    "Medu": None,
-    "Fedu": None,
-    "Mjob": _JOBS,
-    "Fjob": _JOBS,
-    "reason": ("home", "reputation", "course", "other"),
-    "guardian": ("mother", "father", "other"),
-    "traveltime": None,
-    "studytime": None,
-    "failures": None,
-    "schoolsup": _YES_NO,
-    "famsup": _YES_NO,
-    "paid": _YES_NO,
-    "activities": _YES_NO,
-    "nursery": _YES_NO,
-    "higher": _YES_NO,
-    "internet": _YES_NO,
-    "romantic": _YES_NO,
-    "famrel": None,
-    "freetime": None,
-    "goout": None,
-    "Dalc": None,
-    "Walc": None,
-    "health": None,
-    "absences": None,
-    "G1": None,
-    "G2": None,
-}
+# Names and categories as in the public codebook student.txt.
+FEATURES = codebook("""\
+school: GP, MS; sex: F, M; age; address: U, R; famsize: LE3, GT3; Pstatus: T, A; Medu; Fedu;
+Mjob: teacher, health, services, at_home, other;
+Fjob: teacher, health, services, at_home, other; reason: home, reputation, course, other;
+guardian: mother, father, other; traveltime; studytime; failures; schoolsup: no, yes;
+famsup: no, yes; paid: no, yes; activities: no, yes; nursery: no, yes; higher: no, yes;
+internet: no, yes; romantic: no, yes; famrel; freetime; goout; Dalc; Walc; health; absences; G1;
+G2""")
 TARGET = "G3"
 
 DESCRIPTION = """\

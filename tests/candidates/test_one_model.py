@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import warnings
 from pathlib import Path
 from typing import Any, ClassVar
@@ -130,8 +131,11 @@ def test_no_fitted_candidate_is_written_by_workers(
     with joblib.parallel_config("loky", temp_folder=str(tmp_path)):
         responder = session.responder(KNeighborsClassifier(1), max_answers=4)
         before = len(written)  # the rows, which workers index themselves
+        workers = set(multiprocessing.active_children())
         responder.predict(wide[:3])
     assert len(written) == before, "a stored neighbour is a row of one candidate"
+    assert workers
+    assert workers <= set(multiprocessing.active_children()), "workers began anew for the answers"
 
 
 class Quoting(ClassifierMixin, BaseEstimator):

@@ -34,7 +34,7 @@ def test_other_hospitals_in_the_archive_are_not_read(zipped):
 def test_missing_values_are_nan(tmp_path):
     write_table(tmp_path / "cleveland_heart.csv", [*FEATURES, "num"], rows_from_data(ORIGINAL))
     bunch = load_cleveland(data_home=tmp_path, download=False)
-    assert np.argwhere(np.isnan(bunch.data)).tolist() == [[1, FEATURES.index("thal")]]
+    assert np.argwhere(np.isnan(bunch.data)).tolist() == [[1, list(FEATURES).index("thal")]]
     np.testing.assert_array_equal(bunch.target, [0, 2])
     assert list(bunch.target_names) == ["0", "1", "2", "3", "4"]
 
