@@ -130,12 +130,11 @@ class MixtureDraws:
     noise: Floats = field(repr=False)
 
 
-def log_posterior(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
-    """Log of the exact Bayes posterior over the candidates after every draw; shape (n, m).
+def posteriors(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
+    """Exact Bayes posterior over the candidates after every draw; shape (n, m).
 
-    ``ln p_j - |y - c_j|^2 / 2`` up to the normaliser: the closed form of the follower in
-    residual-pac, section 4.2. Candidates that are impossible, or whose posterior is below the
-    smallest double, have ``-inf``.
+    In proportion to ``p_j exp(-|y - c_j|^2 / 2)``: the closed form of the follower in residual-pac,
+    section 4.2.
 
     Notes
     -----
@@ -143,13 +142,6 @@ def log_posterior(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
     candidate is far from others, so every draw is seen from a candidate near its own secret, and
     candidates that are so far from there that no posterior of theirs is a number are left out.
     """
-    table = _log_joint(mixture, draws)
-    table -= np.log(np.sum(np.exp(table), axis=1, keepdims=True))
-    return table
-
-
-def posteriors(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
-    """Exact Bayes posterior over the candidates after every draw; shape (n, m)."""
     table = _log_joint(mixture, draws)
     np.exp(table, out=table)
     table /= table.sum(axis=1, keepdims=True)

@@ -12,20 +12,12 @@ from pacsklearn.information.arrays import MOST_CELLS, Floats
 Numbers = NDArray[np.floating[Any]]
 Indices = NDArray[np.int64]
 
-_TOTAL = 1e-9
 
-
-def sliced_distances(
-    X: Numbers,
-    Y: Numbers,
-    directions: Numbers,
-    x_weights: Floats | None = None,
-    y_weights: Floats | None = None,
-) -> Floats:
+def sliced_distances(X: Numbers, Y: Numbers, directions: Numbers) -> Floats:
     """Infinity-Wasserstein distance between two samples of vectors along each direction.
 
-    The largest difference of their quantile functions: with equal weights the breakpoints of both
-    are compared as whole numbers, so that the result is exact for samples of any two sizes.
+    The largest difference of their quantile functions: the breakpoints of both are compared as
+    whole numbers, so that the result is exact for samples of any two sizes.
 
     Parameters
     ----------
@@ -33,8 +25,6 @@ def sliced_distances(
     Y : ndarray of shape (m, d)
     directions : ndarray of shape (n_slices, d)
         Unit vectors.
-    x_weights, y_weights : ndarray of shape (n,) and (m,), optional
-        Probabilities; equal ones when not given.
 
     Returns
     -------
@@ -44,15 +34,13 @@ def sliced_distances(
     Raises
     ------
     ValueError
-        When the dimensions differ, for empty or infinite samples, and for weights that are
-        negative, of another length or do not sum to 1.
+        When the dimensions differ, and for empty or infinite samples.
 
     Notes
     -----
     ``O(n_slices (d n + n log n))``, in blocks of slices, so that besides the samples only some
-    tens of megabytes are held. Probabilities are only known to the last digit of a double:
-    breakpoints that rounding alone could tell apart are the same one. Source: srpp, equations 5
-    (in the limit p to infinity) and 6, Proposition 4.1 and Lemma P.1 (equal sizes).
+    tens of megabytes are held. Source: srpp, equations 5 (in the limit p to infinity) and 6,
+    Proposition 4.1 and Lemma P.1 (equal sizes).
 
     Examples
     --------
@@ -68,26 +56,17 @@ def sliced_distances(
             "X, Y and directions must have the same number of columns, got arrays of shape "
             f"{X.shape}, {Y.shape} and {directions.shape}."
         )
-    uniform = x_weights is None and y_weights is None
-    p = _weights(x_weights, X.shape[0], "x_weights")
-    q = _weights(y_weights, Y.shape[0], "y_weights")
     precision = np.promote_types(np.promote_types(X.dtype, Y.dtype), np.float32)
     turned = directions.astype(precision, copy=False)
     distances = np.empty(directions.shape[0])
     width = max(1, MOST_CELLS // max(X.shape[0], Y.shape[0]))
     for start in range(0, distances.size, width):
         block = turned[start : start + width]
-        left, right = block @ X.T, block @ Y.T
-        if uniform:
-            distances[start : start + width] = _equal_weights(left, right)
-        else:
-            distances[start : start + width] = [
-                _weighted(a, p, b, q) for a, b in zip(left, right, strict=True)
-            ]
+        distances[start : start + width] = _of_rows(block @ X.T, block @ Y.T)
     return distances
 
 
-def _equal_weights(left: Numbers, right: Numbers) -> Numbers:
+def _of_rows(left: Numbers, right: Numbers) -> Numbers:
     """Distances between the rows of two arrays, which may be sorted in place."""
     left.sort(axis=1)
     right.sort(axis=1)
@@ -106,28 +85,6 @@ def _merged(n: int, m: int) -> tuple[Indices, Indices]:
     return np.searchsorted(a, ends), np.searchsorted(b, ends)
 
 
-def _weighted(x: Numbers, p: Floats, y: Numbers, q: Floats) -> float:
-    x, p = _ordered(x, p)
-    y, q = _ordered(y, q)
-    # Extended precision where the platform has it; the last breakpoint is 1 by definition.
-    a, b = np.cumsum(p, dtype=np.longdouble), np.cumsum(q, dtype=np.longdouble)
-    a, b = a / a[-1], b / b[-1]
-    rounding = 2.0**-52 * (1 + np.sqrt(max(x.size, y.size)))
-    ends = np.union1d(a, b)
-    kept = np.append(np.diff(ends) > rounding, True)
-    ends = ends[kept]
-    i = np.minimum(np.searchsorted(a, ends - rounding), x.size - 1)
-    j = np.minimum(np.searchsorted(b, ends - rounding), y.size - 1)
-    return float(np.max(np.abs(x[i].astype(float) - y[j].astype(float))))
-
-
-def _ordered(values: Numbers, weights: Floats) -> tuple[Numbers, Floats]:
-    order = np.argsort(values, kind="stable")
-    weights = weights[order]
-    used = weights > 0
-    return values[order][used], weights[used]
-
-
 def _sample(values: Any, name: str) -> Numbers:
     array = np.asarray(values)
     if array.dtype not in (np.float32, np.float64):
@@ -138,19 +95,4 @@ def _sample(values: Any, name: str) -> Numbers:
         )
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite; some values are nan or infinite.")
-    return array
-
-
-def _weights(weights: Any, size: int, name: str) -> Floats:
-    if weights is None:
-        return np.full(size, 1.0 / size)
-    array = np.asarray(weights, dtype=np.float64)
-    if array.shape != (size,) or not np.all((array >= 0) & (array < np.inf)):
-        raise ValueError(
-            f"{name} must be {size} finite numbers >= 0, one for each value, got an array of "
-            f"shape {array.shape}."
-        )
-    total = float(array.sum())
-    if not abs(total - 1.0) <= _TOTAL:
-        raise ValueError(f"{name} must sum to 1, got a sum of {total:.12g}; divide by the sum.")
     return array

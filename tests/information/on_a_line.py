@@ -9,8 +9,8 @@ import numpy as np
 from pacsklearn.information.quantile_transport import sliced_distances
 
 
-def quantile_distance(x: Any, y: Any, x_weights: Any = None, y_weights: Any = None) -> float:
-    """Infinity-Wasserstein distance between two weighted samples of numbers."""
+def quantile_distance(x: Any, y: Any) -> float:
+    """Infinity-Wasserstein distance between two samples of numbers."""
     X, Y = (np.asarray(each)[..., None] for each in (x, y))
-    (distance,) = sliced_distances(X, Y, np.ones((1, 1)), x_weights, y_weights)
+    (distance,) = sliced_distances(X, Y, np.ones((1, 1)))
     return float(distance)

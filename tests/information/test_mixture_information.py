@@ -14,7 +14,7 @@ from pacsklearn.information import (
     logdet_bound,
     mixture_information,
 )
-from pacsklearn.information.mixture import MixtureDraws, leakage, log_posterior
+from pacsklearn.information.mixture import MixtureDraws, leakage, posteriors
 
 
 def by_quadrature(signals: list[float], weights: list[float]) -> float:
@@ -68,7 +68,7 @@ def test_posterior_is_bayes() -> None:
     signals, weights = generator.standard_normal((5, 3)), np.array([0.1, 0.2, 0.3, 0.4, 0.0])
     noise = generator.standard_normal((4, 3))
     secrets = np.array([0, 1, 2, 3])
-    found = np.exp(log_posterior(GaussianMixture(signals, weights), MixtureDraws(secrets, noise)))
+    found = posteriors(GaussianMixture(signals, weights), MixtureDraws(secrets, noise))
     for row in range(4):
         released = signals[secrets[row]] + noise[row]
         joint = weights * stats.multivariate_normal(np.zeros(3)).pdf(signals - released)

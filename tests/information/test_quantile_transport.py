@@ -53,28 +53,6 @@ def test_unequal_sizes_are_exact(seed):
     assert quantile_distance(x, y) == exact
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_weights_are_exact(seed):
-    generator = np.random.default_rng(seed)
-    n, m = generator.integers(1, 9, 2)
-    x, y = generator.normal(size=n), generator.normal(size=m)
-    a, b = generator.integers(0, 5, n), generator.integers(0, 5, m)
-    a[0], b[0] = 1, 2
-    exact = by_fractions(
-        *(sample[counts > 0] for sample, counts in ((x, a), (y, b))),
-        [Fraction(int(k), int(a.sum())) for k in a[a > 0]],
-        [Fraction(int(k), int(b.sum())) for k in b[b > 0]],
-    )
-    assert quantile_distance(x, y, a / a.sum(), b / b.sum()) == exact
-
-
-def test_breakpoints_that_differ_by_rounding_only_are_the_same():
-    third = np.full(3, 1 / 3)
-    assert quantile_distance(
-        np.array([0.0, 1.0, 5.0]), np.array([1.0, 5.0]), third, np.array([2 / 3, 1 / 3])
-    ) == pytest.approx(1.0)
-
-
 def test_close_breakpoints_of_large_samples_are_kept_apart():
     n = 1201
     # The (k+1)-th value of x meets the k-th of y on an interval of mass 1/(n (n - 1)).
@@ -88,11 +66,9 @@ def test_slices_are_distances_of_projections():
     generator = np.random.default_rng(0)
     X, Y = generator.normal(size=(50, 4)), generator.normal(size=(30, 4))
     directions = generator.normal(size=(7, 4))
-    p, q = generator.dirichlet(np.ones(50)), generator.dirichlet(np.ones(30))
-    for weights in ((None, None), (p, q)):
-        found = sliced_distances(X, Y, directions, *weights)
-        expected = [quantile_distance(X @ u, Y @ u, *weights) for u in directions]
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    found = sliced_distances(X, Y, directions)
+    expected = [quantile_distance(X @ u, Y @ u) for u in directions]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_blocks_change_nothing(monkeypatch):
@@ -119,14 +95,13 @@ def test_the_samples_stay_as_they_are():
     [
         (([], [1.0]), "X must have shape"),
         (([np.nan], [1.0]), "X must be finite"),
-        (([1.0], [1.0], [0.5]), "x_weights must sum to 1"),
-        (([1.0], [1.0], None, [0.5, 0.5]), "y_weights must be 1 finite"),
-        (([1.0, 2.0], [1.0], [1.5, -0.5]), "x_weights must be 2 finite"),
+        (([1.0], []), "Y must have shape"),
+        (([1.0], [np.inf]), "Y must be finite"),
     ],
 )
 def test_bad_samples(arguments, message):
     with pytest.raises(ValueError, match=message):
-        quantile_distance(*(None if a is None else np.array(a) for a in arguments))
+        quantile_distance(*map(np.array, arguments))
 
 
 def test_other_dimensions():
