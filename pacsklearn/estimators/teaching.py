@@ -46,10 +46,11 @@ def learned(
         kept = np.flatnonzero(answers.margins >= norm.isf(alpha / others))
     labels = answers.values[kept]
     if kept.size == 0 or (kind.answers == "labels" and np.unique(labels).size < 2):
+        passed = f" that are sure at alpha={alpha}" * (alpha is not None)
         raise ValueError(
-            f"Only {kept.size} of {rows.shape[0]} public rows have a label that is sure at "
-            f"alpha={alpha}, of fewer than two classes; give more public rows, a larger alpha or "
-            "a larger query budget."
+            f"A student needs answers of two classes or more, got {np.unique(labels).size} in the "
+            f"{kept.size} of {rows.shape[0]} answers{passed}; give more public rows, a larger "
+            f"{'alpha, a larger ' * bool(passed)}budget, or a teacher that says more classes."
         )
     rows = safe_indexing(rows, kept)
     return clone(choose(rows, labels)).fit(rows, labels), int(kept.size)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import SVC, SVR
@@ -196,3 +197,10 @@ def test_too_little_left_is_refused_before_anything_is_fitted(halves: Any) -> No
 def test_what_students_refuse(params: Any, match: str, halves: Any) -> None:
     with pytest.raises(ValueError, match=match):
         PACPrivate(DecisionTreeClassifier(), n_subsets=16, **params).fit(*halves[:2])
+
+
+def test_a_teacher_of_one_class_is_named_as_such(halves: Any) -> None:
+    teacher = DummyClassifier()
+    message = r"two classes or more, got 1 in the 2000 of 2000 answers; .* larger budget, or"
+    with pytest.raises(ValueError, match=message):
+        PACPrivate(teacher, n_subsets=8, release="student", queries=halves[2]).fit(*halves[:2])
