@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn._validation import check_budget
 from pacsklearn.candidates.subset_fitting import explained
@@ -371,9 +370,6 @@ SubsetFitError, NonDeterministicError
             tags.target_tags.single_output = True
         return tags
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "released_estimator_" in vars(self) or "_answering" in vars(self)
-
     def _offered(self) -> Iterable[str]:
         if self.release == "student":
             student = self.estimator if self.student is None else self.student
@@ -382,11 +378,6 @@ SubsetFitError, NonDeterministicError
         if canonicalizer is not None:
             return canonicalizer.methods
         return ("predict", "predict_proba")[: 2 if self.answers == "probabilities" else 1]
-
-    def _released(self) -> Any:
-        if not self.__sklearn_is_fitted__():
-            check_is_fitted(self)  # says so; it asks for the tags first, which takes a while
-        return self._answering if "_answering" in vars(self) else self.released_estimator_
 
     def _is_black_box(self) -> bool:
         if self.__sklearn_is_fitted__():

@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn._sklearn_compat import (
     check_features,
@@ -74,9 +75,11 @@ class PrivateEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Release something private."""
 
-    @abstractmethod
     def _released(self) -> Any:
         """Return what was released; NotFittedError when nothing was."""
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # says so; it asks for the tags first, which takes a while
+        return self._answering if "_answering" in vars(self) else self.released_estimator_
 
     @abstractmethod
     def _offered(self) -> Iterable[str]:
@@ -117,9 +120,8 @@ class PrivateEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             )
         )
 
-    @abstractmethod
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether something was released."""
+        return "released_methods_" in vars(self)
 
     def __sklearn_tags__(self) -> Tags:
         own = super().__sklearn_tags__()

@@ -9,7 +9,6 @@ from typing import Any
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter
-from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn._sklearn_compat import features_of
 from pacsklearn.candidates.candidates import FitOptions
@@ -284,15 +283,8 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         tags.non_deterministic = self.random_state is None
         return tags
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "guarantee_" in vars(self)
-
     def _offers(self, method: str) -> bool:
         return not is_function(self.estimator) and super()._offers(method)
-
-    def _released(self) -> Any:
-        check_is_fitted(self)
-        return self.released_estimator_
 
     def _canonicalizer(self) -> Canonicalizer:
         try:

@@ -350,7 +350,7 @@ class Responder:
         try:
             self._account.charge(event)
         except BudgetExhaustedError as error:
-            left = max(int((error.ceiling - error.spent) / self.step_budget), 0)
+            left = int((error.ceiling - error.spent) / self.step_budget)
             raise BudgetExhaustedError(
                 error.spent,
                 error.asked,
@@ -368,9 +368,8 @@ class Responder:
         margins: list[float] = []
         log_belief = self._secret.log_belief
         # Nearly every contested row needs some; an engine that stops for want of it runs twice.
-        noise = np.empty(0, dtype=np.int64)
-        if contested:
-            noise = self._pool.take(max(_LEAST_NOISE, 2 * contested))
+        size = max(_LEAST_NOISE, 2 * contested)
+        noise = self._pool.take(size) if contested else np.empty(0, dtype=np.int64)
         while len(answers) < len(predictions):
             rest = predictions[len(answers) :]
             step_answers = self.kind.answer(
@@ -382,8 +381,7 @@ class Responder:
             # Used once: two answers with the same noise show the difference of what they hide.
             noise = noise[step_answers.noise_used :]
             if step_answers.stop is Stop.NOISE:
-                wanted = max(_LEAST_NOISE, 2 * contested - step_answers.noise_used)
-                noise = np.concatenate([noise, self._pool.take(wanted)])
+                noise = np.concatenate([noise, self._pool.take(size)])
         return answers, margins, log_belief
 
 

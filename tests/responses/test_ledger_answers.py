@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import PrivacySession
@@ -118,3 +119,33 @@ def test_memory_knows_nothing_that_the_disk_has_not_taken() -> None:
     with pytest.raises(OSError, match="full"):
         store.add([b"1"], [1], [0.0], 0, None)
     assert (len(store), store.missing([b"1", b"1"])) == (0, [0])
+
+
+def test_an_interrupt_before_the_disk_forgets_nothing_that_a_release_revealed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The belief on disk is older than the release: it would charge too little from then on."""
+    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
+    X, y = load_iris(return_X_y=True)
+    session = PrivacySession(X[:, :2], y, budget=2.0, n_subsets=8, ledger=ledger, store="ledger")
+    session.respond(MODEL, queries(0), **STEP)
+    table = session._answer_table
+    assert table is not None
+    session.release(GaussianNB(), budget=0.5)
+    responder = session.responder(MODEL, **STEP)
+    after_release = responder.log_belief.copy()
+    assert not np.array_equal(after_release, table.last_belief()[1])
+
+    def interrupted(self: LedgerAnswers, *args: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LedgerAnswers, "add", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            session.respond(MODEL, queries(1), **STEP)
+    assert session._account.doubt is not None
+    session._account.settle_answers()
+    np.testing.assert_array_equal(responder.log_belief, after_release)
+    assert session._account.doubt is None
+    session.respond(MODEL, queries(1), **STEP)
+    np.testing.assert_array_equal(responder.log_belief, table.last_belief()[1])
