@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import Any, final
 
 import joblib
+import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ParameterGrid
 
@@ -24,7 +26,8 @@ from pacsklearn.release.secret import opening_belief
 MOST_OPTIONS = 64
 """So that a choice on the whole table is at most ``ln 64`` nats about it."""
 
-_RELEASES = 32
+_RELEASES, _FIRST_RELEASES = 32, 8
+_HOPELESS = 3.0
 _NEVER = frozenset(
     {
         "budget",
@@ -182,28 +185,38 @@ def choose(
     Notes
     -----
     Everything is a function of the universe and of the candidates, with noise of a public seed: the
-    secret has no part in it. Ties go to the option that is listed first.
+    secret has no part in it. Ties go to the option that is listed first. An option that is behind
+    the best so far by three standard errors of their difference, over eight releases of the same
+    draws, is not simulated further, and listed after those that are.
     """
     scores: list[ExpectedScore] = []
-    best: tuple[float, Option, ParameterPlan] | None = None
+    best: tuple[ExpectedScore, Option, ParameterPlan] | None = None
     for option in options:
         plan = prepare(option.estimator)
         law = plan.calibrate(opening_belief(plan.space.weights))
-        score = expected_score(option.name, plan, candidates, scoring, _RELEASES)
+        expected = partial(expected_score, option.name, plan, candidates, scoring)
+        score = expected(_RELEASES if best is None else _FIRST_RELEASES)
+        if best is not None and not _is_hopeless(score, best[0]):
+            score = expected(_RELEASES)
         # Exact for every candidate, it would win by what the whole table says.
         if law.dimension == 0:
             score = replace(score, why_not=_AGREED)
         # Strictly: the first of equals, whatever order the scores come in.
-        elif best is None or score.mean > best[0]:
-            best = score.mean, option, plan
+        elif best is None or (len(score.scores) == _RELEASES and score.mean > best[0].mean):
+            best = score, option, plan
         scores.append(score)
     if best is None:
         raise ValueError(
             "tune: the candidates agree on every listed option, so nothing would be noised and "
             "choosing would choose by the whole table. List models that depend on their rows."
         )
-    order = sorted(scores, key=lambda score: (bool(score.why_not), -score.mean))
+    order = sorted(scores, key=lambda score: (bool(score.why_not), -len(score.scores), -score.mean))
     return Choice(best[1], best[2], tuple(order))
+
+
+def _is_hopeless(score: ExpectedScore, best: ExpectedScore) -> bool:
+    behind = np.subtract(best.scores[: len(score.scores)], score.scores)
+    return bool(behind.mean() > _HOPELESS * behind.std(ddof=1) / math.sqrt(behind.size))
 
 
 def released_scoring(scoring: Any, estimator: Any) -> Any:

@@ -50,6 +50,20 @@ def test_the_released_model_is_the_best_on_the_leaderboard(model: PACPrivate) ->
     assert model.estimator is CHAIN
 
 
+def test_an_option_far_behind_is_simulated_less_and_listed_last(cancer: Any) -> None:
+    options = {"estimator__ridgeclassifier__alpha": [1e3, 1e-2, 2e3]}
+    board = tuned(options, subset_seed=0).fit(*cancer).leaderboard_
+    assert [len(score.scores) for score in board] == [32, 32, 8]
+    best, close, far = (np.array(score.scores) for score in board)
+    assert board[2].name == "ridgeclassifier__alpha=0.01"
+    behind = best[:8] - far
+    assert behind.mean() > 3 * behind.std(ddof=1) / math.sqrt(8)
+    behind = best[:8] - close[:8]
+    assert behind.mean() <= 3 * behind.std(ddof=1) / math.sqrt(8)
+    alone = tuned({"estimator__ridgeclassifier__alpha": [1e-2]}, subset_seed=0).fit(*cancer)
+    assert alone.leaderboard_[0].scores[:8] == tuple(far)  # the same draws, whoever is beside it
+
+
 def test_a_choice_is_charged_once_and_its_price_is_stated(model: PACPrivate) -> None:
     assert len(model.ledger.events) == 1
     assert model.ledger.spent <= 1 / 16
