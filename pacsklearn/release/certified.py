@@ -20,7 +20,6 @@ from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.information.padding import RESOLUTION
 from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.noise.certified import GAMMA, generator_for, lattice_slack
-from pacsklearn.release.statement import membership_prior
 from pacsklearn.tables.hashed_space import Space
 
 Law = NoiseLaw | JointLaw | OneSidedLaw
@@ -53,7 +52,7 @@ def certified_membership(law: Law, space: Space, belief: NDArray[np.float64]) ->
     Returns
     -------
     Certified or None
-        None where no membership is secret, or nothing is hidden. For padding it is a finite sum,
+        None where secrets are no subsets, or nothing is hidden. For padding it is a finite sum,
         and holds with confidence 1; for Gaussian noise it fails with probability ``GAMMA``.
 
     Notes
@@ -62,9 +61,6 @@ def certified_membership(law: Law, space: Space, belief: NDArray[np.float64]) ->
     anything is drawn.
     """
     if not isinstance(space, SecretSpace) or law.is_noiseless:
-        return None
-    # Every unit is in all subsets or in none.
-    if membership_prior(space)[1] == space.n_units:
         return None
     weights = belief / belief.sum()
     if isinstance(law, OneSidedLaw):

@@ -87,7 +87,7 @@ class SessionCertificate:
         return certified_membership(JointLaw(tuple(gaussian)), space, space.weights), _UNHIDDEN
 
 
-_UNHIDDEN = "something was released without noise, or no membership is secret"
+_UNHIDDEN = "something was released without noise"
 
 
 def curator_figure(
@@ -113,6 +113,7 @@ def curator_figure(
     """
     certified, missing = certificate.under_all(space, n_events)
     weights, worst, total, n = belief / belief.sum(), 0.0, 0.0, 0
+    # Subsets differ, so that some membership is secret.
     for start in range(0, space.n_units, _CHUNK):
         members = space.membership(slice(start, start + _CHUNK))
         likely = members[members.any(axis=1) & ~members.all(axis=1)] @ weights
@@ -129,7 +130,7 @@ def curator_figure(
         laws=None if certified is None else certified.success,
         confidence=1 - GAMMA if certified is None else certified.confidence,
         missing="" if certified is not None else missing,
-        worst=worst if n else 1.0,
-        average=total / n if n else 1.0,
+        worst=worst,
+        average=total / n,
         n_releases=n_releases,
     )

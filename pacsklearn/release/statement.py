@@ -98,8 +98,9 @@ def membership_prior(space: SecretSpace | HashedSpace) -> tuple[float, int]:
     """Blind success at the membership of the least protected unit, and how many have no secret."""
     inclusion = space.inclusion()
     # Units in all subsets or in none have no secret: their success of 1 would hide the others'.
+    # There are others, because subsets differ.
     protected = inclusion[(inclusion > 0) & (inclusion < 1)]
-    prior = float(np.max(np.maximum(protected, 1 - protected))) if protected.size else 1.0
+    prior = float(np.max(np.maximum(protected, 1 - protected)))
     return prior, int(inclusion.size - protected.size)
 
 

@@ -123,3 +123,16 @@ def test_where_bounds_come_from_is_said(sampling: str) -> None:
     drawn = DiscrepancyCap.sampled(draws, 1000, 50, sampling, delta=0.1, gamma=1e-3)
     assert drawn.source.startswith("3,000 simulated batches for each of 2 prior(s)")
     assert (drawn.tail, drawn.failure, drawn.mean_over_data) == (0.1, 1e-3, True)
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_coupled_data_sets_of_which_every_row_differs(sampling: str) -> None:
+    """Every row of a batch differs then: as many as it has, which is fixed but for one sampling."""
+    cap = DiscrepancyCap.coupled(np.full(3000, 100), 100, 10, sampling, delta=0.05, gamma=1e-3)
+    spread = 0.0 if sampling != "poisson" else 10 * (1 - 0.1)  # variance of the batch's size
+    assert cap.second_moment == pytest.approx(100 + spread, rel=0.05)
+    assert (cap.largest == 10) == (sampling != "poisson")
+    assert cap.largest >= 10
+    assert cap.source.startswith("3,000 simulated batches for each of 1 prior(s)")
+    again = DiscrepancyCap.coupled(np.full(3000, 100), 100, 10, sampling, delta=0.05, gamma=1e-3)
+    assert again == cap  # by a public seed

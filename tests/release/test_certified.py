@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -86,6 +87,41 @@ def test_padding_is_certified_unit_by_unit(chunk: int, monkeypatch: pytest.Monke
     assert figure is not None
     assert figure.confidence == 1
     assert max(right) <= figure.success <= max(right) * (1 + 1e-9)
+
+
+def test_padding_certifies_the_units_that_have_a_secret() -> None:
+    space = SecretSpace.from_subsets([[0, 1], [0, 2], [0, 2, 3]], n_rows=5)
+    values = np.array([[1.0], [1.0], [4.0]])
+    law = OneSidedBackend().calibrate(Support(values), Target(0.05))
+    figure = certified_membership(law, space, space.weights)
+    assert figure is not None
+    assert 2 / 3 <= figure.success < 1  # row 0 is in every subset, row 4 in none
+    exact = OneSidedBackend().calibrate(Support(np.arange(3.0)[:, None]), Target(9.0))
+    assert certified_membership(exact, space, space.weights) is None
+
+
+def test_what_the_lattice_may_add_is_added_and_certainty_is_the_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In exact arithmetic: 2^-44 for each coordinate is below what a double of .6 shows twice."""
+    asked, answer = [], 0.6
+
+    def bound(*args: object) -> float:
+        asked.append(args)
+        return answer
+
+    monkeypatch.setattr(certified, "certified_success", bound)
+    law = law_of(1 / 4)
+    figure = certified_membership(law, SPACE, SPACE.weights)
+    assert figure is not None
+    slack = law.dimension * Fraction(1, 2**44)
+    assert slack / 2 < Fraction(figure.success) - Fraction(0.6) <= 2 * slack
+    (mixture, criterion, _, gamma, *_) = asked[0]
+    assert np.array_equal(mixture.signals, law.centres)
+    assert (mixture.scale, criterion.n_targets) == (law.scale, 60)
+    assert figure.confidence == 1 - gamma == 1 - 1e-6
+    answer = 1.0
+    assert certified_membership(law, SPACE, SPACE.weights) == (1.0, 1 - 1e-6)
 
 
 def test_the_law_s_own_draws_are_the_ones_certified() -> None:
