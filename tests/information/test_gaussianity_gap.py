@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -13,6 +15,8 @@ from pacsklearn.information import (
     donsker_varadhan,
     mixture_information,
     sliced_wasserstein,
+    upper_mean_bound,
+    upper_mean_bounds,
 )
 
 RNG = np.random.default_rng(0)
@@ -117,6 +121,45 @@ def test_two_points_far_apart_in_closed_form():
     # Without noise the optimal map sends each half line to its point.
     gap = SurrogateGap([[-1.0], [1.0]], [0.5, 0.5], [1e-6])
     assert sliced_wasserstein(gap).value == pytest.approx(1 - np.sqrt(2 / np.pi), rel=1e-2)
+
+
+@pytest.mark.parametrize(("n", "seed", "gamma"), [(400, 3, 1e-3), (3000, 0, 0.1)])
+def test_the_critic_is_chosen_and_priced_as_the_notes_say(n, seed, gamma):
+    """Every slope and range tried in turn on the training draws, the best one on fresh ones."""
+    gap = SurrogateGap([[-1.0], [1.0], [4.0]], [0.5, 0.3, 0.2], [0.2])
+    streams = [np.random.default_rng([seed, split]) for split in range(4)]
+    ratios = [
+        gap.log_ratio((gap.draw, gap.draw_gaussian)[split % 2](streams[split], n))
+        for split in range(4)
+    ]
+
+    def moved(values, slope, low, high):
+        return np.minimum(np.maximum(slope * values, low), high) - high
+
+    def bounded(values, low, high):
+        sums = [values.sum()], [(values**2).sum()]
+        return upper_mean_bounds(*sums, n, low, high, gamma / 2)[0]
+
+    best = (0.0,)
+    for slope, left, right in itertools.product(
+        (0.25, 0.5, 0.75, 1.0), (0.9, 0.99, 0.999, 1.0), (0.9, 0.99, 0.999, 1.0)
+    ):
+        low, high = slope * np.quantile(ratios[0], 1 - left), slope * np.quantile(ratios[0], right)
+        mean = -bounded(-moved(ratios[0], slope, low, high), 0.0, high - low)
+        tilted = np.exp(moved(ratios[1], slope, low, high))
+        value = mean - np.log(bounded(tilted, np.exp(low - high), 1.0))
+        best = max(best, (value, slope, low, high))
+    _, *critic = best
+    low, high = critic[1:]
+    ours, theirs = (moved(ratios[split], *critic) for split in (2, 3))
+    mean = -upper_mean_bound(-ours, 0.0, high - low, gamma / 2)
+    tilted = np.clip(np.exp(theirs), np.exp(low - high), 1.0)
+    total = upper_mean_bound(tilted, np.exp(low - high), 1.0, gamma / 2)
+    found = donsker_varadhan(gap, n_draws=n, gamma=gamma, seed=seed)
+    assert found.value == pytest.approx(max(mean - np.log(total), 0.0), rel=1e-9)
+    assert found.estimate == pytest.approx(ours.mean() - np.log(tilted.mean()), rel=1e-9)
+    assert found.confidence == 1 - gamma
+    assert 0 < found.value < found.estimate
 
 
 def test_a_gaussian_has_no_gap():

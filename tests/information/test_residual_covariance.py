@@ -103,6 +103,49 @@ def test_what_the_optimum_must_satisfy() -> None:
         assert power >= best.power * 0.99
 
 
+@pytest.mark.parametrize(("far", "gains"), [(1.0, False), (30.0, True)])
+def test_one_step_is_towards_the_root_of_what_stays_unknown(far: float, gains: bool) -> None:
+    """``S = c E^(1/2)``; scaled to the budget on the same draws, the smaller shape is kept."""
+    weights = np.random.default_rng(1).dirichlet(np.full(12, 3.0))
+    outputs = np.random.default_rng(2).standard_t(2, (12, 2)) * [3.0, 1.0]
+    outputs[0] *= [far, 1.0]
+    outputs = centred(outputs, weights)
+    n, budget, generator = 3000, 1.2, np.random.default_rng(3)
+    found = residual_covariance(
+        outputs, weights, budget, n_draws=n, generator=np.random.default_rng(3), max_iterations=1
+    )
+    # Secrets at even places of the belief, from one start; then the noise.
+    places = (np.arange(n) + generator.random()) / n
+    secrets = np.searchsorted(np.cumsum(weights), places, side="right")
+    noise = generator.standard_normal((n, 2))
+    entropy = -np.sum(weights * np.log(weights))
+
+    def posterior(axes: np.ndarray, variances: np.ndarray) -> np.ndarray:
+        signals = outputs @ axes / np.sqrt(variances)
+        away = (signals[secrets] + noise)[:, None] - signals[None]
+        joint = weights * np.exp(-np.sum(away**2, axis=2) / 2)
+        return joint / joint.sum(axis=1, keepdims=True)
+
+    def at_budget(axes: np.ndarray, variances: np.ndarray) -> np.ndarray:
+        def excess(log_factor: float) -> float:
+            share = posterior(axes, variances * np.exp(log_factor))
+            logs = np.log(np.where(share > 0, share, 1.0))
+            return entropy + np.mean(np.sum(share * logs, axis=1)) - budget
+
+        return variances * np.exp(optimize.brentq(excess, -12, 12, xtol=1e-10))
+
+    first = at_budget(np.eye(2), logdet_allocation(weights @ outputs**2, budget))
+    share = posterior(np.eye(2), first)
+    means = share @ outputs
+    unknown = np.einsum("nj,ja,jb->ab", share, outputs, outputs) - means.T @ means
+    values, vectors = np.linalg.eigh(unknown / n)
+    second = at_budget(vectors, np.sqrt(values))
+    assert bool(second.sum() < 0.999 * first.sum()) is gains
+    expected = (vectors * second) @ vectors.T if gains else np.diag(first)
+    covariance = (found.axes * found.variances) @ found.axes.T
+    np.testing.assert_allclose(covariance, expected, rtol=1e-3, atol=1e-3 * np.diag(expected).min())
+
+
 def test_outputs_scaled_noise_scaled() -> None:
     weights = np.full(8, 1 / 8)
     outputs = centred(np.random.default_rng(0).standard_normal((8, 2)), weights)
