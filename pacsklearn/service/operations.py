@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any, Final, final
 
 import prometheus_client as prometheus
+import sqlalchemy as sa
 
 from pacsklearn.service.api_keys import ApiKeys
 from pacsklearn.service.audit_log import AuditLog
@@ -128,10 +131,9 @@ class Operations:
 
     def do_set_quota(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
         curator = _curator(caller)
-        if not self._coordinator.catalog.datasets(facts["dataset"]):
-            raise Problem("not-found", "There is no data set of this name.")
+        self._need_dataset(facts["dataset"])
         what = f"{facts['dataset']}/{facts['kind']}/{facts['name']}"
-        with self._audited(curator, "set quota", what), self._database.writing() as connection:
+        with self._changing(curator, "set quota", what) as connection:
             Members(connection).need(facts["kind"], facts["name"])
             quotas = Quotas(connection, facts["dataset"])
             quotas.set_ceiling(facts["kind"], facts["name"], facts["ceiling"])
@@ -147,10 +149,7 @@ class Operations:
     def do_add_member(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
         curator, kind = _curator(caller), facts["kind"]
         name = checked_name(facts["name"], kind)
-        with (
-            self._audited(curator, f"add {kind}", name),
-            self._database.writing() as connection,
-        ):
+        with self._changing(curator, f"add {kind}", name) as connection:
             return Members(connection).add(kind, name, facts["facts"])
 
     def do_keys(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
@@ -160,10 +159,7 @@ class Operations:
 
     def do_issue_key(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
         curator, days = _curator(caller), _days(facts["days"])
-        with (
-            self._audited(curator, "issue key", facts["user"]),
-            self._database.writing() as connection,
-        ):
+        with self._changing(curator, "issue key", facts["user"]) as connection:
             members = Members(connection)
             members.need("user", facts["user"])
             if facts["project"] is not None:
@@ -175,19 +171,13 @@ class Operations:
 
     def do_rotate_key(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
         curator, days = _curator(caller), _days(facts["days"])
-        with (
-            self._audited(curator, "rotate key", facts["key"]),
-            self._database.writing() as connection,
-        ):
+        with self._changing(curator, "rotate key", facts["key"]) as connection:
             name, key = ApiKeys(connection).rotate(facts["key"], days, facts["grace"])
             return {"name": name, "key": key}
 
     def do_revoke_key(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
         curator = _curator(caller)
-        with (
-            self._audited(curator, "revoke key", facts["key"]),
-            self._database.writing() as connection,
-        ):
+        with self._changing(curator, "revoke key", facts["key"]) as connection:
             ApiKeys(connection).revoke(facts["key"])
             return {"name": facts["key"]}
 
@@ -202,8 +192,7 @@ class Operations:
         with self._audited(curator, "fit", recipe["name"]):
             if catalog.models(recipe["name"]):
                 raise Problem("conflict", "There is a model of this name already.")
-            if not catalog.datasets(recipe["dataset"]):
-                raise Problem("not-found", "There is no data set of this name.")
+            self._need_dataset(recipe["dataset"])
             catalog.estimator(recipe)
             return self.jobs.fit(curator, recipe)
 
@@ -227,8 +216,7 @@ class Operations:
 
     def do_verify(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
         curator, dataset = _curator(caller), facts["dataset"]
-        if not self._coordinator.catalog.datasets(dataset):
-            raise Problem("not-found", "There is no data set of this name.")
+        self._need_dataset(dataset)
         with self._audited(curator, "verify", dataset):
             position = self._coordinator.catalog.ledger(dataset).verify()
         with self._database.reading() as connection:
@@ -243,8 +231,7 @@ class Operations:
     def do_ledger(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
         """What was charged, for a burn-down: time is the ledger's own."""
         _curator(caller)
-        if not self._coordinator.catalog.datasets(facts["dataset"]):
-            raise Problem("not-found", "There is no data set of this name.")
+        self._need_dataset(facts["dataset"])
         ledger = self._coordinator.catalog.ledger(facts["dataset"])
         first = facts["after"]
         events = ledger.events[first : first + facts["limit"]]
@@ -260,8 +247,7 @@ class Operations:
     def do_burn_down(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
         """What was left after every charge, or after every so many where there are more."""
         _curator(caller)
-        if not self._coordinator.catalog.datasets(facts["dataset"]):
-            raise Problem("not-found", "There is no data set of this name.")
+        self._need_dataset(facts["dataset"])
         ledger = self._coordinator.catalog.ledger(facts["dataset"])
         left = [ledger.ceiling]
         left += [ledger.ceiling - sum_ for sum_ in accumulate(e.charge for e in ledger.events)]
@@ -309,26 +295,28 @@ class Operations:
             return None
         return self._coordinator.reservations.find(caller.user, facts["model"], id_)
 
-    def _audited(self, caller: Caller, action: str, what: str) -> _Audited:
-        return _Audited(self._coordinator, caller, action, what)
+    def _need_dataset(self, name: str) -> None:
+        if not self._coordinator.catalog.datasets(name):
+            raise Problem("not-found", "There is no data set of this name.")
 
+    @contextmanager
+    def _audited(self, curator: Caller, action: str, what: Any) -> Iterator[None]:
+        """Block whose end, and how it came, goes into the audit log."""
+        outcome = "done"
+        try:
+            yield
+        except BaseException as error:
+            outcome = f"refused ({type(error).__name__})"
+            raise
+        finally:
+            with self._database.writing() as connection:
+                who = f"{curator.user} {curator.key}".strip()
+                AuditLog(connection).add(who, action, str(what), outcome)
 
-@final
-class _Audited:
-    """Block whose end, and how it came, goes into the audit log."""
-
-    def __init__(self, coordinator: Coordinator, caller: Caller, action: str, what: str) -> None:
-        self._database, self._caller = coordinator.database, caller
-        self._action, self._what = action, what
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        outcome = "done" if kind is None else f"refused ({kind.__name__})"
-        with self._database.writing() as connection:
-            who = f"{self._caller.user} {self._caller.key}".strip()
-            AuditLog(connection).add(who, self._action, str(self._what), outcome)
+    @contextmanager
+    def _changing(self, curator: Caller, action: str, what: Any) -> Iterator[sa.Connection]:
+        with self._audited(curator, action, what), self._database.writing() as connection:
+            yield connection
 
 
 def _known(caller: Caller | None) -> Caller:
