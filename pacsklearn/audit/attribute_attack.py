@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.inserted_rows import appended, dense_table
-from pacsklearn.audit.posterior_classes import blind_class, is_class_right
 from pacsklearn.audit.tally import tally
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
+from pacsklearn.core.game import Round
+from pacsklearn.information.arrays import Floats
 
 # Standard deviations between the two values of the attribute.
 _APART = 4.0
@@ -80,3 +82,25 @@ class AttributeAttack(Attack):
             right=lambda played: is_class_right(played, codes),
             details=(("units", ", ".join(map(str, pair))),),
         )
+
+
+def likeliest_class(belief: Floats, codes: NDArray[Any]) -> int:
+    """Class, 0, 1, 2, ..., that has the most probability.
+
+    Parameters
+    ----------
+    belief : ndarray of shape (m,)
+    codes : ndarray of int, shape (m,)
+        Class of each candidate.
+    """
+    return int(np.argmax(np.bincount(codes, weights=belief)))
+
+
+def blind_class(prior: Floats, codes: NDArray[Any]) -> float:
+    """Success at naming the class before any release."""
+    return min(float(np.bincount(codes, weights=prior).max()), 1.0)
+
+
+def is_class_right(played: Round, codes: NDArray[Any]) -> bool:
+    """Whether Bayes' rule names the class of a candidate that was used."""
+    return likeliest_class(played.posterior, codes) in codes[list(played.used)]

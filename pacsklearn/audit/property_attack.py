@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
-from pacsklearn.audit.posterior_classes import blind_class, is_class_right
+from pacsklearn.audit.attribute_attack import blind_class, is_class_right
 from pacsklearn.audit.tally import tally
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 

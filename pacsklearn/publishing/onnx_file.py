@@ -10,7 +10,6 @@ import numpy as np
 from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.forests.fixed_structure_forest import FixedStructureForest
 from pacsklearn.publishing.inputs import model_schema
-from pacsklearn.publishing.onnx_bayes import bernoulli_graph, categorical_graph
 from pacsklearn.publishing.onnx_ensembles import (
     code_book_graph,
     rest_graph,
@@ -26,7 +25,12 @@ from pacsklearn.publishing.onnx_features import (
 )
 from pacsklearn.publishing.onnx_forest import centroid_graph, forest_graph
 from pacsklearn.publishing.onnx_graph import ML_OPSET, OPSET
-from pacsklearn.publishing.onnx_linear import imputer_graph, linear_graph
+from pacsklearn.publishing.onnx_linear import (
+    bernoulli_graph,
+    categorical_graph,
+    imputer_graph,
+    linear_graph,
+)
 from pacsklearn.publishing.onnx_tables import additive_graph, encoder_graph
 from pacsklearn.publishing.probe_rows import probe_rows, runtime_inputs
 from pacsklearn.schema.encoder import SchemaEncoder

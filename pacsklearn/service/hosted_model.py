@@ -20,7 +20,7 @@ from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.responses.responder import Responder
 from pacsklearn.responses.stored_answers import row_keys
 from pacsklearn.service.answer_book import Answer, AnswerBook
-from pacsklearn.service.batch import Batch, Outcome, Share
+from pacsklearn.service.batch import Batch, Outcome, Share, WrittenBatches
 from pacsklearn.service.caller import Ask
 from pacsklearn.service.database import FencedError, ServiceDatabase
 from pacsklearn.service.evaluated import Evaluated
@@ -30,7 +30,6 @@ from pacsklearn.service.replies import Replies
 from pacsklearn.service.signature import Signature
 from pacsklearn.service.tables import MODELS
 from pacsklearn.service.vault import Vault
-from pacsklearn.service.written_batches import WrittenBatches
 from pacsklearn.session.privacy_session import PrivacySession
 from pacsklearn.session.stored_session import caught_up
 

@@ -9,8 +9,12 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 
 from pacsklearn import PACPrivate, run_audit
-from pacsklearn.audit.attribute_attack import AttributeAttack
-from pacsklearn.audit.posterior_classes import blind_class, is_class_right, likeliest_class
+from pacsklearn.audit.attribute_attack import (
+    AttributeAttack,
+    blind_class,
+    is_class_right,
+    likeliest_class,
+)
 from pacsklearn.audit.property_attack import PropertyAttack
 from pacsklearn.audit.record_attack import RecordAttack
 from pacsklearn.audit.record_game import record_game

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from pacsklearn.testing.training_rows import holds_training_rows
+from pacsklearn.testing.decode_rules import holds_training_rows
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
-from pacsklearn.testing.measured_information import measured_information
+from pacsklearn.testing.law_rules import measured_information
 
 
 def law_of(centres):
