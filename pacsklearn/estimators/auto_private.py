@@ -18,14 +18,19 @@ from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.public_prior import PublicPrior
 from pacsklearn.core.subset_seed import SubsetSeed
-from pacsklearn.estimators.families import classifier_families, regressor_families, teacher
+from pacsklearn.estimators.families import (
+    classifier_families,
+    regressor_families,
+    teacher,
+    too_dear,
+)
 from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.planned_fit import PreparedRows
 from pacsklearn.estimators.planning import SEED, constant_score, expected_score
 from pacsklearn.estimators.private_estimator import warn_of_steps_before
 from pacsklearn.estimators.simulated_releases import outside_rows, released_scorer
-from pacsklearn.estimators.tuning import Choice, released_scoring, unfitted, with_choice
+from pacsklearn.estimators.tuning import Choice, released_scoring, unfitted, value_name, with_choice
 from pacsklearn.exceptions import UtilityWarning, warn_user
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.session_criterion import as_criterion
@@ -137,7 +142,7 @@ class _AutoPrivate(BaseEstimator):
             self.__dict__.pop(name, None)
         self.released_estimator_, self.guarantee_ = released, guarantee
         self.best_estimator_ = None if best is None else clone(best)
-        self.leaderboard_ = leaderboard
+        self.leaderboard_ = (*leaderboard, *self._left_out(X, y))
         self.n_features_in_ = np.shape(X)[1]
         if is_classifier(self):
             self.classes_ = released.classes_
@@ -172,15 +177,13 @@ class _AutoPrivate(BaseEstimator):
         return {name: value for name, value in state.items() if name not in _CURATORS}
 
     def _model(self, X: Any, y: Any) -> PACPrivate:
-        n_features = int(np.shape(X)[1])
         shared = {name: getattr(self, name) for name in _SHARED}
         if self.students:
             queries = self.queries
             if queries is None and self.schema is not None:
                 queries = SchemaQueries(self.schema, "private")
-            n_classes = len(set(np.ravel(y).tolist())) if is_classifier(self) else None
             return PACPrivate(
-                teacher(self.schema, n_classes=n_classes),
+                teacher(self.schema, n_classes=self._n_classes(y) or None),
                 release="student",
                 queries=queries,
                 value_range=self.value_range,
@@ -188,7 +191,7 @@ class _AutoPrivate(BaseEstimator):
             )
         if self.queries is not None:
             raise ValueError("queries are for students=True; leave them out, or ask for students.")
-        listed = self._listed(n_features) if self.families is None else list(self.families)
+        listed = [family for family, why_not in self._families(X, y) if not why_not]
         if not listed:
             raise ValueError("families must list at least one estimator, got none.")
         if self.schema is None and self.families is None:
@@ -200,6 +203,20 @@ class _AutoPrivate(BaseEstimator):
             value_range=self._expected_range(),
             **shared,
         )
+
+    def _n_classes(self, y: Any) -> int:
+        return len(set(np.ravel(y).tolist())) if is_classifier(self) else 0
+
+    def _families(self, X: Any, y: Any) -> list[tuple[Any, str]]:
+        """Families to choose among, each with why the table's shape leaves it out, if it does."""
+        if self.families is not None:
+            return [(family, "") for family in self.families]
+        shape = int(np.shape(X)[1]), self._n_classes(y)
+        return [(family, too_dear(family, *shape)) for family in self._listed(shape[0])]
+
+    def _left_out(self, X: Any, y: Any) -> tuple[ExpectedScore, ...]:
+        listed = [] if self.students else self._families(X, y)
+        return tuple(ExpectedScore(value_name(family), (), why) for family, why in listed if why)
 
     def _expected_range(self) -> tuple[float, float] | None:
         """Public range around the constant, for what regressors are drawn toward it."""
@@ -313,7 +330,8 @@ class AutoPrivateClassifier(ClassifierMixin, _AutoPrivate):
     best_estimator_ : estimator or None
         What was chosen, unfitted; None for a constant. Public.
     leaderboard_ : tuple of ExpectedScore
-        Simulated score of every option, best first. For the curator: it is in no pickle.
+        Simulated score of every option, best first, then what the table's shape left out of the
+        built-in list, without a score, and why. For the curator: it is in no pickle.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)

@@ -29,6 +29,8 @@ _BOUNDS = ((1, None), (2, None), (4, None), (4, 0.1))
 # Straight lines, where candidates agree on columns and not on bounds within them.
 _LINES = ((2, None), (4, None))
 _SHRUNKEN = 1.0
+# Beyond, models that take minutes for all candidates; what is left is as good there.
+_MOST_EQUATIONS, _MOST_CLASSES = 500, 30
 # Of three classes of wine candidates' boosted trees disagree on 70 % of the queries, SVMs on 30 %.
 _FEW_CLASSES = 2
 
@@ -65,6 +67,34 @@ def regressor_families(schema: Schema | None, n_features: int) -> list[Any]:
         *_few(schema, StepwiseRegressor),
         *_behind_encoding(schema, n_features, heads, heads[0], forest),
     ]
+
+
+def too_dear(model: Any, n_features: int, n_classes: int) -> str:
+    """Why a listed model takes too long on a table of such a shape; empty where it does not.
+
+    Parameters
+    ----------
+    model : estimator
+    n_features : int
+        Columns of the table; a public encoding gives as many as it gives.
+    n_classes : int
+        None of a regression: 0.
+    """
+    encoder, last = (model[0], model[-1]) if hasattr(model, "steps") else (None, model)
+    if isinstance(encoder, SchemaEncoder):
+        n_features = len(encoder.get_feature_names_out())
+    solves = isinstance(last, LinearDiscriminantAnalysis) or getattr(last, "ridge", None)
+    if solves and not hasattr(last, "schema") and n_features > _MOST_EQUATIONS:
+        return (
+            f"left out by the table's shape: each candidate would solve {n_features} equations, "
+            f"more than {_MOST_EQUATIONS}"
+        )
+    if isinstance(last, (AdditiveClassifier, StepwiseClassifier)) and n_classes > _MOST_CLASSES:
+        return (
+            f"left out by the table's shape: {n_classes} classes are more than {_MOST_CLASSES}, "
+            "and each candidate would fit them all in many steps"
+        )
+    return ""
 
 
 def teacher(schema: Schema | None, *, n_classes: int | None) -> Any:

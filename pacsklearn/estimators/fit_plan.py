@@ -30,7 +30,7 @@ class ExpectedScore:
     name : str
         What was simulated.
     scores : tuple of float
-        One a simulated release, on rows outside the drawn subset.
+        One a simulated release, on rows outside the drawn subset; none where it was left out.
     why_not : str
         Why it may not be chosen; empty where it may.
     """
@@ -42,7 +42,7 @@ class ExpectedScore:
     @property
     def mean(self) -> float:
         """Expected score of a release."""
-        return float(np.mean(self.scores))
+        return float(np.mean(self.scores)) if self.scores else math.nan
 
     @property
     def spread(self) -> float:

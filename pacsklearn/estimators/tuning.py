@@ -261,7 +261,9 @@ def _option(owner: Any, params: Mapping[str, Any]) -> Option:
     for name in ordered:
         holder.set_params(**{name: clone(params[name], safe=False)})
     shown = ", ".join(
-        _shown(params[name]) if name == "estimator" else f"{_short(name)}={_shown(params[name])}"
+        value_name(params[name])
+        if name == "estimator"
+        else f"{_short(name)}={value_name(params[name])}"
         for name in ordered
     )
     return Option(shown or "as it is", holder.estimator, dict(params))
@@ -271,7 +273,8 @@ def _short(name: str) -> str:
     return name.removeprefix("estimator__")
 
 
-def _shown(value: Any) -> str:
+def value_name(value: Any) -> str:
+    """An option's value as a leaderboard names it: of a pipeline, its steps."""
     steps = [step for _, step in getattr(value, "steps", [("", value)])]
     return " + ".join(" ".join(repr(step).split()) for step in steps)
 

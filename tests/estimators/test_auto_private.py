@@ -28,7 +28,8 @@ from pacsklearn import (
     Schema,
 )
 from pacsklearn.core.ledger import MemoryLedger
-from pacsklearn.estimators.families import classifier_families, regressor_families
+from pacsklearn.estimators import families
+from pacsklearn.estimators.families import classifier_families, regressor_families, too_dear
 from pacsklearn.exceptions import UtilityWarning
 
 FAMILIES = [make_pipeline(StandardScaler(), RidgeClassifier(alpha)) for alpha in (1e-2, 1e3)]
@@ -220,3 +221,47 @@ def test_a_table_that_the_list_cannot_read_is_refused_with_its_columns() -> None
     table["ward"] = np.nan
     with pytest.raises(ValueError, match=r"contains NaN.*public Schema"):
         AutoPrivateClassifier(n_subsets=8).plan(table, y)
+
+
+@pytest.mark.parametrize(
+    ("n_features", "n_classes", "left_out"),
+    [(500, 30, 0), (501, 30, 3), (500, 31, 5), (501, 31, 6)],
+    ids=str,
+)
+def test_shapes_leave_out_what_takes_minutes(
+    n_features: int, n_classes: int, left_out: int
+) -> None:
+    listed = classifier_families(None, n_features)
+    dear = [model for model in listed if too_dear(model, n_features, n_classes)]
+    assert len(dear) == left_out
+    kept = {type(model[-1]).__name__ for model in listed[:-1] if model not in dear}
+    assert "LogisticRegression" in kept
+    assert ("LinearDiscriminantAnalysis" in kept) == (n_features <= 500)
+    assert ("StepwiseClassifier" in kept) == (n_classes <= 30)
+
+
+def test_a_public_encoding_counts_by_what_it_gives() -> None:
+    codes = tuple(f"c{i}" for i in range(600))
+    listed = classifier_families(Schema([Column("code", "category", categories=codes)]), 1)
+    dear = {type(model[-1]).__name__ for model in listed if too_dear(model, 1, 2)}
+    assert dear == {"LinearDiscriminantAnalysis", "StepwiseClassifier"}
+    # Solved term by term; of another make than what solves for all columns at once.
+    assert not any(
+        too_dear(model, 1, 2) for model in listed if isinstance(model, AdditiveClassifier)
+    )
+
+
+def test_what_was_left_out_stands_in_the_leaderboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 6))
+    y = (X[:, 0] > 0).astype(int)
+    monkeypatch.setattr(families, "_MOST_EQUATIONS", 5)
+    auto = AutoPrivateClassifier(n_subsets=8, budget=0.5, constant=0).fit(X, y)
+    out = [score for score in auto.leaderboard_ if not score.scores]
+    assert len(out) == 3
+    assert math.isnan(out[0].mean)
+    assert all(
+        "each candidate would solve 6 equations, more than 5" in each.why_not for each in out
+    )
+    # What a shape leaves out is no option: it tells nothing of the rows.
+    n_options = len(auto.leaderboard_) - len(out)
+    assert f"1 of {n_options} listed options" in dict(auto.guarantee_.details)["choice"]
