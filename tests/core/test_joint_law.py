@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp
@@ -56,3 +58,15 @@ def test_a_release_without_noise_is_one_of_all_only_if_it_depends_on_the_secret(
     exact = law_of(1, 5.0)  # more than the entropy of five candidates
     assert exact.is_noiseless
     assert JointLaw((noisy, exact)).is_noiseless
+
+
+def test_doubts_add_up_and_information_is_that_of_one_law_alone() -> None:
+    law = law_of(0, 0.1)
+    doubtful = replace(law, confidence=0.75, information=0.25)
+    assert JointLaw((law, doubtful)).confidence == 0.75
+    assert JointLaw((doubtful, doubtful)).confidence == 0.5
+    assert JointLaw((doubtful,) * 5).confidence == 0.0
+    assert JointLaw((doubtful,)).information == 0.25
+    assert JointLaw((doubtful, law)).information is None
+    other = replace(law, backend="eigen")
+    assert JointLaw((law, other, law)).backend == "eigen, logdet"
