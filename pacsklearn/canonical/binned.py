@@ -1,4 +1,4 @@
-"""Discretisation into bins: rising edges of each feature."""
+"""Bins, and quantiles: rising edges of each feature."""
 
 from __future__ import annotations
 
@@ -42,6 +42,37 @@ class BinnedCanonicalizer(Canonicalizer):
             reach = float(np.ptp(edges)) or 1.0
             blocks.append((edges.size, DiagonalMetric(np.full(edges.size, reach**-2))))
         return BlockMetric(tuple(blocks))
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        return estimator.transform(X)
+
+
+@final
+class QuantileTransformerCanonicalizer(Canonicalizer):
+    """Quantiles at public levels, sorted again after noise.
+
+    ``n_quantiles`` should not exceed the rows of a subset: their number then depends on the subset.
+    """
+
+    methods = ("transform", "inverse_transform")
+    noised = ("quantiles_",)
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        return encoding_of(estimator, {"quantiles": estimator.quantiles_})
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        set_features(template, layout)
+        template.quantiles_ = np.sort(layout.unpack(vector)["quantiles"], axis=0)
+        template.n_quantiles_ = len(template.quantiles_)
+        template.references_ = np.linspace(0, 1, template.n_quantiles_, endpoint=True)
+        return template
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Squared moves of the quantiles in units of their spread."""
+        ((_, shape),) = layout.blocks
+        spread = vectors.mean(axis=0).reshape(shape).var(axis=0)
+        weights = 1 / np.where(spread > 0, spread, 1.0)
+        return DiagonalMetric(np.broadcast_to(weights / shape[0], shape).ravel())
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         return estimator.transform(X)

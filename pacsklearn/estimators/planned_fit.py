@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, final
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -24,7 +24,7 @@ from pacsklearn.estimators.answers_plan import plan_answers
 from pacsklearn.estimators.fit_plan import FitPlan, steadier_models
 from pacsklearn.estimators.planning import plan_parameters
 from pacsklearn.estimators.private_estimator import PrivateEstimator
-from pacsklearn.estimators.release_arguments import check_student, refuse_ignored
+from pacsklearn.estimators.row_fit import MOST_ANSWERS, PreparedRows, check_student, refuse_ignored
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.student import Lesson, StudentQueries
 from pacsklearn.estimators.student_plan import plan_student
@@ -35,26 +35,6 @@ from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices, public_
 from pacsklearn.release.secret import opening_belief
 from pacsklearn.release.session_criterion import as_criterion, check_cap
 from pacsklearn.responses.answer_kind import answer_kind
-
-MOST_ANSWERS = 10_000
-"""Answers that a budget lasts for when nothing else is said."""
-
-
-@final
-class PreparedRows(NamedTuple):
-    """What a fit and its plan begin with: checked rows, their candidates, and the public seed.
-
-    ``drawn`` is the law of a secret that is drawn from all balanced subsets; the candidates are
-    two of its trials then, for the checks.
-    """
-
-    candidates: Candidates
-    canonicalizer: Canonicalizer | None
-    features: dict[str, Any]
-    seed: Any
-    routed: dict[str, Any]
-    options: list[Option]
-    drawn: DrawnSubsets | None = None
 
 
 class PlannedFit(PrivateEstimator):

@@ -1,27 +1,152 @@
-"""What :class:`~pacsklearn.PACPrivate` learns from rows in memory, and in passes over a table."""
+"""What :class:`~pacsklearn.PACPrivate` learns of rows or of a table, and by which arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import fields
+from typing import Any, Final, NamedTuple, final
+
+from sklearn.base import is_regressor
 
 from pacsklearn._sklearn_compat import features_of
-from pacsklearn.candidates.candidates import subset_seed
+from pacsklearn.candidates.candidates import Candidates, subset_seed
+from pacsklearn.candidates.drawn_subsets import DrawnSubsets
+from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_subsets import LISTED
 from pacsklearn.estimators.answers_plan import warn_of_answers, warn_of_poor_answers
-from pacsklearn.estimators.planned_fit import MOST_ANSWERS, PreparedRows
 from pacsklearn.estimators.planning import warn_of_poor_release
 from pacsklearn.estimators.private_estimator import ResponseModel
-from pacsklearn.estimators.release_arguments import refuse_ignored
 from pacsklearn.estimators.stabilized import stabilized
-from pacsklearn.estimators.student import STUDENT_METHODS, release_student
+from pacsklearn.estimators.student import STUDENT_METHODS, StudentQueries, release_student
 from pacsklearn.estimators.student_plan import warn_of_poor_student
+from pacsklearn.estimators.tuning import Option
 from pacsklearn.exceptions import TableError
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.session.privacy_session import PrivacySession
 from pacsklearn.tables.table import Table
+
+_ANSWERS: Final = ("responses",)
+_NUMBERS: Final = ("parameters",)
+_BOTH: Final = ("responses", "student")
+
+# Where each has an effect, and what it is about.
+_USED: Final[dict[str, tuple[tuple[str, ...], str]]] = {
+    "max_answers": (_ANSWERS, "how many private answers the budget must last for"),
+    "query_budget": (_ANSWERS, "what one private answer may reveal"),
+    "store": (_ANSWERS, "where private answers are stored"),
+    "answers": (_BOTH, "what is answered"),
+    "stabilize": (_BOTH, "private answers"),
+    "noise": (_NUMBERS, "how released parameters are noised"),
+    "metric": (_NUMBERS, "how released parameters are noised"),
+    "canonicalizer": (_NUMBERS, "how a model becomes the numbers that are released"),
+    "value_range": (("parameters", *_BOTH), ""),
+    "prior_mean": (("parameters", *_BOTH), ""),
+}
+_NOUNS: Final = {"parameters": "parameters", "responses": "answers", "student": "a student"}
+
+
+def refuse_ignored(model: Any, released_as: str) -> None:
+    """Refuse what the user stated and the release would not look at.
+
+    Parameters
+    ----------
+    model : PACPrivate
+    released_as : {"parameters", "responses", "student"}
+        What a fit would release.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such argument.
+    """
+    defaults = {field.name: field.default for field in fields(model)}
+    name = type(model.estimator).__name__
+    for argument, (used, about) in _USED.items():
+        value = getattr(model, argument)
+        if value is defaults[argument] or value is False:
+            continue
+        if isinstance(value, str) and value == defaults[argument]:
+            continue
+        if argument in ("value_range", "prior_mean") and not is_regressor(model.estimator):
+            raise ValueError(
+                f"{argument} is for regressors, whose predictions are numbers; {name} is none. "
+                "Leave it out."
+            )
+        if released_as in used:
+            continue
+        way_out = f"leave {argument} out"
+        if released_as == "parameters" and model.release == "auto":
+            way_out = f"give release='responses' as well, or {way_out}"
+        raise ValueError(
+            f"{argument} is about {about}, and {_NOUNS[released_as]} of {name} would be released "
+            f"(release={model.release!r}): it would be ignored; {way_out}."
+        )
+
+
+def check_student(model: Any) -> None:
+    """Refuse arguments of students where none is asked for, and what a student has no use for."""
+    if model.release == "student":
+        StudentQueries.of(model.queries)
+        if model.answers not in ("auto", "labels", "values"):
+            raise ValueError(
+                f"answers must be 'auto' with release='student', got {model.answers!r}: a "
+                "student learns labels or values."
+            )
+        if model.max_answers is not None or model.query_budget is not None:
+            raise ValueError(
+                "max_answers and query_budget must be left out with release='student': the "
+                "budget is shared among the queries that candidates disagree on."
+            )
+        if model.criterion is not None:
+            _check_capped_student(model)
+        return
+    names = ["student", "queries"]
+    if not is_regressor(model.estimator):  # scikit-learn's checks set alpha on any regressor
+        names.append("alpha")
+    given = [name for name in names if getattr(model, name) is not None]
+    if given:
+        raise ValueError(
+            f"{given[0]} is for release='student', got release={model.release!r}; leave it out, "
+            "or ask for a student."
+        )
+
+
+def _check_capped_student(model: Any) -> None:
+    """Refuse what one release of all labels has no place for."""
+    wrong = {
+        "alpha": model.alpha is not None,
+        "queries with private marginals": getattr(model.queries, "is_private", False),
+        "a regressor": is_regressor(model.estimator),
+    }
+    for name in filter(wrong.get, wrong):
+        raise ValueError(
+            f"criterion must be None with release='student' and {name}: under a cap all labels are "
+            "released at once, and nothing else. State a budget in nats."
+        )
+
+
+MOST_ANSWERS = 10_000
+"""Answers that a budget lasts for when nothing else is said."""
+
+
+@final
+class PreparedRows(NamedTuple):
+    """What a fit and its plan begin with: checked rows, their candidates, and the public seed.
+
+    ``drawn`` is the law of a secret that is drawn from all balanced subsets; the candidates are
+    two of its trials then, for the checks.
+    """
+
+    candidates: Candidates
+    canonicalizer: Canonicalizer | None
+    features: dict[str, Any]
+    seed: Any
+    routed: dict[str, Any]
+    options: list[Option]
+    drawn: DrawnSubsets | None = None
+
 
 SETTINGS = ("ledger", "random_state", "verbose", "criterion", "fast_fit", "allow_exact")
 """Parameters that a session takes as they are."""

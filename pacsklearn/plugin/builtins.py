@@ -245,13 +245,13 @@ mlp = canonical.mlp:MLPCanonicalizer
 gaussian_mixture = canonical.gaussian_mixture:GaussianMixtureCanonicalizer
     weights, means and covariances in an agreed order
     sklearn.mixture: GaussianMixture
-axes = canonical.axes:AxesCanonicalizer
+axes = canonical.pca:AxesCanonicalizer
     components in an agreed order and direction
     sklearn.decomposition: FactorAnalysis FastICA MiniBatchSparsePCA SparsePCA
 nmf = canonical.nmf:NMFCanonicalizer
     non-negative components in an agreed order
     sklearn.decomposition: MiniBatchNMF NMF
-quantile_transformer = canonical.quantile_transformer:QuantileTransformerCanonicalizer
+quantile_transformer = canonical.binned:QuantileTransformerCanonicalizer
     rising quantiles of each feature
     sklearn.preprocessing: QuantileTransformer
 power_transformer = canonical.power_transformer:PowerTransformerCanonicalizer
@@ -260,7 +260,7 @@ power_transformer = canonical.power_transformer:PowerTransformerCanonicalizer
 binned = canonical.binned:BinnedCanonicalizer
     rising edges of the bins of each feature
     sklearn.preprocessing: KBinsDiscretizer
-imputer = canonical.imputer:ImputerCanonicalizer
+imputer = canonical.scaler:ImputerCanonicalizer
     the number that stands for a missing one, for each feature
     sklearn.impute: SimpleImputer
 public_categories = canonical.stateless:PublicCategoriesCanonicalizer
