@@ -43,9 +43,6 @@ class BinnedCanonicalizer(Canonicalizer):
             blocks.append((edges.size, DiagonalMetric(np.full(edges.size, reach**-2))))
         return BlockMetric(tuple(blocks))
 
-    def behaviour(self, estimator: Any, X: Any) -> Any:
-        return estimator.transform(X)
-
 
 @final
 class QuantileTransformerCanonicalizer(Canonicalizer):
@@ -73,6 +70,3 @@ class QuantileTransformerCanonicalizer(Canonicalizer):
         spread = vectors.mean(axis=0).reshape(shape).var(axis=0)
         weights = 1 / np.where(spread > 0, spread, 1.0)
         return DiagonalMetric(np.broadcast_to(weights / shape[0], shape).ravel())
-
-    def behaviour(self, estimator: Any, X: Any) -> Any:
-        return estimator.transform(X)

@@ -81,9 +81,6 @@ class PowerTransformerCanonicalizer(Canonicalizer):
         blocks = [DiagonalMetric(np.nan_to_num(w, nan=1.0, posinf=1.0)) for w in weights]
         return BlockMetric(tuple((p, block) for block in (*blocks, DiagonalMetric(np.ones(p)))))
 
-    def behaviour(self, estimator: Any, X: Any) -> Any:
-        return estimator.transform(X)
-
 
 class _BoxCox:
     """``(x**a - 1) / a`` for positive x, whose origin is told as a logarithm."""

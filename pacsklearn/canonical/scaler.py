@@ -75,9 +75,6 @@ class ScalerCanonicalizer(Canonicalizer):
             blocks.append((p, DiagonalMetric(weights)))
         return BlockMetric(tuple(blocks))
 
-    def behaviour(self, estimator: Any, X: Any) -> Any:
-        return estimator.transform(X)
-
 
 def _origin(estimator: Any) -> Floats | None:
     if isinstance(estimator, RobustScaler):

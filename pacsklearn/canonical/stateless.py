@@ -49,9 +49,6 @@ class StatelessCanonicalizer(Canonicalizer):
     def decode(self, vector: NDArray[np.float64], layout: Layout, template: Any) -> Any:
         return template.fit(zero_rows(layout))
 
-    def behaviour(self, estimator: Any, X: Any) -> Any:
-        return estimator.transform(X)
-
 
 def zero_rows(layout: Layout) -> Any:
     """Two rows of zeros with the features of a layout's facts."""
@@ -93,9 +90,6 @@ class SchemaEncoderCanonicalizer(Canonicalizer):
     def decode(self, vector: NDArray[np.float64], layout: Layout, template: Any) -> Any:
         set_features(template, layout)
         return template
-
-    def behaviour(self, estimator: Any, X: Any) -> Any:
-        return estimator.transform(X)
 
 
 @final
@@ -146,9 +140,6 @@ class PublicCategoriesCanonicalizer(Canonicalizer):
         row = np.empty((1, len(firsts)), dtype=one_type)
         row[0, :] = firsts
         return template.fit(row)
-
-    def behaviour(self, estimator: Any, X: Any) -> Any:
-        return estimator.transform(X)
 
 
 _MOST_FEATURES: Final = 2**14
