@@ -59,8 +59,6 @@ class ConvexFitter(SubsetFitter):
         Whether ``y`` holds class labels, of which every candidate has to see each.
     """
 
-    wants_classes: bool = False
-
     @abstractmethod
     def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss] | None:
         """Loss of each problem: one, or one a class; None where targets are no valid ones.

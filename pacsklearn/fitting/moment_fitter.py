@@ -48,7 +48,6 @@ class MomentFitter(SubsetFitter):
     wants_scatter: bool = False
     wants_class_scatter: bool = False
     wants_targets: bool = False
-    wants_classes: bool = False
 
     @abstractmethod
     def fit_moments(self, model: Any, moments: Moments) -> bool:
