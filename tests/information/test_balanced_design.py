@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 import tracemalloc
 from typing import Any
@@ -159,6 +160,28 @@ def test_deterministic_per_seed_and_different_between_seeds() -> None:
     np.testing.assert_array_equal(first, balanced_design(6000, 128, 64, strata=strata, seed=11))
     other = balanced_design(6000, 128, 64, strata=strata, seed=12)
     assert np.mean(members(first, 128) == members(other, 128)) == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("n_units", "n_subsets", "included", "n_strata", "seed", "digest"),
+    [
+        (3, 4, 2, 1, 0, "8e1aba18a7b8152e"),
+        (300, 128, 64, 1, 0, "45b460f3efc08991"),
+        (300, 128, 32, 3, 1, "a85cb142fcba5b23"),
+        (4096, 16, 8, 1, 2**130, "d73b6f6da313f01f"),
+        (4999, 12, 5, 2, 7, "2c7021565309e3ba"),
+        (40_000, 8, 3, 1, 3, "76d4d0d79ece006c"),
+        (700, 2050, 1025, 1, 5, "e07867b1e869685e"),
+    ],
+)
+def test_a_seed_names_one_design_in_every_version(
+    n_units: int, n_subsets: int, included: int, n_strata: int, seed: int, digest: str
+) -> None:
+    """A design is published by its seed: another one would make what was stated of it false."""
+    packed = balanced_design(
+        n_units, n_subsets, included, strata=np.arange(n_units) % n_strata, seed=seed
+    )
+    assert hashlib.sha256(packed.tobytes()).hexdigest().startswith(digest)
 
 
 def test_global_random_state_is_neither_read_nor_changed() -> None:

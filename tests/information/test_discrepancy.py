@@ -116,6 +116,17 @@ def test_sampled_bounds():
     assert counts.sampled_tail(draws[:100], 100, 0.05, 1e-3) == 100  # too few draws
 
 
+@pytest.mark.parametrize("n", [100, 1000, 7919])
+@pytest.mark.parametrize(("delta", "gamma"), [(0.5, 0.3), (0.2, 0.05), (0.137, 0.01)])
+def test_a_sampled_tail_is_an_order_statistic(n, delta, gamma):
+    """The least whose empirical excess is below delta by the inequality's slack (srpp, D.2)."""
+    draws = np.random.default_rng(n).permutation(n)
+    slack = math.sqrt(math.log(2 / gamma) / (2 * n))
+    enough = [value for value in range(n) if n - 1 - value <= (delta - slack) * n]
+    expected = enough[0] if delta > slack else 2 * n
+    assert counts.sampled_tail(draws, 2 * n, delta, gamma) == expected
+
+
 @pytest.mark.statistical
 def test_sampled_bounds_fail_as_rarely_as_stated():
     """200 estimates at gamma = 0.2; more than 70 failures have a probability below 1e-6."""

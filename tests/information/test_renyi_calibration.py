@@ -54,6 +54,13 @@ def test_calibrations_meet_the_budget_and_do_not_exceed_the_published_ones(profi
     joint = renyi.joint_variance(distances, weights, order, epsilon)
     worst = renyi.worst_slice_variance(distances, weights, order, epsilon)
     assert average * (1 - 1e-12) <= joint <= worst
+    assert renyi.worst_slice_cost(distances, weights, order, worst) == pytest.approx(epsilon)
+    assert worst == pytest.approx(order * distances.max() ** 2 / (2 * epsilon), rel=1e-12)
+    largest = np.max(distances, axis=0) ** 2 @ weights
+    assert published == pytest.approx(order * largest / (2 * epsilon), rel=1e-12)
+    full = renyi.full_variance(1.7, order, epsilon)
+    assert full == pytest.approx(order * 1.7**2 / (2 * epsilon), rel=1e-12)
+    assert renyi.full_cost(1.7, order, full) == pytest.approx(epsilon, rel=1e-12)
     cost = renyi.joint_cost(distances, weights, order, joint)
     assert cost == pytest.approx(epsilon, rel=1e-6)
     assert cost <= epsilon * (1 + 1e-12)
