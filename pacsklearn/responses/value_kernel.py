@@ -102,11 +102,12 @@ def _group(rows, belief, slots, heads):
     for i in range(rows.shape[0]):
         slots[i] = 0
         if math.isfinite(belief[i]):
-            slots[i], heads[count] = count, i
+            own, same = rows[i], count
             for k in range(count):
-                if _equal(rows[i], rows[heads[k]]):
-                    slots[i] = k
-            count = max(count, slots[i] + 1)
+                if _equal(own, rows[heads[k]]):
+                    same = k
+            slots[i], heads[count] = same, i
+            count = max(count, same + 1)
     return count
 
 
