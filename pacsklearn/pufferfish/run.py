@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
-from pacsklearn.core.event import Event, Provenance
+from pacsklearn.core.event import Event, GradientSteps, Provenance
 from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.core.renyi_unit import check_unit, renyi_unit
@@ -214,7 +214,8 @@ class PrivateRun:
             _Heads.check(session, record.n_charged_steps, shared=shared is not None)
             for price, count, _ in record.prices:
                 # Rounded up: what was spent is never forgotten.
-                own.charge(self._event("steps-before", math.nextafter(count * price, math.inf)))
+                spent = math.nextafter(count * price, math.inf)
+                own.charge(self._event("steps-before", spent, count))
         self.account = Account(own, shared, session, n_charged)
         self._pool = NoisePool(sampler)
 
@@ -250,7 +251,8 @@ class PrivateRun:
             # Close to the ceiling fewer at once: steps that still fit alone are not lost.
             while count > 1 and not self.account.own.allows(count * self.price):
                 count -= 1
-            self.account.charge(self._event("sgd-step", count * self.price, count))
+            mechanism = self.accountant.mechanism(self.noise_multiplier, count)
+            self.account.charge(self._event("sgd-step", count * self.price, count, mechanism))
             # After the charge: a refused one must leave the run where it can still go on.
             _Heads.advance(self.account, self._n_paid, count)
             self._count(count)
@@ -298,7 +300,9 @@ class PrivateRun:
             (self.price, count, self.accountant.release_cost(self.noise_multiplier))
         )
 
-    def _event(self, kind: str, charge: float, n_steps: int = 0) -> Event:
+    def _event(
+        self, kind: str, charge: float, n_steps: int, mechanism: GradientSteps | None = None
+    ) -> Event:
         size = self.accountant.clipping.dimension
         return Event(
             kind=kind,
@@ -310,10 +314,8 @@ class PrivateRun:
             n_outputs=size,
             n_noisy=size,
             provenance=self.provenance,
-            confidence=1.0 - self.accountant.failure(max(n_steps, 1)),
-            mechanism=self.accountant.mechanism(self.noise_multiplier, n_steps)
-            if n_steps
-            else None,
+            confidence=1.0 - self.accountant.failure(n_steps),
+            mechanism=mechanism,
         )
 
     def __reduce__(self) -> Any:

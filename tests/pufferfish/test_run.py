@@ -58,7 +58,17 @@ def test_the_event_of_a_step_carries_its_confidence(accounting: str, per_step: f
         assert isinstance(run.account.own, MemoryLedger)
         events = run.account.own.events
         told = [event.confidence for event in events]
-    # Five steps are charged together, then the three that still fit.
+        # Five steps are charged together, then the three that still fit.
+        again = PrivateRun(
+            accountant,
+            DifferingRows(2),
+            10.0,
+            ceiling=9 * price,
+            sampler=SecureSampler(),
+            charging=Charging(record=run.record),
+        )
+        (before,) = again.account.own.events
+        assert before.confidence == pytest.approx(1 - FAILURE - 8 * per_step, abs=1e-12)
     expected = [1 - FAILURE - 5 * per_step, 1 - FAILURE - 3 * per_step]
     assert told == pytest.approx(expected, abs=1e-12)
     assert [event.key for event in events] == [f"{run.account.session}/{n}" for n in range(2)]
@@ -154,17 +164,19 @@ def test_a_run_of_another_process_goes_on_by_a_ledger_alone(
     assert opened(record, shared).record == record
 
 
-def test_fewer_steps_are_charged_together_where_not_all_of_them_fit() -> None:
+@pytest.mark.parametrize("last", [1, 2, 4])
+def test_fewer_steps_are_charged_together_where_not_all_of_them_fit(last: int) -> None:
     price = ACCOUNTANT.cost(100.0)
-    run = opened(steps_per_charge=5, ceiling=7.5 * price)
+    run = opened(steps_per_charge=5, ceiling=(5.5 + last) * price)
     charged = []
-    for _ in range(7):
+    for _ in range(5 + last):
         run.next_batch()
         charged.append(run.record.n_charged_steps)
-    assert charged == [5, 5, 5, 5, 5, 7, 7]
+    assert charged == [5] * 5 + [5 + last] * last
     with pytest.raises(BudgetExhaustedError):
         run.next_batch()
-    assert [event.mechanism.n_steps for event in run.account.own.events] == [5, 2]
+    assert [event.mechanism.n_steps for event in run.account.own.events] == [5, last]
+    assert run.record.n_steps == 5 + last
     with pytest.raises(ValueError, match="steps_per_charge"):
         opened(steps_per_charge=0)
 
