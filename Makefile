@@ -18,13 +18,13 @@ SOAK ?= full
 SAMPLE ?= 40
 DIST_PYTHONS ?= $(PYTHON)
 
-.PHONY: help demo test soak mutants test-torch test-hubs test-range docs bench dist lint clean
+.PHONY: help demo test test-plugins soak mutants test-torch test-hubs test-range docs bench dist lint clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo        private models on real data, beside the non-private ones"
-	@echo "make test        lint, then all tests"
+	@echo "make test        lint and the plugins' tests, then all others"
 	@echo "make soak        kills, interrupts, load and fuzz at full length"
 	@echo "make mutants     the share of small faults that the tests notice"
 	@echo "make test-torch  the tests of plugins/pacsklearn-torch, with TORCH=torch==2.13.0"
@@ -39,11 +39,15 @@ help:
 demo: $(VENV)/.plot
 	$(PY) examples/demo.py
 
-test: lint
+test: $(VENV)/.test
+	$(MAKE) --no-print-directory -j 2 lint test-plugins
 	$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist worksteal tests
+
+# One process: two would compile the same kernels twice, and mypy keeps the other core busy.
+test-plugins: $(VENV)/.test
 	@set -e; for tests in plugins/*/tests; do \
 		echo "== $$tests"; \
-		$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) "$$tests"; \
+		$(ONE_THREAD) $(PY) -m pytest "$$tests"; \
 	done
 
 lint: $(VENV)/.test

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
 from pacsklearn.core.secret_space import SecretSpace
+from tests.audit.played_once import rounds_played_once
 
 M, UNITS = 16, 30
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _each_round_is_played_once() -> Iterator[None]:
+    with rounds_played_once():
+        yield
 
 
 @pytest.fixture(scope="session")

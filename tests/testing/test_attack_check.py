@@ -13,24 +13,14 @@ from pacsklearn.audit.membership_attack import OptimalMembershipAttack
 from pacsklearn.core.attack import Attack, AttackResult
 from pacsklearn.plugin import registry
 from pacsklearn.testing import check_attack, example_games
+from tests.audit.played_once import rounds_played_once
 
 GAMES = example_games()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _each_round_is_played_once():
-    """A round is a function of the game and of the generator: offenders share those they play."""
-    play, known = type(GAMES.sound).play, {}
-
-    def played(game, generator):
-        key = game, repr(generator.bit_generator.state)
-        if key not in known:
-            known[key] = play(game, generator), generator.bit_generator.state
-        found, generator.bit_generator.state = known[key]
-        return found
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(GAMES.sound), "play", played)
+    with rounds_played_once():
         yield
 
 
