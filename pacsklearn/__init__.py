@@ -26,10 +26,9 @@ if TYPE_CHECKING:  # what type checkers and editors read; the table below is wha
     from pacsklearn.core.layout import Layout
     from pacsklearn.core.metric import OperatorMetric
     from pacsklearn.core.noise_backend import NoiseBackend
-    from pacsklearn.core.poisson_subsets import PoissonSubsets
     from pacsklearn.core.protecting_metric import ProtectingMetric
     from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
-    from pacsklearn.core.sampled_subsets import SampledSubsets
+    from pacsklearn.core.sampled_subsets import PoissonSubsets, SampledSubsets
     from pacsklearn.core.scenario import Scenario
     from pacsklearn.core.secret_space import SecretSpace
     from pacsklearn.core.slice_profile import SliceProfile
@@ -109,10 +108,9 @@ _NAMES = {
     "pacsklearn.core.layout": ("Layout",),
     "pacsklearn.core.noise_backend": ("NoiseBackend",),
     "pacsklearn.core.metric": ("OperatorMetric",),
-    "pacsklearn.core.poisson_subsets": ("PoissonSubsets",),
     "pacsklearn.core.protecting_metric": ("ProtectingMetric",),
     "pacsklearn.core.pufferfish_guarantee": ("PufferfishGuarantee",),
-    "pacsklearn.core.sampled_subsets": ("SampledSubsets",),
+    "pacsklearn.core.sampled_subsets": ("PoissonSubsets", "SampledSubsets"),
     "pacsklearn.core.scenario": ("Scenario",),
     "pacsklearn.core.secret_space": ("SecretSpace",),
     "pacsklearn.core.subset_seed": ("SubsetSeed",),

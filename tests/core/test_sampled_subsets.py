@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
-from pacsklearn.core.sampled_subsets import SampledSubsets, sampled_subsets
+from pacsklearn.core.sampled_subsets import PoissonSubsets, SampledSubsets, sampled_subsets
 
 
 def test_the_named_kinds() -> None:
@@ -39,3 +40,23 @@ def test_an_argument_out_of_range_is_named(name: str, values: tuple[object, ...]
     for value in values:
         with pytest.raises((TypeError, ValueError), match=f"{name} must be .*{value!r}"):
             SampledSubsets(**{name: value})
+
+
+def test_independent_rows_have_their_rate():
+    draw, rng = PoissonSubsets(6, rate=0.3), np.random.default_rng(0)
+    members = np.zeros((20_000, 6))
+    for row in members:
+        row[draw(rng)] = 1
+    assert members.mean(axis=0) == pytest.approx(np.full(6, 0.3), abs=0.02)
+    assert np.abs(np.corrcoef(members.T) - np.eye(6)).max() < 0.04
+
+
+def test_independent_rows_are_reproducible_and_sorted():
+    first, second = (PoissonSubsets(50)(np.random.default_rng(3)) for _ in range(2))
+    assert first.tolist() == second.tolist() == sorted(first.tolist())
+
+
+@pytest.mark.parametrize(("n", "rate"), [(0, 0.5), (10, 0.0), (10, 1.0), (1.5, 0.5)])
+def test_arguments_of_independent_rows(n, rate):
+    with pytest.raises(ValueError, match=r"n must be|rate must be"):
+        PoissonSubsets(n, rate)
