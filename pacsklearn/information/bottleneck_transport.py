@@ -12,29 +12,18 @@ from scipy.spatial.distance import cdist
 
 from pacsklearn.information.arrays import Floats
 
-Integers = NDArray[np.int64]
 
-_LARGEST_CAPACITY = 2**31 - 1
-
-
-def bottleneck_distance(
-    X: Floats,
-    Y: Floats,
-    x_counts: Integers | None = None,
-    y_counts: Integers | None = None,
-) -> float:
+def bottleneck_distance(X: Floats, Y: Floats) -> float:
     """Infinity-Wasserstein distance between two samples of vectors, in the Euclidean norm.
 
     The smallest radius within which all mass of one sample can be carried to the other: a binary
     search over the distances that occur, with a perfect matching (equal sizes) or a saturating
-    flow of whole numbers (unequal sizes, counts) as the test.
+    flow of whole numbers (unequal sizes) as the test.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
     Y : ndarray of shape (m, d)
-    x_counts, y_counts : ndarray of int, shape (n,) and (m,), optional
-        How often each row counts; once when not given.
 
     Returns
     -------
@@ -44,8 +33,7 @@ def bottleneck_distance(
     Raises
     ------
     ValueError
-        For empty or infinite samples, other dimensions, and counts that are not whole numbers
-        >= 0.
+        For empty or infinite samples, and other dimensions.
 
     Notes
     -----
@@ -63,18 +51,7 @@ def bottleneck_distance(
             "X and Y must have the same number of columns, got arrays of shape "
             f"{X.shape} and {Y.shape}."
         )
-    a, b = _counts(x_counts, X.shape[0], "x_counts"), _counts(y_counts, Y.shape[0], "y_counts")
-    X, Y, a, b = X[a > 0], Y[b > 0], a[a > 0], b[b > 0]
-    total_a, total_b = int(a.sum()), int(b.sum())
-    common = gcd(total_a, total_b)
-    a, b = a * (total_b // common), b * (total_a // common)
     distances = cdist(X, Y)
-    matching = bool(np.all(a == 1) and np.all(b == 1))
-    if not matching and int(a.sum()) > _LARGEST_CAPACITY:
-        raise ValueError(
-            "The sizes of the samples have too large a common multiple for an exact flow; give "
-            "samples of equal or commensurable sizes."
-        )
     # Every row has to go somewhere, so nothing below the farthest nearest neighbour will do.
     least = max(float(distances.min(axis=1).max()), float(distances.min(axis=0).max()))
     radii = np.unique(distances[distances >= least])
@@ -82,7 +59,7 @@ def bottleneck_distance(
     while low < high:
         middle = (low + high) // 2
         within = distances <= radii[middle]
-        if _matched(within) if matching else _carried(within, a, b):
+        if _matched(within) if X.shape == Y.shape else _carried(within):
             high = middle
         else:
             low = middle + 1
@@ -94,16 +71,17 @@ def _matched(within: NDArray[np.bool_]) -> bool:
     return bool(np.all(match >= 0))
 
 
-def _carried(within: NDArray[np.bool_], a: Integers, b: Integers) -> bool:
+def _carried(within: NDArray[np.bool_]) -> bool:
     """Whether a flow over the allowed pairs moves all mass; whole numbers, so no rounding."""
     n, m = within.shape
+    a, b = m // gcd(n, m), n // gcd(n, m)
     i, j = np.nonzero(within)
     source, sink = n + m, n + m + 1
     tails = np.concatenate([i, np.full(n, source), n + np.arange(m)])
     heads = np.concatenate([n + j, np.arange(n), np.full(m, sink)])
-    capacity = np.concatenate([np.minimum(a[i], b[j]), a, b]).astype(np.int32)
+    capacity = np.repeat(np.array([min(a, b), a, b], dtype=np.int32), [i.size, n, m])
     graph = csr_matrix((capacity, (tails, heads)), shape=(n + m + 2, n + m + 2))
-    return int(maximum_flow(graph, source, sink).flow_value) == int(a.sum())
+    return bool(maximum_flow(graph, source, sink).flow_value == n * a)
 
 
 def _sample(values: Floats, name: str) -> Floats:
@@ -115,16 +93,3 @@ def _sample(values: Floats, name: str) -> Floats:
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite; some values are nan or infinite.")
     return array
-
-
-def _counts(counts: Integers | None, size: int, name: str) -> Integers:
-    if counts is None:
-        return np.ones(size, dtype=np.int64)
-    array = np.asarray(counts)
-    whole = array.dtype.kind in "iu" and array.shape == (size,)
-    if not whole or bool(np.any(array < 0)) or not array.any():
-        raise ValueError(
-            f"{name} must be {size} whole numbers >= 0, not all 0, got an array of type "
-            f"{array.dtype} and shape {array.shape}."
-        )
-    return array.astype(np.int64)

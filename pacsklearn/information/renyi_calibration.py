@@ -27,7 +27,7 @@ def average_cost(distances: Floats, weights: Floats, order: float, variance: flo
     ----------
     distances : ndarray of shape (n_pairs, n_slices)
     weights : ndarray of shape (n_slices,)
-        Of the slices; they sum to 1.
+        Of the slices; positive, they sum to 1.
     order : float
         Renyi order, above 1.
     variance : float
@@ -49,16 +49,14 @@ def joint_cost(distances: Floats, weights: Floats, order: float, variance: float
         return 0.0
     if variance <= 0:
         return math.inf
-    used = weights > 0
-    exponents = (order - 1) * order * distances[:, used] ** 2 / (2 * variance)
-    moments = logsumexp(exponents + np.log(weights[used]), axis=1)
+    exponents = (order - 1) * order * distances**2 / (2 * variance)
+    moments = logsumexp(exponents + np.log(weights), axis=1)
     return max(float(np.max(moments)), 0.0) / (order - 1)
 
 
-def worst_slice_cost(distances: Floats, weights: Floats, order: float, variance: float) -> float:
+def worst_slice_cost(distances: Floats, order: float, variance: float) -> float:
     """Largest Renyi divergence along any slice, in nats: what Theorem 4.6 of srpp bounds."""
-    used = distances[:, weights > 0]
-    return _scaled(order * float(np.max(used, initial=0.0)) ** 2 / 2, variance)
+    return _scaled(order * float(np.max(distances, initial=0.0)) ** 2 / 2, variance)
 
 
 def full_cost(distance: float, order: float, variance: float) -> float:
@@ -84,7 +82,7 @@ def joint_variance(distances: Floats, weights: Floats, order: float, epsilon: fl
 
     Never above :func:`worst_slice_variance`, which is the published formula.
     """
-    high = worst_slice_variance(distances, weights, order, epsilon)
+    high = worst_slice_variance(distances, order, epsilon)
     if high == 0:
         return 0.0
     low = average_variance(distances, weights, order, epsilon)
@@ -93,9 +91,9 @@ def joint_variance(distances: Floats, weights: Floats, order: float, epsilon: fl
     )
 
 
-def worst_slice_variance(distances: Floats, weights: Floats, order: float, epsilon: float) -> float:
+def worst_slice_variance(distances: Floats, order: float, epsilon: float) -> float:
     """Variance of Theorem 4.6 of srpp."""
-    return order * float(np.max(distances[:, weights > 0], initial=0.0)) ** 2 / (2 * epsilon)
+    return order * float(np.max(distances, initial=0.0)) ** 2 / (2 * epsilon)
 
 
 def full_variance(distance: float, order: float, epsilon: float) -> float:

@@ -186,13 +186,12 @@ def _published_power(vectors: Floats, instances: Members, target: SlicedTarget) 
     if target.aggregation == "full":
         farthest, _ = full_distance(vectors, instances)
         return profile.dimension * renyi.full_variance(farthest, order, epsilon)
-    published = (
-        renyi.published_average_variance
-        if target.aggregation == "average"
-        else renyi.worst_slice_variance
-    )
     distances = slice_distances(vectors, instances, profile.directions)
-    return profile.dimension * published(distances, profile.weights, order, epsilon)
+    if target.aggregation == "average":
+        variance = renyi.published_average_variance(distances, profile.weights, order, epsilon)
+    else:
+        variance = renyi.worst_slice_variance(distances, order, epsilon)
+    return profile.dimension * variance
 
 
 def _costs(
@@ -230,7 +229,7 @@ def _costs(
         if moment < full:
             full = moment
             full_epsilon = min(full_epsilon, epsilon_at_order(full, order, target.delta))
-    worst = renyi.worst_slice_cost(distances, weights, order, 1.0) * OUTWARD + excess
+    worst = renyi.worst_slice_cost(distances, order, 1.0) * OUTWARD + excess
     average_epsilon = concentrated_epsilon(average / order, target.delta) * OUTWARD
     joint_epsilon = approximate_epsilon(joint, target.delta) * OUTWARD
     # A slice tells no more than the whole, whose price may be the lower one here.

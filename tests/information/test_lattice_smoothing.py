@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacsklearn.information.lattice_smoothing import smoothing_excess
+from pacsklearn.information.lattice_smoothing import continuous_inflation, smoothing_excess
 
 
 def discrete_gaussian(centre, scale, support):
@@ -44,6 +44,23 @@ def test_a_read_slice_of_whole_numbers_has_nearly_the_density_of_continuous_nois
     width = reading / np.sqrt(1 + (reading / scale) ** 2)
     assert deviation <= 2.2 * np.exp(-2 * (np.pi * width) ** 2)
     assert deviation >= np.exp(-2 * (np.pi * width) ** 2)  # and no tighter figure would do
+
+
+@pytest.mark.parametrize("order", [1.5, 4.0])
+@pytest.mark.parametrize("reading", [1.0, 1.2])
+def test_the_excess_is_that_of_both_densities_factors(order, reading):
+    """``(1 + e)^2`` above and ``(1 - e)^-2`` below, to the powers of either density."""
+    e = 2 * sum(np.exp(-2 * (np.pi * reading * k) ** 2) for k in (1, 2, 3))
+    factors = 2 * order * np.log1p(e) - 2 * (order - 1) * np.log1p(-e)
+    expected = 7 * factors / (order - 1)
+    assert smoothing_excess(7, order, reading) == pytest.approx(expected, rel=1e-7, abs=0)
+    assert smoothing_excess(1, order, 1.0) > smoothing_excess(1, order, 1.1)
+
+
+def test_shifts_look_longer_by_the_width_of_the_reading():
+    squared = 1 / (1 - 16 / 2**40)
+    assert continuous_inflation() ** 2 == pytest.approx(squared, rel=1e-15)
+    assert continuous_inflation() > 1
 
 
 def test_the_excess_is_negligible_but_there():
