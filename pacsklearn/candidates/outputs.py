@@ -320,10 +320,10 @@ class SubsetEncoder:
 
     def known_jointly(self, models: list[Any], space: SecretSpace) -> list[Known]:
         """Fitted models with encodings where these need no rows of a candidate's own."""
-        encoded = None
+        encoded: Sequence[Encoding | None] = [None] * len(models)
         if all(model is not None for model in models):
-            encoded = self.canonicalizer.encode_jointly(models, self.X, space)
-        pairs = zip(models, encoded or [None] * len(models), strict=True)
+            encoded = self.canonicalizer.encode_jointly(models, self.X, space) or encoded
+        pairs = zip(models, encoded, strict=True)
         return [None if model is None else (model, encoding) for model, encoding in pairs]
 
     def _fitted(
