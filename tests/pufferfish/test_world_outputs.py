@@ -218,3 +218,29 @@ def test_secrets_and_data_sets_are_drawn_each_as_likely(seed: int) -> None:
         values, counts = np.unique(drawn, return_counts=True)
         assert values.tolist() == two
         assert abs(counts[0] - 1000) < 5 * np.sqrt(500)
+
+
+class Priced(Signed):
+    """Notes what its metric was made from."""
+
+    def metric(self, fitted, layout, X, vectors):
+        self.seen = fitted, X, vectors.ravel().tolist()
+        return IdentityMetric()
+
+    def encode(self, fitted, X, stage):
+        if fitted == 8.0:
+            raise ValueError("no such vector")
+        return super().encode(fitted, X, stage)
+
+
+def test_what_noise_costs_is_of_the_first_model_the_rows_and_the_vectors_there_are() -> None:
+    """Of the table where there is one; of the first data set where each brings its own rows."""
+    query = Priced()
+    world_outputs(query, listed(*ROWS), X, Y, {})
+    fitted, rows, vectors = query.seen
+    assert rows is X
+    assert (fitted, len(vectors)) == (X[ROWS[0].rows].sum(), 3)
+    own = [DataWorld(np.full((1, 1), number)) for number in (3.0, 8.0, 5.0)]
+    world_outputs(query, listed(*own), None, None, {}, some_may_fail=True)
+    fitted, rows, vectors = query.seen
+    assert (fitted, rows.tolist(), vectors) == (3.0, [[3.0]], [3.0, 5.0])
