@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
-from pacsklearn import PACPrivate, StepwiseRegressor
+from pacsklearn import AutoPrivateRegressor, PACPrivate, StepwiseRegressor
 
 BUDGETS = (4.0, 1.0, 1 / 4, 1 / 16, 1 / 64, 1e-4, 1e-9)
 QUERIES = 100
@@ -85,13 +85,28 @@ def of_answers(repeats: int) -> None:
             print(f"{name:15s} {title:24s} answers {np.mean(scores):.3f}", flush=True)
 
 
+def of_auto(repeats: int) -> None:
+    """What the automatic choice releases, by its default call."""
+    for name, (X, y, mean, ends) in list(tables().items())[:2]:
+        for budget in BUDGETS[1:]:
+            scores, chosen = [], set()
+            for seed in range(repeats):
+                auto = AutoPrivateRegressor(
+                    budget=budget, constant=mean, value_range=ends, random_state=seed
+                ).fit(X, y)
+                scores.append(score(y, auto.predict(X), mean))
+                chosen.add(repr(getattr(auto.best_estimator_, "steps", [("", "constant")])[-1][1]))
+            print(f"{name:15s} auto {budget:<9.3g} {np.mean(scores):.3f}", *chosen, flush=True)
+
+
 def main() -> None:
-    """Print two tables."""
+    """Print three tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=20)
     repeats = parser.parse_args().repeats
     warnings.simplefilter("ignore")  # of releases by seed, and of those that are expected poor
-    of_answers(min(repeats, 4))
+    of_answers(min(repeats, 10))
+    of_auto(min(repeats, 10))
     of_parameters(repeats)
 
 

@@ -332,7 +332,7 @@ class PrivateModel(BaseEstimator):
         if self.__sklearn_is_fitted__():
             tags.estimator_type = "classifier" if self._is_classifier else "regressor"
             if self._is_classifier:
-                tags.classifier_tags = ClassifierTags()
+                tags.classifier_tags = ClassifierTags(poor_score=True)
             else:
-                tags.regressor_tags = RegressorTags()
+                tags.regressor_tags = RegressorTags(poor_score=True)
         return tags

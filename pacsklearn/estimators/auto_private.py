@@ -27,7 +27,7 @@ from pacsklearn.estimators.families import (
 from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.planning import SEED, constant_score, expected_score
-from pacsklearn.estimators.private_estimator import warn_of_steps_before
+from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_steps_before
 from pacsklearn.estimators.row_fit import PreparedRows
 from pacsklearn.estimators.simulated_releases import outside_rows, released_scorer
 from pacsklearn.estimators.tuning import Choice, released_scoring, unfitted, value_name, with_choice
@@ -286,7 +286,7 @@ def _offers(method: str) -> Callable[[Any], bool]:
 
 
 @final
-class AutoPrivateClassifier(ClassifierMixin, _AutoPrivate):
+class AutoPrivateClassifier(JudgedByBudget, ClassifierMixin, _AutoPrivate):
     """Best private classifier of a short list, for one release's price.
 
     Additive models, linear models of few columns or shrunken ones, and a forest of fixed structure
@@ -366,7 +366,7 @@ class AutoPrivateClassifier(ClassifierMixin, _AutoPrivate):
 
 
 @final
-class AutoPrivateRegressor(RegressorMixin, _AutoPrivate):
+class AutoPrivateRegressor(JudgedByBudget, RegressorMixin, _AutoPrivate):
     """Best private regressor of a short list, for one release's price.
 
     Parameters

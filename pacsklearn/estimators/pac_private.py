@@ -361,9 +361,6 @@ SubsetFitError, NonDeterministicError
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        for kind in (tags.classifier_tags, tags.regressor_tags):
-            if kind is not None:  # how good a model is depends on the budget
-                kind.poor_score = True
         if tags.classifier_tags is not None and self._is_black_box():
             tags.classifier_tags.multi_label = False
             tags.target_tags.multi_output = False

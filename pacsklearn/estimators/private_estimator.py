@@ -52,7 +52,21 @@ def _can_score(self: PrivateEstimator) -> bool:
     return hasattr(self, "predict") and hasattr(self.estimator, "score")
 
 
-class PrivateEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
+class JudgedByBudget:
+    """Estimators whose budget decides how good they are: scikit-learn's checks expect no score."""
+
+    def __sklearn_tags__(self) -> Tags:
+        return self._unjudged(super().__sklearn_tags__())  # type: ignore[misc]
+
+    @staticmethod
+    def _unjudged(tags: Tags) -> Tags:
+        for kind in (tags.classifier_tags, tags.regressor_tags):
+            if kind is not None:
+                kind.poor_score = True
+        return tags
+
+
+class PrivateEstimator(JudgedByBudget, MetaEstimatorMixin, BaseEstimator, ABC):
     """Prediction, transformation and scoring by what was released and by nothing else.
 
     Pickles without what the wrapped estimator learned, and displays the guarantee.
@@ -132,7 +146,7 @@ class PrivateEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         tags.non_deterministic = self.random_state is None
         if not hasattr(self, "transform"):
             tags.transformer_tags = None
-        return tags
+        return self._unjudged(tags)
 
     def __getstate__(self) -> dict[str, Any]:
         # The wrapped estimator may have been fitted before, on all rows: a copy forgets that.

@@ -14,14 +14,14 @@ from sklearn.pipeline import Pipeline
 from pacsklearn._validation import check_budget
 from pacsklearn.accounting.open_ledger import open_ledger
 from pacsklearn.core.ledger import Ledger, MemoryLedger, Reservation
-from pacsklearn.estimators.private_estimator import warn_of_steps_before
+from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_steps_before
 from pacsklearn.exceptions import BudgetError
 
 # Stands for the reservation while nothing is reserved yet; never charged.
 _PLACEHOLDER = MemoryLedger(1.0)
 
 
-class PrivateGridSearchCV(GridSearchCV):
+class PrivateGridSearchCV(JudgedByBudget, GridSearchCV):
     """Grid search that pays for all its fits, and fails before the first one if it cannot.
 
     ``fit`` adds up the budgets of all fits (candidates times folds, and the refit), reserves the

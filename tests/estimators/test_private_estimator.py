@@ -7,12 +7,23 @@ from typing import Any
 
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils import get_tags
 
-from pacsklearn import AutoPrivateClassifier, PACPrivate, PrivateGridSearchCV, SRPPPrivate
+from pacsklearn import (
+    AutoPrivateClassifier,
+    AutoPrivateRegressor,
+    PACPrivate,
+    PrivateGridSearchCV,
+    SRPPPrivate,
+    SRPPSGDClassifier,
+    SRPPSGDRegressor,
+)
 from pacsklearn.exceptions import PrivacyLeakWarning
 
 X, Y = load_iris(return_X_y=True)
@@ -73,3 +84,26 @@ def test_estimators_that_fit_private_ones_inside_warn_once(last: Any, inside: st
 )
 def test_public_and_private_steps_are_not(estimator: Any) -> None:
     assert told(estimator) == []
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PACPrivate(Ridge()),
+        PACPrivate(SVC(), release="student"),
+        PrivateGridSearchCV(LogisticRegression(), {"C": [1.0]}),
+        PACPrivate(LogisticRegression()),
+        PACPrivate(RandomForestClassifier()),
+        SRPPPrivate(Ridge()),
+        SRPPPrivate(LogisticRegression()),
+        SRPPSGDClassifier(),
+        SRPPSGDRegressor(),
+        AutoPrivateClassifier(),
+        AutoPrivateRegressor(),
+    ],
+    ids=repr,
+)
+def test_no_check_expects_a_score_of_what_a_budget_spoils(model: Any) -> None:
+    tags = get_tags(model)
+    (kind,) = (each for each in (tags.classifier_tags, tags.regressor_tags) if each is not None)
+    assert kind.poor_score

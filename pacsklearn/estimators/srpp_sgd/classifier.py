@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from pacsklearn._sklearn_compat import StrOptions
+from pacsklearn.estimators.private_estimator import JudgedByBudget
 from pacsklearn.estimators.srpp_sgd.base import LinearSGD
 from pacsklearn.estimators.srpp_sgd.checked import (
     LINEAR_CONSTRAINTS,
@@ -32,7 +33,7 @@ _READ_OFF = (
 
 @documented
 @dataclass(eq=False, repr=False)
-class SRPPSGDClassifier(ClassifierMixin, LinearSGD):
+class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
     """Linear classifier trained by noised gradient steps, so that a secret about the data stays.
 
     The private counterpart of scikit-learn's SGDClassifier, in minibatches. With several classes

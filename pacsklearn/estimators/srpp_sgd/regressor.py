@@ -8,13 +8,14 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from pacsklearn._sklearn_compat import StrOptions
+from pacsklearn.estimators.private_estimator import JudgedByBudget
 from pacsklearn.estimators.srpp_sgd.base import LinearSGD
 from pacsklearn.estimators.srpp_sgd.checked import LINEAR_CONSTRAINTS, check_run, documented
 from pacsklearn.information.arrays import Floats
 
 
 @documented
-class SRPPSGDRegressor(RegressorMixin, LinearSGD):
+class SRPPSGDRegressor(JudgedByBudget, RegressorMixin, LinearSGD):
     """Linear regressor trained by noised gradient steps, so that a secret about the data stays.
 
     The private counterpart of scikit-learn's SGDRegressor, in minibatches. Targets far from 0 make
