@@ -11,7 +11,12 @@ import pytest
 from pacsklearn import DifferingRows, GroupScenario, PrevalenceScenario, Scenario, SimulatorScenario
 from pacsklearn.core.scenario import Law, SecretColumn, Worlds
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.pufferfish.world_differences import _differing, coupled_counts, world_differences
+from pacsklearn.pufferfish.world_differences import (
+    WorldDifferences,
+    _differing,
+    coupled_counts,
+    world_differences,
+)
 from pacsklearn.scenarios.data_world import DataWorld
 from pacsklearn.scenarios.row_world import RowWorld
 
@@ -136,3 +141,9 @@ def test_a_row_differs_whichever_way_and_wherever_it_does() -> None:
         ]
         assert _differing(*worlds, None, None) == n_differing
         assert _differing(*worlds[::-1], None, None) == n_differing
+
+
+def test_where_data_sets_are_not_listed_two_secrets_stand_for_any_one_pair() -> None:
+    found = WorldDifferences(3)
+    sizes = (found.n_differing, found.n_secrets, found.n_pairs, found.n_priors, found.n_draws)
+    assert (sizes, found.coupling) == ((3, 2, 1, 1, 1), "row by row, any two data sets")
