@@ -64,8 +64,8 @@ STEPS, RATE_OF_DESCENT, CLIP = 60, 1.0, 1.0
 HERE = Path(__file__).parent
 
 
-class OutOfTime(BaseException):
-    """A cell took too long; no part of a fit may catch it."""
+class OutOfTime(KeyboardInterrupt):
+    """A cell took too long; a fit lets interrupts through, and nothing else."""
 
 
 def main() -> None:
