@@ -21,6 +21,7 @@ from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.candidates.run import ABOUT_GAPS
 from pacsklearn.schema.encoder import SchemaEncoder
 from pacsklearn.schema.tables import as_pandas
+from pacsklearn.schema.values import is_missing
 
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
 _QUOTES_NOTHING = (
@@ -284,28 +285,28 @@ def _short_indices(X: Any) -> Any:
 
 def _check_classes(y: Any, name: str, tags: Tags) -> None:
     labels = np.asarray(y)
-    if labels.dtype == object and any(map(_is_missing, labels.flat)):
+    is_float, gaps = labels.dtype.kind == "f", False
+    if is_float:
+        gaps = bool(np.isnan(labels).any())
+    elif labels.dtype == object:
+        gaps = any(map(is_missing, labels.flat))
+    if gaps:
         raise ValueError(
             "y must name a class for every row, got a missing value; leave the row out."
         )
-    if labels.dtype.kind == "f":
+    if is_float:
         assert_all_finite(labels, input_name="y", estimator_name=name)
     check_classification_targets(y)
     n_classes = np.unique(labels).size if labels.ndim == 1 else 2
     if n_classes < 2:
         raise ValueError(
-            f"PACPrivate({name}) needs at least 2 classes in y, got 1 class. Pass rows of every "
-            "class."
+            "fit needs rows of at least 2 classes in y, got 1 class; pass rows of every class."
         )
     if n_classes > 2 and tags.classifier_tags is not None and not tags.classifier_tags.multi_class:
         raise ValueError(
             f"Only binary classification is supported. {name}, as configured, got {n_classes} "
             "classes in y; wrap another estimator or another solver."
         )
-
-
-def _is_missing(label: Any) -> bool:
-    return label is None or type(label).__name__ in ("NAType", "NaTType") or label != label  # noqa: PLR0124
 
 
 def _about_columns(X: Any) -> str:

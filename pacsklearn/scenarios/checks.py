@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.scenario import SecretColumn, all_pairs
 from pacsklearn.exceptions import ScenarioError
+from pacsklearn.schema.values import is_missing
 
 _MOST_SECRETS = 50
 _MOST_CLASSES = 100
@@ -41,7 +42,7 @@ def secret_codes(
         raise ScenarioError("secret must be known for every row, some entries are nan or infinite.")
     # Values of several types cannot be sorted, which finding the distinct ones takes.
     if values.dtype == object:
-        if any(map(_is_missing, values)):
+        if any(map(is_missing, values)):
             raise ScenarioError("secret must be known for every row, some entries are missing.")
         values = values.astype(str)
     names, codes = np.unique(values, return_inverse=True)
@@ -93,7 +94,3 @@ def pair_indices(
             raise ScenarioError(f"A pair must name two different secrets, got {tuple(pair)!r}.")
         indices.append((i, j))
     return tuple(indices)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value  # noqa: PLR0124

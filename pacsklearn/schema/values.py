@@ -144,7 +144,7 @@ class _Codes(dict[Any, int]):
         if key in self.keys_known:
             code = self.keys_known[key]
         else:
-            code = MISSING if _is_missing(value) or key in self.missing_keys else OUTSIDE
+            code = MISSING if is_missing(value) or key in self.missing_keys else OUTSIDE
         self[typed] = code
         return code
 
@@ -176,10 +176,11 @@ def _day(value: Any) -> float:
     return float((np.datetime64(value, "us") - np.datetime64(0, "us")) / np.timedelta64(1, "D"))
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a cell is None, NaN or another library's word for a gap."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+    return not hasattr(value, "__len__") and bool(value != value)  # noqa: PLR0124
 
 
 def _of_pandas(series: Any) -> Any:
