@@ -25,6 +25,8 @@ _COARSE, _FINEST, _MOST = 2**12, 2**16, 2**21
 # Share of delta that is spent on losses beyond the grids, and on rounding.
 _SHARE = 1e-3
 _ROUNDING = 1e-15
+# Steps of the coarse grid are then below what exp can do.
+_LARGEST_REACH = 2000.0
 
 
 @final
@@ -62,11 +64,9 @@ def composed_epsilon(profile: StepProfile, n_steps: int, delta: float) -> float:
         In nats, from above; infinite where delta is too small for double precision, or the losses
         are too large for a grid.
     """
-    if n_steps * _ROUNDING > _SHARE * delta:
+    if n_steps * _ROUNDING > _SHARE * delta or profile.reach > _LARGEST_REACH:
         return math.inf
     curve = _curve(profile, _SHARE * delta / n_steps)
-    if curve is None:
-        return math.inf
     coarse = _discrete(curve, float(curve[0][-1]) / _COARSE)
     low, high = _window(coarse, n_steps, _SHARE * delta)
     spread = math.sqrt(float(coarse.chances @ coarse.values**2))
@@ -80,13 +80,10 @@ def composed_epsilon(profile: StepProfile, n_steps: int, delta: float) -> float:
     return _epsilon(*_convolved(loss, n_steps, low, high), delta - lost)
 
 
-def _curve(profile: StepProfile, negligible: float) -> tuple[Floats, Floats] | None:
-    """Levels from 0 to where delta is negligible, and the deltas."""
+def _curve(profile: StepProfile, negligible: float) -> tuple[Floats, Floats]:
+    """Levels from 0 to where delta is negligible (above 1e-20), and the deltas."""
+    # Beyond this threshold no event of the shifted Gaussians has more than F(-10).
     high = profile.start + profile.reach + 10.0
-    while float(profile.at(np.array([high])).log_delta[0]) > math.log(negligible):
-        high *= 1.5
-        if high > 1e6:
-            return None
     thresholds = np.linspace(profile.start, high, _CURVE_POINTS)[1:]
     points = profile.at(thresholds)
     first = profile.at(np.array([profile.start * (1 + 1e-9) + 1e-9]))
@@ -158,10 +155,8 @@ def _epsilon(values: Floats, chances: Floats, delta: float) -> float:
     deltas = np.concatenate(
         [[float(chances @ -np.expm1(-values))], np.maximum(above - fading, 0.0)]
     )
-    small = np.flatnonzero(deltas <= delta)
-    if small.size == 0:
-        return math.inf
-    end = int(small[0])
+    # At the largest value it is 0.
+    end = int(np.flatnonzero(deltas <= delta)[0])
     if end == 0:
         return 0.0
     left, right = deltas[end - 1], deltas[end]
