@@ -6,11 +6,16 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.special import logsumexp
 from scipy.stats import binom, norm
 
 from pacsklearn.information.discrepancy import discrepancy_log_law
-from pacsklearn.information.privacy_profile import CommonBatchProfile, OppositeRowsProfile
+from pacsklearn.information.privacy_profile import (
+    CommonBatchProfile,
+    OppositeRowsProfile,
+    _components,
+)
 from pacsklearn.information.step_divergence import (
     mean_divergence,
     secret_batch_divergence,
@@ -167,3 +172,133 @@ def test_merged_counts_enclose_the_profile_of_all_of_them(monkeypatch, reach, or
     attained = OppositeRowsProfile(logs, reach, below=True).renyi(order)
     assert attained < exact < above
     assert above / attained < 2
+
+
+def log_delta_of_shares(law, reach, level):
+    """The best shares of the batches without differing rows, their threshold found by bisection."""
+    shifts = np.arange(law.size) * reach
+    free = math.expm1(level) * law[0]
+
+    def wanted(threshold):
+        ratios = np.exp(shifts * threshold - shifts**2 / 2)
+        return float(law[1:] @ np.maximum(ratios[1:] - math.exp(level), 0.0)) - free
+
+    high = 1.0
+    while wanted(high) < 0:
+        high *= 2
+    threshold = brentq(wanted, -1.0, high, xtol=1e-15, rtol=1e-15)
+    own = np.maximum(level, shifts * threshold - shifts**2 / 2)[1:]
+    t = own / shifts[1:] + shifts[1:] / 2
+    parts = norm.sf(t - shifts[1:]) - np.exp(own) * norm.sf(t)
+    return threshold, math.log(law[1:] @ parts)
+
+
+@pytest.mark.parametrize("law", [[0.4, 0.6], [0.5, 0.2, 0.3], [0.3, 0.4, 0.2, 0.1]])
+@pytest.mark.parametrize("reach", [0.3, 1.1])
+def test_shares_of_common_batches_are_the_best(law, reach):
+    law = np.array(law)
+    profile = CommonBatchProfile(logs(law), reach)
+    for level in (1e-3, 0.05, 0.4, 1.5):
+        threshold, log_delta = log_delta_of_shares(law, reach, level)
+        points = profile.at(np.array([threshold]))
+        assert points.epsilon[0] == pytest.approx(level, rel=1e-9)
+        assert points.log_delta[0] == pytest.approx(log_delta, rel=1e-9)
+
+
+PROFILES = {
+    "opposite": OppositeRowsProfile(np.log([0.5, 0.3, 0.15, 0.05]), 0.7),
+    "opposite, far": OppositeRowsProfile(np.log([0.9, 0.1]), 6.0),
+    "slack": OppositeRowsProfile(np.log([0.5, 0.3, 0.2]), 0.4, 0.1),
+    "common": CommonBatchProfile(np.log([0.5, 0.3, 0.15, 0.05]), 0.7),
+    "common, slack": CommonBatchProfile(np.log([0.5, 0.3, 0.2]), 0.4, 0.1),
+    "common, far": CommonBatchProfile(np.log([0.6, 0.1, 0.3]), 3.0),
+    "always some rows": CommonBatchProfile(np.array([-np.inf, *np.log([0.3, 0.7])]), 0.9),
+}
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+def test_slopes_are_derivatives(profile):
+    t = profile.start + np.array([0.1, 0.37, 1.3, 2.9])
+    rise = profile.at(t + 1e-6).epsilon - profile.at(t - 1e-6).epsilon
+    assert profile.at(t).slope == pytest.approx(rise / 2e-6, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+@pytest.mark.parametrize("order", [1.0, 1.5, 4.0, 40.0])
+def test_renyi_is_the_integral_of_the_profile(profile, order):
+    """Summed over a fine grid from the first threshold on, to nine digits."""
+    end = profile.start + order * profile.reach + 12.0
+    # Slopes jump at corners, which have a test of their own.
+    edges = np.union1d(np.linspace(profile.start, end, 8_001), profile._corners(profile.start, end))
+    halves = np.diff(edges)[:, None] / 2
+    nodes = (edges[:-1, None] + halves * (1 + np.array([-1, 1]) / math.sqrt(3))).ravel()
+    points = profile.at(nodes)
+    tilt = np.logaddexp((order - 1) * points.epsilon, -order * points.epsilon)
+    total = float(logsumexp(tilt + points.log_delta, b=points.slope * np.repeat(halves, 2)))
+    if order == 1:
+        expected = math.exp(total)
+    else:
+        expected = np.logaddexp(0.0, math.log(order * (order - 1)) + total) / (order - 1)
+    assert profile.renyi(order) == pytest.approx(expected, rel=1e-9)
+
+
+def test_corners_are_where_batches_begin_or_end_to_get_a_share():
+    """The nearer batches alone at first, both, and the farther ones alone in the end."""
+    law, reach = np.array([0.6, 0.1, 0.3]), 3.0
+
+    def ratio(k, t):
+        return reach * k * t - (reach * k) ** 2 / 2
+
+    def alone(k, t):
+        return math.log((law[0] + law[k] * math.exp(ratio(k, t))) / (law[0] + law[k]))
+
+    corners = [
+        brentq(lambda t: ratio(2, t) - alone(1, t), 2.0, 4.5, xtol=1e-12),
+        brentq(lambda t: ratio(1, t) - alone(2, t), 3.5, 9.0, xtol=1e-12),
+    ]
+    found = np.sort(PROFILES["common, far"]._corners(1.6, 30.0))
+    assert found == pytest.approx(corners, abs=1e-8)
+    assert PROFILES["always some rows"]._corners(0.0, 9.0).size == 0
+
+
+def merged(law, most, below):
+    """Probabilities of the counts that are kept, one count after the other."""
+    counts = [k for k, chance in enumerate(law) if chance > 0]
+    if len(counts) > most:
+        likely = [i for i, k in enumerate(counts) if law[k] > max(law) * math.exp(-20)]
+        ends = np.linspace(0, len(counts) - 1, most // 4)
+        middle = np.linspace(likely[0], likely[-1], 3 * most // 4)
+        kept = {0, 1, *(round(x) for x in ends), *(round(x) for x in middle)}
+    else:
+        kept = set(range(len(counts)))
+    sums = dict.fromkeys(sorted(kept), 0.0)
+    for i, k in enumerate(counts):
+        sums[max(j for j in kept if j <= i) if below else min(j for j in kept if j >= i)] += law[k]
+    return {counts[i]: chance for i, chance in sums.items()}
+
+
+@pytest.mark.parametrize("below", [False, True])
+@pytest.mark.parametrize(("n", "most"), [(40, 16), (40, 41), (40, 40), (300, 256), (300, 48)])
+def test_counts_are_merged_as_is_said(n, most, below):
+    law = binom.pmf(np.arange(n + 1), n, 0.3)
+    law[3] = 0.0
+    log_chances, shifts = _components(logs(law), 0.5, 0.25, most, below=below)
+    expected = merged(law, most, below)
+    assert shifts == pytest.approx([0.5 * k + 0.25 * (k > 0) for k in expected], abs=1e-12)
+    assert np.exp(log_chances) == pytest.approx(list(expected.values()), rel=1e-12)
+
+
+def test_how_many_counts_are_kept_apart():
+    for kind, most in ((OppositeRowsProfile, 256), (CommonBatchProfile, 48)):
+        for n in (most, most + 1):
+            law = np.full(n, 1 / n)
+            kept = kind(np.log(law), 0.01)._shifts.size + (kind is CommonBatchProfile)
+            assert (kept == n) == (n <= most)
+    allowances = [CommonBatchProfile(np.log(np.full(n, 1 / n)), 0.1).allowance for n in (25, 26)]
+    assert allowances == [0.0, 1e-3]
+
+
+def test_what_is_too_large_to_integrate():
+    profile = OppositeRowsProfile(np.log([0.5, 0.5]), 2.0)
+    assert profile.renyi(1999.0) == pytest.approx(1999.0 / 2 * 2**2, rel=1e-6)
+    assert profile.renyi(2000.0) == math.inf
