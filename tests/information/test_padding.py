@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import binom
 
 from pacsklearn.information import bucket_padding, channel_information, least_padding
-from pacsklearn.information.padding import RESOLUTION
+from pacsklearn.information.padding import RESOLUTION, _check, _entropy, _levels, _rational
 
 BITS = (np.arange(9) * 40 + 100, binom.pmf(np.arange(9), 8, 0.5))
 
@@ -147,9 +149,124 @@ def test_many_values_are_thinned_out():
         ([1.5, 2.0], [0.5, 0.5], "vector of integers"),
         ([1, 2], [0.5, 0.6], "sum to one"),
         ([1, 2], [1.0], "one probability for each"),
-        ([1, 2**62], [0.5, 0.5], "below 2"),
+        ([1, 2**61], [0.5, 0.5], "below 2"),
+        ([-(2**61), 1], [0.5, 0.5], "below 2"),
+        ([1, 2], [0.5, 0.5 + 2e-9], "sum to one"),
+        ([1, 2], [1.5, -0.5], "one probability"),
+        ([1, 2], [math.nan, 0.5], "one probability"),
+        (np.empty(0, int), [], "vector of integers"),
+        ([[1, 2]], [[0.5, 0.5]], "vector of integers"),
     ],
 )
 def test_arguments(values, weights, message):
     with pytest.raises(ValueError, match=message):
         least_padding(values, weights, 0.1)
+
+
+def least_possible(z, p, padding):
+    """Lower bound of the mean padding of any map with this information (Blahut, 1972).
+
+    For every price of information and every positive vector whose sum against the kernel is at
+    most 1 at each level: the dual of the convex problem.
+    """
+    kernel_of = (z[None, :] - z[:, None]).astype(float)
+    overall = p @ (padding.counts / RESOLUTION)
+    places = np.searchsorted(z, padding.levels)
+
+    def bound(log_price):
+        rate = math.exp(log_price)
+        kernel = np.where(kernel_of >= 0, np.exp(-np.abs(kernel_of) / rate), 0.0)
+        ratios = 1 / np.maximum(kernel[:, places] @ overall, 1e-100)
+        ratios /= np.max((p * ratios) @ kernel)
+        return rate * float(p @ np.log(ratios) - padding.information)
+
+    span = math.log(float(z[-1] - z[0]))
+    tries = np.linspace(span - 12, span + 12, 97)
+    best = tries[np.argmax([bound(each) for each in tries])]
+    found = minimize_scalar(
+        lambda each: -bound(each), bounds=(best - 0.5, best + 0.5), method="bounded",
+        options={"xatol": 1e-10},
+    )  # fmt: skip
+    return -float(found.fun)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("budget", [1e-3, 0.05, 0.3, 0.9])
+def test_no_map_pads_less(seed, budget):
+    rng = np.random.default_rng(seed)
+    n = [2, 3, 5, 9, 20, 60][seed]
+    z, p = np.sort(rng.choice(10 * n, n, replace=False)) - 3, rng.dirichlet(np.full(n, 2.0))
+    padding = least_padding(z, p, budget)
+    if padding.method == "none":
+        assert budget >= -p @ np.log(p)
+        return
+    least = least_possible(z, p, padding)
+    assert least * (1 - 1e-9) <= padding.expected <= least * (1 + 1e-5)
+    assert budget * (1 - 1e-4) <= padding.information <= budget
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_buckets_are_the_cheapest_of_the_hull(seed):
+    """Vertices of the lower hull of all bucketings, by walking along it."""
+    rng = np.random.default_rng(seed)
+    z, p = np.sort(rng.choice(90, 6, replace=False)) - 40, rng.dirichlet(np.full(6, 1.0))
+    points = []
+    for cuts in itertools.product([False, True], repeat=5):
+        labels = np.concatenate([[0], np.cumsum(cuts)])
+        mass = np.bincount(labels, weights=p)
+        tops = np.array([z[labels == label].max() for label in range(mass.size)])
+        points.append((float(-mass @ np.log(mass)), float(p @ (tops[labels] - z))))
+    vertex, hull = min(points), []
+    while True:
+        hull.append(vertex)
+        farther = [point for point in points if point[0] > vertex[0] and point[1] < vertex[1]]
+        if not farther:
+            break
+        h, cost = vertex
+        vertex = min(farther, key=lambda point: ((point[1] - cost) / (point[0] - h), -point[0]))
+    before = hull[0][1]
+    for h, cost in hull:
+        for budget, wanted in ((max(h, 0.0) * (1 - 1e-9), before), (abs(h) * (1 + 1e-9), cost)):
+            found = bucket_padding(z, p, budget)
+            assert found.expected == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+            assert found.information <= budget
+        before = cost
+
+
+def test_probabilities_are_rounded_down_and_the_rest_goes_to_the_top():
+    shares = np.random.default_rng(0).dirichlet(np.ones(5), 7)
+    counts = _rational(shares)
+    for row, found in zip(shares, counts, strict=True):
+        low = [math.floor(Fraction(float(share)) * 2**52) for share in row[:-1]]
+        assert found.tolist() == [*low, 2**52 - sum(low)]
+
+
+def test_entropy_leaves_out_what_never_happens():
+    assert _entropy(np.array([0.5, 0.25, 0.0, 0.25])) == pytest.approx(1.5 * math.log(2), rel=1e-15)
+    # A budget of exactly that entropy needs no padding.
+    assert least_padding([1, 2], [0.5, 0.5], math.log(2)).method == "none"
+    assert least_padding([1, 2], [0.5, 0.5], math.log(2) * (1 - 1e-9)).method != "none"
+
+
+def test_levels_are_spread_over_the_values_and_over_the_mass():
+    rng = np.random.default_rng(5)
+    z = np.cumsum(rng.integers(1, 2000, 900))
+    p = rng.dirichlet(np.full(900, 0.2))
+    assert _levels(z[:256], p[:256]).tolist() == z[:256].tolist()
+    assert _levels(z[:257], p[:257]).size < 257
+    levels = _levels(z, p)
+    assert 200 < levels.size <= 256
+    assert np.all(np.diff(levels) > 0)
+    assert (levels[0], levels[-1]) == (z[0], z[-1])
+    wanted = {z[-1]}
+    for i in range(128):
+        wanted.add(min(z[z >= z[0] + Fraction(int(z[-1] - z[0]) * i, 127)]))
+        wanted.add(z[min(np.flatnonzero(np.cumsum(p) >= i / 127), default=899)])
+    assert set(levels) == wanted
+
+
+def test_values_and_weights_are_sorted_together():
+    z, p = _check([5, -2, 9], [0.2, 0.3, 0.5])
+    assert (z.tolist(), p.tolist(), z.dtype) == ([-2, 5, 9], [0.3, 0.2, 0.5], np.int64)
+    assert _check([1, 2], [0.5, 0.5 + 9e-10])[1].sum() == pytest.approx(1, abs=1e-15)
+    assert _check([2**61 - 1, 1 - 2**61], [0.5, 0.5])[0].tolist() == [1 - 2**61, 2**61 - 1]
