@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from pacsklearn.information import renyi_calibration as renyi
 from pacsklearn.information.anisotropic_covariance import anisotropic_covariance, slice_costs
@@ -77,3 +80,17 @@ def test_no_direction_is_without_noise():
 def test_a_round_problem_has_the_isotropic_solution():
     found = anisotropic_covariance(np.ones((1, 2)), np.eye(2), np.full(2, 0.5), 4.0, 1.0)
     np.testing.assert_allclose(found.covariance, 2 * np.eye(2), rtol=1e-5, atol=1e-5)
+
+
+def test_rounds_end_when_multipliers_have_settled(monkeypatch):
+    rounds = []
+
+    def counted(*args, **kwargs):
+        rounds.append(kwargs["args"][0])
+        return minimize(*args, **kwargs)
+
+    monkeypatch.setitem(anisotropic_covariance.__globals__, "minimize", counted)
+    anisotropic_covariance(*problem(3), 4.0, 1.5)
+    moves = [np.abs(b - a).max() for a, b in itertools.pairwise(rounds)]
+    assert 1 < len(rounds) < 60
+    assert min(moves[1:]) >= 1e-9

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pytest
 from scipy import integrate, stats
 from scipy.optimize import brentq
 
@@ -15,6 +16,7 @@ from pacsklearn.information import (
     mixture_information,
     posterior_success,
 )
+from pacsklearn.information.individual_information import _binary_divergence
 from pacsklearn.information.mixture import posteriors
 
 
@@ -110,3 +112,24 @@ def test_units_that_everybody_holds_have_no_secret() -> None:
     )
     assert found.bounds[0] == found.bounds[1] == 0.0
     assert found.bounds[2] > 0.1
+
+
+def test_posteriors_are_looked_at_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_module = individual_information.__globals__
+    seen = []
+
+    def divergence(posterior: np.ndarray, prior: np.ndarray) -> np.ndarray:
+        seen.append(posterior.shape)
+        return _binary_divergence(posterior, prior)
+
+    monkeypatch.setitem(of_module, "_binary_divergence", divergence)
+    members = np.random.default_rng(0).random((5, 6)) < 0.5
+    mixture = GaussianMixture(np.arange(6.0)[:, None], np.full(6, 1 / 6))
+    for cells, rows in ((32, 6), (3, 1)):
+        monkeypatch.setitem(of_module, "MOST_CELLS", cells)
+        seen.clear()
+        individual_information(
+            mixture, members, n_draws=20, gamma=0.1, generator=np.random.default_rng(0)
+        )
+        assert set(seen) <= {(rows, 5), (20 % rows, 5)}
+        assert sum(n for n, _ in seen) == 20

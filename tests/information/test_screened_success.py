@@ -11,7 +11,7 @@ from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.information import GaussianMixture, certified_success, estimated_success
 from pacsklearn.information.mean_bound import chernoff_bounds, upper_mean_bounds
 from pacsklearn.information.mixture import posteriors
-from pacsklearn.information.screened_success import screened_success, spread
+from pacsklearn.information.screened_success import _looked_at, screened_success, spread
 
 
 def exact(signals: np.ndarray, weights: np.ndarray, unit: np.ndarray) -> float:
@@ -135,3 +135,22 @@ def test_units_of_one_pattern_are_one_target() -> None:
     criterion = MembershipCriterion(space)
     assert criterion.n_targets == 4
     assert criterion.distinct.tolist() == [0, 1, 3]
+
+
+def test_single_precision_is_paid_for() -> None:
+    """Quarters are summed exactly, so that what is added for rounding shows by itself."""
+    table = np.eye(4, dtype=np.float32)[np.random.default_rng(0).integers(4, size=600)]
+    table = (table + np.float32(0.5) * (table[:, [1, 0, 3, 2]] - table)).astype(np.float32)
+    table[:100] = 0.25
+    sets = every_set(4)
+    values = np.abs(table.astype(np.float64) @ sets.T - 0.5)
+    total, squares = values.sum(axis=0), (values**2).sum(axis=0)
+    unit = 2.0**-23
+    error = (4 + 2 + 256) * unit
+    expected = upper_mean_bounds(
+        total, squares * (1 + (256 + 2) * unit), 600, 0.0, 0.5 + error, 1e-3
+    )
+    bounds = np.ones(len(sets))
+    worst = _looked_at(sets, np.arange(len(sets)), [table], 600, 1e-3, bounds)
+    assert worst == 0.5 + total.max() / 600
+    np.testing.assert_allclose(bounds, np.minimum(1.0, expected + 0.5 + error), rtol=1e-13)
