@@ -94,3 +94,14 @@ def test_rounds_end_when_multipliers_have_settled(monkeypatch):
     moves = [np.abs(b - a).max() for a, b in itertools.pairwise(rounds)]
     assert 1 < len(rounds) < 60
     assert min(moves[1:]) >= 1e-9
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_a_pair_that_nothing_tells_apart_costs_nothing(joint):
+    distances, directions, weights = problem(2)
+    distances[2] = 0.0
+    found = anisotropic_covariance(distances, directions, weights, 4.0, 1.5, joint=joint)
+    without = np.delete(distances, 2, axis=0)
+    expected = anisotropic_covariance(without, directions, weights, 4.0, 1.5, joint=joint)
+    np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-4)
+    assert found.multipliers[2] == 0
