@@ -178,7 +178,7 @@ def _optimal_shares(z: Integers, levels: Integers, p: Floats, budget: float) -> 
     above, outside = None, math.inf
     marginal = np.full(levels.size, 1.0 / levels.size)
     low, high = math.log(1e-3), math.log(1e9)
-    for _ in range(50):
+    for _ in range(29):
         price = 0.5 * (low + high)
         kernel = np.where(distance >= 0.0, np.exp(-math.exp(price) * np.abs(distance)), 0.0)
         marginal = _marginal(kernel, p, 0.99 * marginal + 0.01 / levels.size)
@@ -188,7 +188,7 @@ def _optimal_shares(z: Integers, levels: Integers, p: Floats, budget: float) -> 
             low, below, inside = price, shares, information
         else:
             high, above, outside = price, shares, information
-        if high - low < 1e-7 or budget * (1 - 1e-5) <= information <= budget:
+        if budget * (1 - 1e-5) <= information <= budget:
             break
     if above is None or outside == math.inf:
         return below

@@ -234,6 +234,13 @@ def test_arguments(points, weights, noise, message):
         SurrogateGap(points, weights, noise)
 
 
+def test_weights_are_scaled_to_one_and_points_centred():
+    gap = SurrogateGap([[0.0], [1.0], [9.0]], [0.25, 0.75 + 8e-10, 0.0], [1.0])
+    exactly = np.array([0.25, 0.75 + 8e-10]) / (1 + 8e-10)
+    np.testing.assert_allclose(gap.weights, exactly, rtol=1e-15)
+    np.testing.assert_allclose(gap.points[:, 0], [-exactly[1], exactly[0]], rtol=1e-12)
+
+
 class TestFarApart:
     """Corrections lower a bound that is promised: beyond what doubles hold they are zero."""
 
