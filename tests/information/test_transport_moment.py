@@ -60,7 +60,7 @@ def test_the_least_variance():
     worst = max(transport_divergence(x * scale, y * scale, 4.0) for x, y in pairs)
     assert 0.5 * (1 - 1e-6) <= worst <= 0.5
     # Whatever the unit, and however much more than needed is known to be enough.
-    for unit, more in ((1e-6, 1.0), (1e6, 1.0), (1e-6, 1e9), (1.0, 1e9)):
+    for unit, more in ((1e-6, 1.0), (1e6, 1.0), (1e-6, 1e9), (1.0, 1e9), (1.0, 1e20)):
         scaled = [(x * unit, y * unit) for x, y in pairs]
         found = transport_variance(scaled, 4.0, 0.5, largest * more * unit**2)
         assert found == pytest.approx(variance * unit**2, rel=1e-7, abs=0)
