@@ -30,7 +30,7 @@ def largest_batch(n_rows: int, batch_size: int, sampling: str) -> int:
     """Most rows that a batch can have.
 
     Poisson batches are cut off 40 standard deviations above their mean, where the chance of a row
-    more is far below what a double holds.
+    more is below 1e-100.
     """
     if sampling != "poisson":
         return batch_size

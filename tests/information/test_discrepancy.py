@@ -154,3 +154,11 @@ def test_sampled_bounds_fail_as_rarely_as_stated():
 def test_bad_arguments(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize(("batch", "most"), [(1, 81), (100, 540), (10_000, 14_040)])
+def test_poisson_batches_are_cut_off_where_hardly_any_is_larger(batch, most):
+    n = 1_000_000
+    assert counts.largest_batch(n, batch, "poisson") == most
+    assert stats.binom.logsf(most, n, batch / n) < math.log(1e-100)
+    assert counts.largest_batch(most - 1, batch, "poisson") == most - 1

@@ -125,6 +125,7 @@ def test_more_budget_never_costs_more():
 
 def test_one_value_and_impossible_values():
     assert least_padding([7], [1.0], 0.1).expected == 0.0
+    assert bucket_padding([7], [1.0], 0.1).expected == 0.0
     padding = least_padding([1, 2, 3, 4], [0.5, 0.5, 0.0, 0.0], 0.1)
     is_sound(padding, np.array([0.5, 0.5, 0.0, 0.0]), 0.1)
     assert padding.expected <= 0.5
