@@ -24,7 +24,13 @@ from pacsklearn.estimators.planning import (
     promise_of_nats,
 )
 from pacsklearn.estimators.simulated_releases import HeldOut, SimulatedAnswers, some_of
-from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError, UtilityWarning, warn_user
+from pacsklearn.exceptions import (
+    AnswersWarning,
+    NoCanonicalizerError,
+    SubsetFitError,
+    UtilityWarning,
+    warn_user,
+)
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Answers, Responder
 
@@ -123,14 +129,18 @@ def warn_of_poor_answers(responder: Responder, candidates: Candidates) -> None:
     kind, estimator = responder.kind, candidates.estimator
     # Every fit of answers comes through here: some candidates stand for all.
     few = replace(candidates, space=candidates.space.first(_QUICK_CANDIDATES))
-    simulated, _ = _simulated(
-        few,
-        kind,
-        lambda queries: responder.predictions(responder.checked(queries), _QUICK_CANDIDATES),
-        lambda y, predicted: over_constant(y, predicted, is_classifier(estimator)),
-        most=_ASKED_ROWS,
-        n_releases=_QUICK_RELEASES,
-    )
+    try:
+        simulated, _ = _simulated(
+            few,
+            kind,
+            lambda queries: responder.predictions(responder.checked(queries), _QUICK_CANDIDATES),
+            lambda y, predicted: over_constant(y, predicted, is_classifier(estimator)),
+            most=_ASKED_ROWS,
+            n_releases=_QUICK_RELEASES,
+        )
+    except SubsetFitError:
+        # Candidates that cannot answer some rows may answer others; predict says which.
+        return
     if simulated.at(responder.step_budget).mean() <= 0:
         contested = simulated.n_contested / simulated.n_queries
         advice = " ".join([_HELP, *advice_on_answers(contested, kind)])
@@ -168,6 +178,11 @@ def _simulated(
 
     outcome = attempt(lambda: ask(queries), "predict", fits=True)
     predictions = SubsetRun(candidates.estimator).value(outcome)
+    if predictions.dtype.kind == "f":
+        # Some regressors say nan far from what they saw; such rows get no answer.
+        said = np.isfinite(predictions).reshape(len(rows), -1).all(axis=1)
+        rows, predictions = rows[said], predictions[said]
+        queries, truth = safe_indexing(queries, said), safe_indexing(truth, said)
 
     def outside(index: int) -> Any:
         return np.flatnonzero(~np.isin(rows, space.rows(index)))
@@ -180,6 +195,11 @@ def _simulated(
     simulated = SimulatedAnswers(
         candidates.estimator, predictions, kind, scored, space, n_releases=n_releases, seed=SEED
     )
+    if not all(outside(index).size for index in simulated.candidates):
+        raise SubsetFitError(
+            f"{type(candidates.estimator).__name__}: some candidate has no row outside its subset "
+            "of which every candidate says a finite number, so nothing tells how good answers are."
+        )
     return simulated, lambda index: (
         safe_indexing(queries, outside(index)),
         safe_indexing(truth, outside(index)),

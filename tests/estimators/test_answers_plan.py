@@ -10,6 +10,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.isotonic import IsotonicRegression
+from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from pacsklearn import PACPrivate
@@ -70,6 +74,32 @@ def test_numbers_that_are_noise_warn_and_those_of_a_large_budget_do_not() -> Non
     with pytest.warns(UtilityWarning, match=POOR.format("DecisionTreeRegressor")):
         PACPrivate(tree, budget=1e-6, **how).fit(X, y)
     assert warned(PACPrivate(tree, budget=2.0, max_answers=50, **how), X, y) == []
+
+
+def test_rows_that_get_no_answer_fail_no_fit() -> None:
+    """Some models say nan, or nothing at all, of rows that their subset has nothing like."""
+    X = np.arange(60.0)[:, None]
+    far = RadiusNeighborsRegressor(radius=0.5)  # of a row outside its subset it knows nothing
+    near = RadiusNeighborsRegressor(radius=3.0)
+    for model in (far, near, IsotonicRegression()):
+        private = PACPrivate(
+            model, release="responses", n_subsets=8, value_range=(0.0, 60.0), budget=1.5
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", RuntimeWarning
+            )  # scikit-learn's, of empty neighbourhoods
+            warnings.simplefilter("ignore", UserWarning)
+            private.fit(X, X[:, 0])
+            if model is near:
+                assert private.plan(X, X[:, 0]).expected.mean > 0
+
+    draw = np.random.default_rng(0)
+    words = draw.choice(list("pqrst"), (300, 2)).astype(object)
+    words[-1] = "x"  # in half of the subsets
+    strict = make_pipeline(OrdinalEncoder(), KNeighborsClassifier(1))
+    private = PACPrivate(strict, release="responses", n_subsets=8, budget=1.5)
+    assert private.fit(words, draw.integers(0, 2, 300)).predict(words[:2]).shape == (2,)
 
 
 def test_what_a_fit_warns_of_knows_no_secret(
