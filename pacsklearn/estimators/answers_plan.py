@@ -180,9 +180,9 @@ def _simulated(
     predictions = SubsetRun(candidates.estimator).value(outcome)
     if predictions.dtype.kind == "f":
         # Some regressors say nan far from what they saw; such rows get no answer.
-        said = np.isfinite(predictions).reshape(len(rows), -1).all(axis=1)
-        rows, predictions = rows[said], predictions[said]
-        queries, truth = safe_indexing(queries, said), safe_indexing(truth, said)
+        are_finite = np.isfinite(predictions).reshape(len(rows), -1).all(axis=1)
+        rows, predictions = rows[are_finite], predictions[are_finite]
+        queries, truth = safe_indexing(queries, are_finite), safe_indexing(truth, are_finite)
 
     def outside(index: int) -> Any:
         return np.flatnonzero(~np.isin(rows, space.rows(index)))
