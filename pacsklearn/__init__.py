@@ -18,12 +18,12 @@ if TYPE_CHECKING:  # what type checkers and editors read; the table below is wha
     from pacsklearn.audit.run_audit import run_audit
     from pacsklearn.client.private_model import PrivateModel
     from pacsklearn.core.candidate_space import CandidateSpace
-    from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+    from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
     from pacsklearn.core.criterion import Criterion
     from pacsklearn.core.discrepancy_cap import DiscrepancyCap
     from pacsklearn.core.guarantee import Guarantee
     from pacsklearn.core.guess_criterion import GuessCriterion, k_of_n
-    from pacsklearn.core.layout import Layout
+    from pacsklearn.core.home_process import SubsetSeed
     from pacsklearn.core.metric import OperatorMetric
     from pacsklearn.core.noise_backend import NoiseBackend
     from pacsklearn.core.protecting_metric import ProtectingMetric
@@ -32,7 +32,6 @@ if TYPE_CHECKING:  # what type checkers and editors read; the table below is wha
     from pacsklearn.core.scenario import Scenario
     from pacsklearn.core.secret_space import SecretSpace
     from pacsklearn.core.slice_profile import SliceProfile
-    from pacsklearn.core.subset_seed import SubsetSeed
     from pacsklearn.display.additive_terms import AdditiveTermsDisplay
     from pacsklearn.display.audit import AuditDisplay
     from pacsklearn.display.belief import BeliefDisplay
@@ -97,6 +96,7 @@ _NAMES = {
     "pacsklearn.core.canonicalizer": (
         "Canonicalizer",
         "Encoding",
+        "Layout",
     ),
     "pacsklearn.core.criterion": ("Criterion",),
     "pacsklearn.core.discrepancy_cap": ("DiscrepancyCap",),
@@ -105,7 +105,7 @@ _NAMES = {
         "GuessCriterion",
         "k_of_n",
     ),
-    "pacsklearn.core.layout": ("Layout",),
+    "pacsklearn.core.home_process": ("SubsetSeed",),
     "pacsklearn.core.noise_backend": ("NoiseBackend",),
     "pacsklearn.core.metric": ("OperatorMetric",),
     "pacsklearn.core.protecting_metric": ("ProtectingMetric",),
@@ -113,7 +113,6 @@ _NAMES = {
     "pacsklearn.core.sampled_subsets": ("PoissonSubsets", "SampledSubsets"),
     "pacsklearn.core.scenario": ("Scenario",),
     "pacsklearn.core.secret_space": ("SecretSpace",),
-    "pacsklearn.core.subset_seed": ("SubsetSeed",),
     "pacsklearn.core.slice_profile": ("SliceProfile",),
     "pacsklearn.display.additive_terms": ("AdditiveTermsDisplay",),
     "pacsklearn.display.audit": ("AuditDisplay",),

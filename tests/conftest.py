@@ -26,7 +26,7 @@ def shared_data() -> Path:
 def _same_subsets() -> Iterator[pytest.MonkeyPatch]:
     """Subsets that are drawn in secret are the same in every run of the tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pacsklearn.core.subset_seed._drawn", lambda: 0)
+        patch.setattr("pacsklearn.core.home_process._drawn", lambda: 0)
         yield patch
 
 
@@ -34,7 +34,7 @@ def _same_subsets() -> Iterator[pytest.MonkeyPatch]:
 def secret_subsets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw them in secret after all."""
     monkeypatch.setattr(
-        "pacsklearn.core.subset_seed._drawn", lambda: secrets.randbits(256) | 1 << 256
+        "pacsklearn.core.home_process._drawn", lambda: secrets.randbits(256) | 1 << 256
     )
 
 

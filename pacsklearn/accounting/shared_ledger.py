@@ -11,7 +11,7 @@ from pacsklearn.accounting.store import SQLStore
 from pacsklearn.core.accounts import Posting
 from pacsklearn.core.booked_ledger import BookedLedger, BookedReservation
 from pacsklearn.core.event import Event, ledger_text
-from pacsklearn.core.ledger import Ledger, checked_terms
+from pacsklearn.core.ledger import checked_terms
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
 
 if TYPE_CHECKING:
@@ -51,6 +51,10 @@ class SharedAccount(BookedLedger):
         finds a database that was put back to an earlier state.
         """
         return self._store.read(_place)
+
+    @property
+    def head(self) -> str:
+        return f"{self.dataset} {self._store.verified() or self.position}"
 
     def is_ahead_of(self, position: Position) -> bool:
         """Whether the database still holds everything written up to ``position``.
@@ -205,24 +209,6 @@ class SharedLedger(SharedAccount):
 
 def _place(book: Book) -> Position:
     return book.position
-
-
-def ledger_head(ledger: Ledger | None) -> str:
-    """Where a ledger stood when this process last looked, for a statement.
-
-    Parameters
-    ----------
-    ledger : Ledger or None
-
-    Returns
-    -------
-    str
-        ``"<dataset> <rows>:<digest of the last one>"``; empty for a ledger that is in no database.
-    """
-    if not isinstance(ledger, SharedAccount):
-        return ""
-    position = ledger._store.verified() or ledger.position
-    return f"{ledger.dataset} {position}"
 
 
 @final

@@ -15,8 +15,8 @@ from sklearn.utils.multiclass import type_of_target
 from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.candidates.universe import check_fit_params, check_universe
 from pacsklearn.core.fit_report import stage
+from pacsklearn.core.home_process import SubsetSeed
 from pacsklearn.core.secret_space import SecretSpace, units_of
-from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.exceptions import DesignError
 from pacsklearn.tables.hashed_space import HashedDesign, HashedSpace
 from pacsklearn.tables.table import Table

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from pacsklearn._validation import check_rate
 from pacsklearn.candidates.candidates import Design
+from pacsklearn.core.home_process import SubsetSeed
 from pacsklearn.core.secret_space import SecretSpace, strata_of, units_of
-from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.exceptions import DesignError
 from pacsklearn.information.balanced_design import distinct_subsets
 from pacsklearn.information.balanced_draw import (

@@ -23,9 +23,8 @@ from pacsklearn.candidates.subset_fitting import (
     unfitted_copy,
     warn_of_one_model,
 )
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.fit_report import stage
-from pacsklearn.core.layout import Layout
 from pacsklearn.core.metric import Metric, as_metric
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.public_prior import Constant, PublicPrior

@@ -23,9 +23,8 @@ from pacsklearn.candidates.outputs import (
 )
 from pacsklearn.candidates.run import Stage, SubsetRun, attempt
 from pacsklearn.candidates.subset_fitting import fit_subset, joint_models, seeded_clone
-from pacsklearn.core.canonicalizer import Canonicalizer
+from pacsklearn.core.canonicalizer import Canonicalizer, Layout
 from pacsklearn.core.fit_report import note_fits, recorded, stage
-from pacsklearn.core.layout import Layout
 from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.core.table_view import BatchWork, TableView

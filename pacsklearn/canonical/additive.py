@@ -11,8 +11,7 @@ from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.additive.terms import monotone_ranges, repaired
 from pacsklearn.canonical.features import encoding_of, second_moment, set_features
 from pacsklearn.canonical.stateless import schema_facts
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats

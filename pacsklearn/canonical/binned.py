@@ -8,8 +8,7 @@ import numpy as np
 
 from pacsklearn._sklearn_compat import set_bins
 from pacsklearn.canonical.features import encoding_of, set_features
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.information.arrays import Floats
 

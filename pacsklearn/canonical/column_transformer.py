@@ -21,8 +21,7 @@ from pacsklearn.canonical.parts import (
     metric_of_parts,
 )
 from pacsklearn.canonical.stateless import zero_rows
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import Metric
 from pacsklearn.information.arrays import Floats
 

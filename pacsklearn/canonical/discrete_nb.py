@@ -11,8 +11,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 from pacsklearn._sklearn_compat import set_classes
 from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.canonical.log_domain import log_simplex
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric, ScaledMetric
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats

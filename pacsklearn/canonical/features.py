@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacsklearn.core.canonicalizer import Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Encoding, Layout
 from pacsklearn.core.metric import DiagonalMetric, MatrixMetric, Metric
 from pacsklearn.core.secret_space import SecretSpace
 

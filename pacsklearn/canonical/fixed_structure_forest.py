@@ -12,8 +12,7 @@ from scipy import sparse
 from sklearn.base import is_classifier
 
 from pacsklearn.canonical.features import encoding_of, numeric_rows, set_features
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.forests.fixed_structure_forest import repaired_votes

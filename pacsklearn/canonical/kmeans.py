@@ -9,8 +9,7 @@ import numpy as np
 from pacsklearn._sklearn_compat import plant_bisecting_tree, prepare_for_predict
 from pacsklearn.canonical.assignment import assign_to_mean
 from pacsklearn.canonical.features import encoding_of, set_features
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.information.arrays import Floats
 
 

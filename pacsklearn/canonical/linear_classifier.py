@@ -17,8 +17,7 @@ from pacsklearn.canonical.features import (
     second_moment,
     set_features,
 )
-from pacsklearn.core.canonicalizer import Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.arrays import Floats

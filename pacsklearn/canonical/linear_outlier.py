@@ -7,8 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn.canonical.features import encoding_of, numeric_rows, second_moment, set_features
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import Metric
 from pacsklearn.information.arrays import Floats
 

@@ -10,8 +10,7 @@ import numpy as np
 from pacsklearn._sklearn_compat import has_log_link, prepare_for_predict
 from pacsklearn.canonical.affine import AffineMap, LinearCanonicalizer
 from pacsklearn.canonical.features import encoding_of, second_moment, set_features
-from pacsklearn.core.canonicalizer import Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, Metric
 from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats

@@ -13,8 +13,7 @@ from pacsklearn._sklearn_compat import is_multilabel, set_classes
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
 from pacsklearn.canonical.assignment import assign_up_to_sign
 from pacsklearn.canonical.features import encoding_of, set_features
-from pacsklearn.core.canonicalizer import Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Encoding, Layout
 from pacsklearn.information.arrays import Floats
 
 # Activations f with f(c a) = c f(a) for c > 0, and with f(-a) = -f(a).

@@ -11,8 +11,7 @@ from scipy.optimize import nnls
 from pacsklearn._sklearn_compat import prepare_factorisation
 from pacsklearn.canonical.assignment import assign_to_mean
 from pacsklearn.canonical.features import encoding_of, set_features
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.information.arrays import Floats
 
 _SMALLEST = 1e-100

@@ -10,8 +10,7 @@ from sklearn.base import clone
 
 from pacsklearn.canonical.linear_classifier import LinearClassifierCanonicalizer
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer, SearchCanonicalizer
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, Metric
 from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats

@@ -13,8 +13,7 @@ from sklearn.decomposition import FastICA
 from pacsklearn.canonical.assignment import assign_up_to_sign
 from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.canonical.log_domain import positive
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, MatrixMetric, Metric, ScaledMetric
 from pacsklearn.information.arrays import Floats
 

@@ -11,8 +11,7 @@ from sklearn.pipeline import Pipeline
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
 from pacsklearn.canonical.end_metric import end_metric
 from pacsklearn.canonical.heads import FoldPlan, fold_plan, fold_steps, head_of, is_nothing
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, Metric
 from pacsklearn.core.public_prior import Constant
 from pacsklearn.core.secret_space import SecretSpace

@@ -9,8 +9,7 @@ from scipy.special import boxcox, boxcox1p, inv_boxcox, inv_boxcox1p
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn.canonical.features import encoding_of, set_features
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.information.arrays import Floats
 

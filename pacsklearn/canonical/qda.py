@@ -15,8 +15,7 @@ from pacsklearn.canonical.log_domain import (
     spectrum_of_log,
     to_log,
 )
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.information.arrays import Floats
 

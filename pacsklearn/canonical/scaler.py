@@ -9,8 +9,7 @@ from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from pacsklearn.canonical.features import encoding_of, set_features
 from pacsklearn.canonical.stateless import zero_rows
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats

@@ -21,8 +21,7 @@ from pacsklearn.canonical.parts import (
     keeping_scores,
     metric_of_parts,
 )
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.canonical.features import encoding_of, feature_facts, set_features
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
 from pacsklearn.schema.schema import Schema

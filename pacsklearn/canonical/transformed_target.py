@@ -23,8 +23,7 @@ from pacsklearn._sklearn_compat import has_log_link
 from pacsklearn.canonical.linear_regressor import LinearRegressorCanonicalizer
 from pacsklearn.canonical.parts import Part, decode_parts, encode_parts, metric_of_parts
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.public_prior import Constant
 from pacsklearn.exceptions import NoCanonicalizerError

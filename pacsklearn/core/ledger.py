@@ -20,7 +20,14 @@ from pacsklearn.core.event import Event, ledger_text
 from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.core.ledger_interface import Ledger, Reservation
 
-__all__ = ["Ledger", "MemoryLedger", "MemoryReservation", "Reservation", "checked_terms"]
+__all__ = [
+    "Ledger",
+    "MemoryLedger",
+    "MemoryReservation",
+    "Reservation",
+    "checked_terms",
+    "ledger_head",
+]
 
 T = TypeVar("T")
 
@@ -158,3 +165,8 @@ def checked_terms(
         None if per_user is None else check_budget(budget=per_user, name="per_user"),
         None if per_project is None else check_budget(budget=per_project, name="per_project"),
     )
+
+
+def ledger_head(ledger: Ledger | None) -> str:
+    """Where a session's shared ledger stood, for a statement; empty where there is none."""
+    return "" if ledger is None else ledger.head

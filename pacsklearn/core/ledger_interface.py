@@ -47,6 +47,14 @@ class Ledger(ABC):
     def remaining(self) -> float:
         """What may still be charged, rounded down; :meth:`allows` is exact."""
 
+    @property
+    def head(self) -> str:
+        """``"<dataset> <rows>:<digest of the last one>"`` when this process last looked.
+
+        For a statement; empty for a ledger that is in no database.
+        """
+        return ""
+
     @abstractmethod
     def allows(self, amount: float) -> bool:
         """Whether a charge of ``amount`` would fit now.

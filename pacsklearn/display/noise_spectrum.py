@@ -12,8 +12,8 @@ import numpy as np
 from pacsklearn.candidates.candidates import Candidates, Design, FitOptions
 from pacsklearn.candidates.candidates import subset_seed as seed_of
 from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.core.home_process import SubsetSeed
 from pacsklearn.core.metric import Metric, as_metric
-from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.display.palette import COLOURS, MARKERS, legend_below, pyplot, styled

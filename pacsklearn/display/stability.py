@@ -11,8 +11,8 @@ from pacsklearn._validation import check_integer
 from pacsklearn.candidates.candidates import Candidates, Design, FitOptions
 from pacsklearn.candidates.candidates import subset_seed as seed_of
 from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.core.home_process import SubsetSeed
 from pacsklearn.core.metric import as_metric
-from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.display.palette import COLOURS, MARKERS, NEUTRAL, legend_below, pyplot, styled

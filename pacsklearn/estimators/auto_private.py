@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn.candidates.universe import RowRules
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.home_process import SubsetSeed
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.public_prior import PublicPrior
-from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.estimators.families import (
     classifier_families,
     regressor_families,

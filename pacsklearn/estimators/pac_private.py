@@ -12,8 +12,8 @@ from pacsklearn._validation import check_budget
 from pacsklearn.candidates.subset_fitting import explained
 from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.home_process import SubsetSeed
 from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets
-from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.estimators.planned_fit import PlannedFit
 from pacsklearn.estimators.private_estimator import warn_of_steps_before
 from pacsklearn.estimators.row_fit import opened_session, route_of, table_release

@@ -19,10 +19,10 @@ from pacsklearn.candidates.candidates import subset_seed as seed_of
 from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.candidates.subset_fitting import cut_params, fit_subset
 from pacsklearn.candidates.universe import check_names, check_universe
+from pacsklearn.core.home_process import SubsetSeed
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.planned_fit import title_of

@@ -2,11 +2,10 @@
 
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.batch_predictor import BatchPredictor
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.event import Provenance
 from pacsklearn.core.game import Game, Round
-from pacsklearn.core.layout import Layout
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.plugin.discovery import PluginFailure

@@ -1,20 +1,211 @@
-"""From installed entry points to records, one plugin at a time."""
+"""From installed entry points to a catalogue of records, one plugin at a time."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, PackageNotFoundError, version
+from functools import lru_cache
+from importlib import import_module, metadata
+from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any, Final, final
 
 import pluggy
 
-from pacsklearn.exceptions import PluginError, PluginWarning, warn_user
+from pacsklearn.core.event import Provenance
+from pacsklearn.exceptions import PluginClashError, PluginError, PluginWarning, warn_user
 from pacsklearn.plugin import builtins, hookspecs
-from pacsklearn.plugin.catalogue import Catalogue, Registration
-from pacsklearn.plugin.records import KINDS, Record
+from pacsklearn.plugin.records import KINDS, ClaimingRecord, Kind, Record, public_name, public_names
+
+
+@final
+@dataclass(frozen=True)
+class Registration:
+    """A record and the distribution it came from.
+
+    Parameters
+    ----------
+    record : Record
+    distribution, version : str
+        What registered it.
+    """
+
+    record: Record
+    distribution: str
+    version: str
+
+    @classmethod
+    def by_hand(cls, record: Record) -> Registration:
+        """Registration of a record that came through no entry point."""
+        return cls(record, *_distribution_of(target_name(record.target)))
+
+    @property
+    def provenance(self) -> Provenance:
+        """What an event remembers."""
+        return Provenance(
+            self.record.name, target_name(self.record.target), self.distribution, self.version
+        )
+
+    def load(self) -> Any:
+        """Object the record points at.
+
+        Raises
+        ------
+        PluginError
+            When it cannot be imported, naming the distribution.
+        """
+        target = self.record.target
+        if not isinstance(target, str):
+            return target
+        module, _, qualname = target.partition(":")
+        try:
+            loaded: Any = import_module(module)
+            for part in qualname.split("."):
+                loaded = getattr(loaded, part)
+        except (Exception, SystemExit) as error:  # a script may end where it is imported
+            raise PluginError(
+                f"The {self.record.noun} {self.record.name!r} of the distribution "
+                f"{self.distribution!r} {self.version} cannot be loaded from {target!r}: "
+                f"{type(error).__name__}: {error}. Install what it needs, or ask its authors."
+            ) from error
+        return loaded
+
+
+def unregistered_provenance(instance: object) -> Provenance:
+    """Provenance of an object whose class no record names."""
+    target = target_name(type(instance))
+    return Provenance(type(instance).__qualname__, target, *_distribution_of(target))
+
+
+def target_name(target: Any) -> str:
+    """``"module:Object"`` of a record's target."""
+    if isinstance(target, str):
+        return target
+    named = target if hasattr(target, "__qualname__") else type(target)
+    return f"{named.__module__}:{named.__qualname__}"
+
+
+def _distribution_of(target: str) -> tuple[str, str]:
+    package = target.partition(":")[0].split(".")[0]
+    try:
+        return package, metadata.version(package)
+    except metadata.PackageNotFoundError:
+        owners = _owners(_installed()).get(package, [])
+    return package, metadata.version(owners[0]) if owners else "unversioned"
+
+
+def _installed() -> tuple[tuple[str, int], ...]:
+    """Folders that packages are found in, and when something was last installed there."""
+    folders = (Path(folder) for folder in sys.path)
+    return tuple((str(each), each.stat().st_mtime_ns) for each in folders if each.is_dir())
+
+
+@lru_cache(maxsize=1)
+def _owners(_: tuple[tuple[str, int], ...]) -> Mapping[str, list[str]]:
+    # It reads the files of every distribution: every fit with a class of a notebook's own would
+    # wait for it.
+    return metadata.packages_distributions()
+
+
+_INTERACTIVE = "__main__"
+
+
+@final
+class Catalogue:
+    """Registrations by kind and name, and the estimators that they claim."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[tuple[Kind, str], Registration] = {}
+        self._by_claim: dict[tuple[Kind, str | type], Registration] = {}
+
+    def add(self, registration: Registration) -> None:
+        """Add it, or raise :class:`PluginClashError` and change nothing.
+
+        An equal record is added once. A record of an interactive session takes the place of an
+        earlier one, so that a notebook's cell can run twice.
+        """
+        key = (registration.record.kind, registration.record.name)
+        earlier = self._by_name.get(key)
+        if earlier is not None and earlier.record == registration.record:
+            return
+        replaces = earlier and registration.distribution == earlier.distribution == _INTERACTIVE
+        if earlier is not None and not replaces:
+            raise PluginClashError(
+                f"Two distributions register the {registration.record.noun} "
+                f"{registration.record.name!r}: {_label(earlier)} and {_label(registration)}. "
+                + _REMEDY
+            )
+        claims = [(registration.record.kind, claim) for claim in _claims(registration.record)]
+        for claim in claims:
+            rival = self._by_claim.get(claim)
+            if rival is not None and rival is not earlier:
+                _, estimator = claim
+                name = estimator if isinstance(estimator, str) else estimator.__qualname__
+                raise PluginClashError(
+                    f"Two {registration.record.noun}s claim the estimator {name}: "
+                    f"{rival.record.name!r} of "
+                    f"{_label(rival)} and {registration.record.name!r} of {_label(registration)}. "
+                    + _REMEDY
+                )
+        if earlier is not None:
+            self.remove(earlier.record)
+        self._by_name[key] = registration
+        self._by_claim.update(dict.fromkeys(claims, registration))
+
+    def remove(self, record: Record) -> bool:
+        """Remove the equal record; whether there was one."""
+        key = (record.kind, record.name)
+        registration = self._by_name.get(key)
+        if registration is None or registration.record != record:
+            return False
+        del self._by_name[key]
+        self._by_claim = {
+            claim: holder for claim, holder in self._by_claim.items() if holder is not registration
+        }
+        return True
+
+    def get(self, kind: Kind, name: str) -> Registration | None:
+        """Registration of that name."""
+        return self._by_name.get((kind, name))
+
+    def all(self, kind: Kind) -> tuple[Registration, ...]:
+        """Registrations of a kind, by name."""
+        return tuple(self._by_name[key] for key in sorted(self._by_name) if key[0] == kind)
+
+    def claiming(self, kind: Kind, cls: type) -> Registration | None:
+        """Registration of that kind for the nearest class along the MRO that one claims."""
+        for ancestor in cls.__mro__:
+            claims: tuple[str | type, ...] = (ancestor, *public_names(ancestor))
+            for claim in claims:
+                registration = self._by_claim.get((kind, claim))
+                if registration is not None:
+                    return registration
+        return None
+
+
+_REMEDY = (
+    "Uninstall one, leave it out with the environment variable PACSKLEARN_PLUGINS, or "
+    "pacsklearn.unregister what was registered by hand."
+)
+
+
+def _claims(record: Record) -> tuple[str | type, ...]:
+    if not isinstance(record, ClaimingRecord):
+        return ()
+    claims: list[str | type] = []
+    for estimator in record.estimators:
+        if isinstance(estimator, str):
+            claims.append(public_name(estimator))
+        else:
+            claims += [estimator, *public_names(estimator)]
+    return tuple(dict.fromkeys(claims))
+
+
+def _label(registration: Registration) -> str:
+    return f"{registration.distribution!r} {registration.version}"
 
 
 @final
@@ -59,10 +250,10 @@ def _plugin_manager() -> pluggy.PluginManager:
 def load(points: Iterable[EntryPoint]) -> tuple[Catalogue, tuple[PluginFailure, ...]]:
     """Records of pacsklearn and of the plugins, and the plugins that were left out."""
     manager, catalogue = _plugin_manager(), Catalogue()
-    own_version = _own_version()
+    own = _distribution_of("pacsklearn")
     # The built-ins through the same door, and first: who claims a name of theirs is at fault.
     for record in collect(manager, builtins, "pacsklearn"):
-        catalogue.add(Registration(record, "pacsklearn", own_version))
+        catalogue.add(Registration(record, *own))
     chosen, absent = _select(points)
     failures = [
         PluginFailure(
@@ -73,7 +264,7 @@ def load(points: Iterable[EntryPoint]) -> tuple[Catalogue, tuple[PluginFailure, 
     if failures and _is_strict():
         raise PluginError(f"PACSKLEARN_STRICT_PLUGINS is set.{describe_failures(failures)}")
     for point in chosen:
-        distribution, installed = _distribution_of(point)
+        distribution, installed = _declared_by(point)
         try:
             records = collect(manager, point.load(), f"{distribution}:{point.name}")
         except (Exception, SystemExit) as error:  # a script may end where it is imported
@@ -120,7 +311,7 @@ def collect(manager: pluggy.PluginManager, plugin: object, name: str) -> tuple[R
 def _select(entry_points: Iterable[EntryPoint]) -> tuple[list[EntryPoint], list[str]]:
     """Entry points that ``PACSKLEARN_PLUGINS`` lets in, and the names in it that match nothing."""
     # Installations list them in any order; a clash must be the same on every machine.
-    ordered = sorted(entry_points, key=lambda point: (_distribution_of(point)[0], point.name))
+    ordered = sorted(entry_points, key=lambda point: (_declared_by(point)[0], point.name))
     limit = os.environ.get("PACSKLEARN_PLUGINS")
     if limit is None:
         return ordered, []
@@ -130,7 +321,7 @@ def _select(entry_points: Iterable[EntryPoint]) -> tuple[list[EntryPoint], list[
     return chosen, [name for key, name in wanted.items() if key not in matched]
 
 
-def _distribution_of(point: EntryPoint) -> tuple[str, str]:
+def _declared_by(point: EntryPoint) -> tuple[str, str]:
     """Name and version of the distribution that declares an entry point."""
     if point.dist is None:
         return point.name, "unversioned"
@@ -140,13 +331,6 @@ def _distribution_of(point: EntryPoint) -> tuple[str, str]:
 def _is_strict() -> bool:
     """Whether ``PACSKLEARN_STRICT_PLUGINS`` asks to raise instead of leaving a plugin out."""
     return os.environ.get("PACSKLEARN_STRICT_PLUGINS", "") not in ("", "0")
-
-
-def _own_version() -> str:
-    try:
-        return version("pacsklearn")
-    except PackageNotFoundError:
-        return "unversioned"
 
 
 def _call(manager: pluggy.PluginManager, plugin: object, record_type: type[Record]) -> list[Record]:
@@ -177,7 +361,7 @@ def _call(manager: pluggy.PluginManager, plugin: object, record_type: type[Recor
 
 
 def _names(point: EntryPoint) -> set[str]:
-    return {_normalised(_distribution_of(point)[0]), _normalised(point.name)}
+    return {_normalised(_declared_by(point)[0]), _normalised(point.name)}
 
 
 def _normalised(name: str) -> str:

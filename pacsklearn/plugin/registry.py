@@ -19,13 +19,14 @@ from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.exceptions import NoCanonicalizerError, PluginError, UnknownNameError
 from pacsklearn.plugin import discovery
-from pacsklearn.plugin.catalogue import (
+from pacsklearn.plugin.discovery import (
     Catalogue,
+    PluginFailure,
     Registration,
+    describe_failures,
     target_name,
     unregistered_provenance,
 )
-from pacsklearn.plugin.discovery import PluginFailure, describe_failures
 from pacsklearn.plugin.reasons import advice_for, reason_for
 from pacsklearn.plugin.records import KINDS, Kind, Record
 

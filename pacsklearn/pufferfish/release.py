@@ -10,10 +10,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.accounting.shared_ledger import ledger_head
 from pacsklearn.candidates.candidates import FitOptions
 from pacsklearn.core.event import Event, Provenance, SlicedNoise
-from pacsklearn.core.ledger import Ledger, MemoryLedger
+from pacsklearn.core.ledger import Ledger, MemoryLedger, ledger_head
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.release import Release
 from pacsklearn.core.renyi_unit import check_unit, renyi_unit

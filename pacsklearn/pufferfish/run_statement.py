@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from pacsklearn.accounting.shared_ledger import ledger_head
+from pacsklearn.core.ledger import ledger_head
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.sliced_law import RenyiCosts
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant

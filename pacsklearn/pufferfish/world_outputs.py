@@ -26,8 +26,7 @@ from pacsklearn.candidates.subset_fitting import (
     cut_params,
     seeded_clone,
 )
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import IdentityMetric, Metric, as_metric
 from pacsklearn.core.scenario import World, Worlds
 from pacsklearn.core.withheld import silence

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.accounting.shared_ledger import ledger_head
 from pacsklearn.candidates.candidates import FitOptions
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets, Members
 from pacsklearn.candidates.function_values import (
@@ -29,6 +28,7 @@ from pacsklearn.candidates.trial_outputs import SubsetMap, warn_of_trials, withi
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.ledger import ledger_head
 from pacsklearn.core.metric import Metric, as_metric
 from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_law import SampledLaw
@@ -39,7 +39,7 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.confident import confident_law
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.plugin import registry
-from pacsklearn.plugin.catalogue import unregistered_provenance
+from pacsklearn.plugin.discovery import unregistered_provenance
 from pacsklearn.release.account import Account
 from pacsklearn.release.drawn_statement import drawn_guarantee
 from pacsklearn.release.parameters import ReleaseChoices

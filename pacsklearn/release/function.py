@@ -23,7 +23,7 @@ from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.one_sided import OneSidedBackend
 from pacsklearn.plugin import registry
-from pacsklearn.plugin.catalogue import unregistered_provenance
+from pacsklearn.plugin.discovery import unregistered_provenance
 from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
 from pacsklearn.tables.hashed_space import listed_space
 

@@ -7,13 +7,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from pacsklearn.accounting.shared_ledger import ledger_head
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.core.ledger import MemoryLedger, ledger_head
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.one_sided_law import ONE_SIDED
 from pacsklearn.core.secret_space import SecretSpace

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_budget, check_integer
-from pacsklearn.accounting.shared_ledger import ledger_head
 from pacsklearn.candidates.function_values import (
     FunctionValues,
     function_name,
@@ -22,7 +21,7 @@ from pacsklearn.candidates.function_values import (
 from pacsklearn.candidates.run import attempt
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.ledger import Ledger, MemoryLedger
+from pacsklearn.core.ledger import Ledger, MemoryLedger, ledger_head
 from pacsklearn.core.metric import as_metric
 from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_law import SampledLaw
@@ -31,7 +30,7 @@ from pacsklearn.core.target import Target
 from pacsklearn.core.withheld import silence
 from pacsklearn.noise.confident import confident_law
 from pacsklearn.noise.sampler import Sampler
-from pacsklearn.plugin.catalogue import unregistered_provenance
+from pacsklearn.plugin.discovery import unregistered_provenance
 from pacsklearn.release.account import Account, open_shared
 from pacsklearn.release.secret import sampler_for
 

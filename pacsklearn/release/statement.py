@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.core.candidate_space import CandidateSpace
+from pacsklearn.core.canonicalizer import Layout
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.layout import Layout
 from pacsklearn.core.secret_rows import SecretRows
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.stated_secret import SecretCandidate

@@ -14,11 +14,11 @@ from pacsklearn.candidates.candidates import subset_seed as seed_of
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.candidates.models import candidate_models
 from pacsklearn.core.candidate_space import CandidateSpace, candidate_space
+from pacsklearn.core.home_process import SubsetSeed
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets, sampled_subsets
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.exceptions import TableError
 from pacsklearn.release.account import Account, open_shared
 from pacsklearn.release.secret import Secret, sampler_for

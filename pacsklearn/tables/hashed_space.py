@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.core.candidate_space import CandidateSpace
+from pacsklearn.core.home_process import SubsetSeed
 from pacsklearn.core.secret_space import SecretSpace, included_subsets
-from pacsklearn.core.subset_seed import SubsetSeed
 from pacsklearn.exceptions import DesignError, TableError
 from pacsklearn.information.balanced_design import unpack_subset
 

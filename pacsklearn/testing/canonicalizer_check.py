@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from pacsklearn.core.canonicalizer import Canonicalizer
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Layout
 from pacsklearn.information.arrays import Floats
 from pacsklearn.testing.behaviour import same_behaviour
 from pacsklearn.testing.decode_rules import (

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import Metric
 from pacsklearn.information.arrays import Floats
 from pacsklearn.testing.behaviour import same_behaviour

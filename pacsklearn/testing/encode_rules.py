@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.arrays import Floats
 from pacsklearn.testing.fingerprint import differing_attributes, fingerprint

@@ -16,11 +16,10 @@ from pacsklearn import PrivacySession
 from pacsklearn.accounting import database, store
 from pacsklearn.accounting.backup import backup, restore
 from pacsklearn.accounting.entry import Position
-from pacsklearn.accounting.shared_ledger import ledger_head
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.cli.app import app
 from pacsklearn.core.event import Event
-from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.core.ledger import MemoryLedger, ledger_head
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
 
 MakeEvent = Callable[..., Event]

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.linear_model import Ridge
 
 from pacsklearn.canonical.features import feature_facts, second_moment, set_features
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Layout
 from pacsklearn.core.metric import DiagonalMetric
 
 

@@ -39,7 +39,7 @@ from pacsklearn.plugin import (
     registry,
     unregister,
 )
-from pacsklearn.plugin.catalogue import unregistered_provenance
+from pacsklearn.plugin.discovery import unregistered_provenance
 
 BACKENDS = (
     "criterion",

@@ -9,8 +9,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from pacsklearn.candidates.outputs import CHECKED_ROWS
-from pacsklearn.core.canonicalizer import Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Encoding, Layout
 from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.scenario import Law, World, Worlds
 from pacsklearn.exceptions import (

@@ -9,7 +9,7 @@ import pytest
 
 from pacsklearn import SecretSpace
 from pacsklearn.core.candidate_space import CandidateSpace
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Layout
 from pacsklearn.release import statement
 from pacsklearn.release.statement import membership_prior, pac_guarantee, public_facts
 

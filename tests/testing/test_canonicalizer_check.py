@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyRegressor
 
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
-from pacsklearn.core.layout import Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import DiagonalMetric
 from pacsklearn.testing import check_canonicalizer
 
