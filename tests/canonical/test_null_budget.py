@@ -34,7 +34,7 @@ from tests.canonical.cases import CASES, STATELESS, Case, names
 
 Scores = NDArray[np.float64]
 
-DRAWS = 40
+DRAWS = 25
 LEARNING = [case for case in CASES if case not in STATELESS and "nothing" not in case.name]
 
 
