@@ -18,8 +18,14 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.core.table_view import TableView
 from pacsklearn.fitting.joint_minimiser import minimise
-from pacsklearn.fitting.joint_problem import Problem, TableProblem, Weighing, class_weights
-from pacsklearn.fitting.losses import Loss, Penalty
+from pacsklearn.fitting.joint_problem import (
+    Loss,
+    Penalty,
+    Problem,
+    TableProblem,
+    Weighing,
+    class_weights,
+)
 from pacsklearn.fitting.member_sums import double_rows, member_sums
 from pacsklearn.information.arrays import Floats
 
@@ -106,42 +112,20 @@ class ConvexFitter(SubsetFitter):
         if rows is None or labelled is None:
             return [None] * m
         targets, classes = labelled
-        losses = self.losses(estimator, targets, 0 if classes is None else classes.size)
-        outputs = 0 if not losses else losses[0].n_outputs
-        if not losses or outputs * (rows.shape[1] + 1) > _MOST_CURVATURE:
-            return [None] * m
         usable = np.all(np.abs(rows) <= _LARGEST, axis=1)
-        sums = [(~usable).astype(np.float64), np.ones(len(rows))]
-        if classes is not None:
-            sums += [(targets == code).astype(np.float64) for code in range(classes.size)]
-        counted = member_sums(np.column_stack(sums), space)
-        fit = (counted[:, 0] == 0) & np.all(counted[:, 2:] > 0, axis=1)
+        counted = member_sums(np.column_stack([~usable, _counts(targets, classes)]), space)
         if not usable.all():
             rows = np.where(usable[:, None], rows, 0.0)
         scaling = scaling or Scaling.none(m, rows.shape[1])
-        penalty = self.penalty(estimator, counted[:, 1], scaling)
-        weights = _class_weights(estimator, classes, counted[:, 2:])
-        problems = [
-            Problem(
-                rows,
-                loss,
-                space,
-                penalty,
-                bool(estimator.fit_intercept),
-                None if weights is None else Weighing(targets, self.loss_weights(weights, which)),
-            )
-            for which, loss in enumerate(losses)
-        ]
-        features = features_of(X)
-        return self._filled(estimator, problems, fit, scaling, features, classes)
+        problems = self._problems(estimator, rows, targets, classes, space, counted[:, 1:], scaling)
+        fit = (counted[:, 0] == 0) & np.all(counted[:, 1:] > 0, axis=1)
+        return self._filled(estimator, problems, fit, scaling, features_of(X), classes)
 
     def table_sums(
         self, rows: Any, targets: Any, members: Memberships, n_classes: int
     ) -> list[Any] | None:
         """How many rows each candidate has, and of each class."""
-        columns = [np.ones(len(rows))]
-        columns += [(targets == code).astype(np.float64) for code in range(n_classes)]
-        return [member_sums(np.column_stack(columns), members)]
+        return [member_sums(_counts(targets, range(n_classes)), members)]
 
     def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
         return self.fit_table_scaled(estimator, sums[0], view, None)
@@ -150,24 +134,46 @@ class ConvexFitter(SubsetFitter):
         self, estimator: Any, counted: Floats, view: TableView, scaling: Scaling | None
     ) -> list[Any]:
         """As :meth:`fit_scaled`, in passes over a table."""
-        m, p = view.members.n_subsets, view.rows.shape[1]
-        n_classes = 0 if view.classes is None else len(view.classes)
-        losses = self.losses(estimator, view.targets, n_classes) or []
-        if not losses or losses[0].n_outputs * (p + 1) > _MOST_CURVATURE:
-            return [None] * m
-        scaling = scaling or Scaling.none(m, p)
+        rows, targets, classes = view.rows, np.asarray(view.targets), view.classes
+        scaling = scaling or Scaling.none(len(counted), rows.shape[1])
+        samples = self._problems(estimator, rows, targets, classes, view.members, counted, scaling)
+        n_classes = 0 if classes is None else len(classes)
+        problems = [
+            TableProblem(
+                sample, view.n_rows, partial(self._loss, estimator, n_classes, which), view.total
+            )
+            for which, sample in enumerate(samples)
+        ]
+        fit = np.all(counted > 0, axis=1)
+        return self._filled(estimator, problems, fit, scaling, vars(view.features), classes)
+
+    def _problems(
+        self,
+        estimator: Any,
+        rows: Floats,
+        targets: Any,
+        classes: Any,
+        members: Any,
+        counted: Floats,
+        scaling: Scaling,
+    ) -> list[Problem]:
+        """One for each loss; none where targets are no valid ones, or outputs too many.
+
+        ``counted`` says how many rows each candidate has, and of each class.
+        """
+        losses = self.losses(estimator, targets, 0 if classes is None else len(classes))
+        if not losses or losses[0].n_outputs * (rows.shape[1] + 1) > _MOST_CURVATURE:
+            return []
         penalty = self.penalty(estimator, counted[:, 0], scaling)
-        weights = _class_weights(estimator, view.classes, counted[:, 1:])
+        weights = None
+        if classes is not None:
+            weights = class_weights(estimator.class_weight, classes, counted[:, 1:])
+        intercept = bool(estimator.fit_intercept)
         problems = []
         for which, loss in enumerate(losses):
-            own = None if weights is None else self.loss_weights(weights, which)
-            weighing = None if own is None else Weighing(np.asarray(view.targets), own)
-            intercept = bool(estimator.fit_intercept)
-            sample = Problem(view.rows, loss, view.members, penalty, intercept, weighing)
-            value = partial(self._loss, estimator, n_classes, which)
-            problems.append(TableProblem(sample, view.n_rows, value, own, view.total))
-        fit = np.all(counted > 0, axis=1)
-        return self._filled(estimator, problems, fit, scaling, vars(view.features), view.classes)
+            own = None if weights is None else Weighing(targets, self.loss_weights(weights, which))
+            problems.append(Problem(rows, loss, members, penalty, intercept, own))
+        return problems
 
     def _loss(self, estimator: Any, n_classes: int, which: int, targets: Any) -> Loss:
         losses = self.losses(estimator, targets, n_classes)
@@ -186,6 +192,8 @@ class ConvexFitter(SubsetFitter):
     ) -> list[Any]:
         """Fitted clones from the minimisers; None where ``fit`` is False or none was found."""
         m = len(fit)
+        if not problems:
+            return [None] * m
         parts, sweeps = [], 0
         for problem in problems:
             solved = minimise(problem)
@@ -220,32 +228,27 @@ class ConvexFitter(SubsetFitter):
         rows, labelled = double_rows(X), self._targets(y)
         if rows is None or labelled is None:
             return False
-        codes, classes = labelled
-        losses = self.losses(ordinary, codes, 0 if classes is None else classes.size)
-        if not losses:
-            return False
-        count, scaling = np.array([float(len(rows))]), Scaling.none(1, rows.shape[1])
-        penalty, at = self.penalty(ordinary, count, scaling), 0
-        counts = None if classes is None else np.bincount(codes)[None].astype(np.float64)
-        weights = None if counts is None else _class_weights(ordinary, classes, counts)
-        every = np.ones(len(rows))
-        for which, loss in enumerate(losses):
-            if weights is not None:
-                every = self.loss_weights(weights, which)[0][codes]
-            outputs = slice(at, at + loss.n_outputs)
-            at += loss.n_outputs
+        targets, classes = labelled
+        counted, scaling = _counts(targets, classes).sum(axis=0), Scaling.none(1, rows.shape[1])
+        problems = self._problems(ordinary, rows, targets, classes, None, counted[None], scaling)
+        at = 0
+        for problem in problems:
+            outputs = slice(at, at + problem.loss.n_outputs)
+            at = outputs.stop
+            weighing = problem.weighing
+            every = np.ones(len(rows)) if weighing is None else weighing.weights[0][targets]
             both = [_parameters(model, outputs) for model in (joint, ordinary)]
-            value, _ = _objective(rows, loss, penalty, both[0], every)
-            other, gradient = _objective(rows, loss, penalty, both[1], every)
-            _, start = _objective(rows, loss, penalty, np.zeros_like(both[0]), every)
-            if not ordinary.fit_intercept:
+            value, _ = _objective(problem, both[0], every)
+            other, gradient = _objective(problem, both[1], every)
+            _, start = _objective(problem, np.zeros_like(both[0]), every)
+            if not problem.fit_intercept:
                 gradient[0] = start[0] = 0.0
             if value > other + _ROUNDING * abs(other):
                 return False
             solved = self.is_solved(ordinary, gradient, start, float(every.sum()))
             if not solved and other - value > self.excess(ordinary) * abs(value):
                 return False
-        return True
+        return bool(problems)
 
     def is_unfinished(self, ordinary: Any) -> bool:
         return bool(np.max(ordinary.n_iter_) >= ordinary.max_iter)
@@ -263,9 +266,10 @@ class ConvexFitter(SubsetFitter):
         return targets.astype(np.float64), None
 
 
-def _class_weights(estimator: Any, classes: Any, counts: Floats) -> Floats | None:
-    weights = getattr(estimator, "class_weight", None)
-    return None if classes is None else class_weights(weights, classes, counts)
+def _counts(targets: Any, classes: Any) -> Floats:
+    """A column of ones, and one for each class of which targets are the codes."""
+    codes = range(0 if classes is None else len(classes))
+    return np.column_stack([np.ones(len(targets)), *(targets == code for code in codes)])
 
 
 def _parameters(model: Any, outputs: slice) -> Floats:
@@ -274,19 +278,17 @@ def _parameters(model: Any, outputs: slice) -> Floats:
     return np.vstack([intercept[outputs], coef[outputs].T])
 
 
-def _objective(
-    rows: Floats, loss: Loss, penalty: Penalty, parameters: Floats, weights: Floats
-) -> tuple[float, Floats]:
+def _objective(problem: Problem, parameters: Floats, weights: Floats) -> tuple[float, Floats]:
     """Penalised loss of all rows, which weigh so much, and its gradient (p + 1, outputs)."""
-    every = slice(0, len(rows))
+    rows, loss = problem.rows, problem.loss
     decision = rows @ parameters[1:] + parameters[0]
     value = 0.0
     for weight in np.unique(weights):
         alike = np.flatnonzero(weights == weight)
         value += float(weight) * loss.value(decision[alike], alike)
     slopes = (decision * loss.argument_scale)[:, :, None]
-    loss.slopes(slopes, every)
+    loss.slopes(slopes, slice(0, len(rows)))
     slope = loss.slope_scale * slopes[:, :, 0] * weights[:, None]
-    pull = penalty.gradient(parameters[None])[0]
+    pull = problem.penalty.gradient(parameters[None])[0]
     value += float(np.sum(pull * parameters)) / 2
     return value, np.vstack([slope.sum(axis=0), rows.T @ slope]) + pull

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -12,12 +13,82 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.table_view import BatchWork
-from pacsklearn.fitting.losses import Loss, Penalty
 from pacsklearn.fitting.member_sums import block_members
 from pacsklearn.information.arrays import Floats
 
 _ROWS = 512  # rows whose decisions by all candidates fit the cache
 _START_ROWS = 4096
+
+
+class Loss(ABC):
+    """Convex loss of each row's decision, with its target.
+
+    Attributes
+    ----------
+    n_outputs : int
+        Decisions a row.
+    argument_scale, slope_scale : float
+        What decisions are multiplied by before :meth:`slopes` and slopes after it, where that
+        saves a pass over them.
+    trusted_change : float or None
+        Largest change of a decision for which a quadratic model of the loss is of any use.
+    """
+
+    n_outputs: int = 1
+    argument_scale: float = 1.0
+    slope_scale: float = 1.0
+    trusted_change: float | None = None
+
+    @abstractmethod
+    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+        """Replace decisions (rows, outputs, candidates) by the loss' derivatives, in place."""
+
+    @abstractmethod
+    def curvature(self, decision: Floats, rows: slice) -> Floats:
+        """Second derivatives at decisions (rows, outputs); shape (rows, outputs, outputs)."""
+
+    @abstractmethod
+    def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
+        """Sum of the losses of decisions (rows, outputs)."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Penalty:
+    """Quadratic penalty ``sum(weights * coef**2) / 2 + bias * (intercept + centre @ coef)**2 / 2``.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (m, p)
+    bias : ndarray of shape (m,)
+    centre : ndarray of shape (m, p)
+        Where the penalised intercept is the decision: the mean that a scaler subtracts.
+    """
+
+    weights: Floats
+    bias: Floats
+    centre: Floats
+
+    def gradient(self, parameters: Floats, chosen: Any = slice(None)) -> Floats:
+        """For parameters of shape (candidates, p + 1, outputs), intercepts first."""
+        weights, bias, centre = self.weights[chosen], self.bias[chosen], self.centre[chosen]
+        pull = bias[:, None] * (
+            parameters[:, 0] + np.einsum("mp,mpk->mk", centre, parameters[:, 1:])
+        )
+        gradient = np.empty_like(parameters)
+        gradient[:, 0] = pull
+        gradient[:, 1:] = (
+            weights[:, :, None] * parameters[:, 1:] + centre[:, :, None] * pull[:, None]
+        )
+        return gradient
+
+    def mean(self) -> Floats:
+        """Matrix of the average penalty of one output, intercept first."""
+        m, p = self.weights.shape
+        ends = np.column_stack([np.ones(m), self.centre])
+        matrix = (ends * self.bias[:, None]).T @ ends / m
+        matrix[np.arange(1, p + 1), np.arange(1, p + 1)] += self.weights.mean(axis=0)
+        return matrix
 
 
 @final
@@ -149,8 +220,6 @@ class TableProblem:
         Of the whole table.
     loss : callable
         Loss of a batch's targets.
-    weights : ndarray of shape (m, K) or None
-        Of the classes, which the targets then are.
     total : callable
         Sums what some work gives for every batch.
     """
@@ -158,7 +227,6 @@ class TableProblem:
     sample: Problem
     n_rows: int
     loss: Callable[[Any], Loss]
-    weights: Floats | None
     total: Callable[[BatchWork], list[Any]]
 
     def gradient(
@@ -169,7 +237,9 @@ class TableProblem:
         single: bool = False,
     ) -> Floats:
         """Gradients at the parameters (candidates, p + 1, outputs) of the chosen candidates."""
-        work = partial(_batch_gradient, self.loss, self.weights, parameters, chosen)
+        weighing = self.sample.weighing
+        weights = None if weighing is None else weighing.weights
+        work = partial(_batch_gradient, self.loss, weights, parameters, chosen)
         gradient: Floats = self.total(work)[0]
         if not self.sample.fit_intercept:
             gradient[:, 0] = 0.0

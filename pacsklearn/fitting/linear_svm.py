@@ -5,14 +5,60 @@ from __future__ import annotations
 from typing import Any, Self, final
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.svm import LinearSVC, LinearSVR
 
 from pacsklearn.fitting.convex_fitter import SLACK, ConvexFitter, Scaling
-from pacsklearn.fitting.joint_problem import are_usable
-from pacsklearn.fitting.losses import Epsilon, Hinge, Loss, Penalty
+from pacsklearn.fitting.joint_problem import Loss, Penalty, are_usable
 from pacsklearn.information.arrays import Floats
 
 _BINARY = 2
+
+
+@final
+class Hinge(Loss):
+    """``C max(0, 1 - y z)**2`` for targets -1 and 1."""
+
+    def __init__(self, signs: Floats, cost: float) -> None:
+        self.signs, self.cost = signs, cost
+        self.slope_scale = 2.0 * cost
+
+    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+        signs = self.signs[rows, None, None].astype(decision.dtype)
+        decision *= signs
+        decision -= 1.0
+        np.minimum(decision, 0.0, out=decision)
+        decision *= signs
+
+    def curvature(self, decision: Floats, rows: slice) -> Floats:
+        inside = decision[:, 0] * self.signs[rows] < 1
+        return 2.0 * self.cost * inside.astype(np.float64)[:, None, None]
+
+    def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
+        short = np.maximum(0.0, 1.0 - decision[:, 0] * self.signs[rows])
+        return float(self.cost * np.sum(short**2))
+
+
+@final
+class Epsilon(Loss):
+    """``C max(0, |z - y| - epsilon)**2``."""
+
+    def __init__(self, targets: Floats, cost: float, epsilon: float) -> None:
+        self.targets, self.cost, self.epsilon = targets, cost, epsilon
+        self.slope_scale = 2.0 * cost
+
+    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+        decision -= self.targets[rows, None, None].astype(decision.dtype)
+        if self.epsilon:
+            decision -= np.clip(decision, -self.epsilon, self.epsilon)
+
+    def curvature(self, decision: Floats, rows: slice) -> Floats:
+        outside = np.abs(decision[:, 0] - self.targets[rows]) >= self.epsilon
+        return 2.0 * self.cost * outside.astype(np.float64)[:, None, None]
+
+    def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
+        beyond = np.maximum(0.0, np.abs(decision[:, 0] - self.targets[rows]) - self.epsilon)
+        return float(self.cost * np.sum(beyond**2))
 
 
 @final

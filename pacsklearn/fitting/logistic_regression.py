@@ -6,16 +6,67 @@ from numbers import Real
 from typing import Any, Self, final
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
-from pacsklearn.fitting.joint_problem import are_usable
-from pacsklearn.fitting.losses import Logistic, Loss, Penalty, Softmax
+from pacsklearn.fitting.joint_problem import Loss, Penalty, are_usable
 from pacsklearn.information.arrays import Floats
 
 _BINARY = 2
 # Solvers that stop by the gradient.
 _SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky")
+
+
+@final
+class Logistic(Loss):
+    """``log(1 + exp(z)) - y z`` for targets 0 and 1."""
+
+    argument_scale = 0.5
+    slope_scale = 0.5
+
+    def __init__(self, targets: Floats) -> None:
+        self.targets = targets
+        self._signs = 1.0 - 2.0 * targets
+
+    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+        np.tanh(decision, out=decision)  # twice the probability, less one
+        decision += self._signs[rows, None, None].astype(decision.dtype)
+
+    def curvature(self, decision: Floats, rows: slice) -> Floats:
+        half = np.tanh(decision / 2)
+        return ((1 - half**2) / 4)[:, :, None]
+
+    def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
+        one = decision[:, 0]
+        return float(np.sum(np.logaddexp(0.0, one) - self.targets[rows] * one))
+
+
+@final
+class Softmax(Loss):
+    """``logsumexp(z) - z[y]`` for class codes."""
+
+    def __init__(self, codes: NDArray[np.intp], n_classes: int) -> None:
+        self.codes, self.n_outputs = codes, n_classes
+
+    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+        decision -= decision.max(axis=1, keepdims=True)
+        np.exp(decision, out=decision)
+        decision /= decision.sum(axis=1, keepdims=True)
+        codes = self.codes[rows]
+        decision[np.arange(len(codes)), codes] -= 1.0
+
+    def curvature(self, decision: Floats, rows: slice) -> Floats:
+        share = np.exp(decision - logsumexp(decision, axis=1, keepdims=True))
+        curvature: Floats = -share[:, :, None] * share[:, None, :]
+        every = np.arange(self.n_outputs)
+        curvature[:, every, every] += share
+        return curvature
+
+    def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
+        own = np.take_along_axis(decision, self.codes[rows][:, None], axis=1)[:, 0]
+        return float(np.sum(logsumexp(decision, axis=1) - own))
 
 
 @final

@@ -24,9 +24,11 @@ from pacsklearn import PACPrivate, SecretSpace
 from pacsklearn.candidates.subset_fitting import joint_models
 from pacsklearn.exceptions import NonDeterministicError
 from pacsklearn.fitting import convex_fitter
+from pacsklearn.fitting.generalised_linear import Tweedie
 from pacsklearn.fitting.joint_minimiser import minimise
-from pacsklearn.fitting.joint_problem import Problem
-from pacsklearn.fitting.losses import Epsilon, Hinge, Logistic, Loss, Penalty, Softmax, Tweedie
+from pacsklearn.fitting.joint_problem import Loss, Penalty, Problem
+from pacsklearn.fitting.linear_svm import Epsilon, Hinge
+from pacsklearn.fitting.logistic_regression import Logistic, Softmax
 from pacsklearn.plugin import registry
 from tests.fitting.together import together
 
