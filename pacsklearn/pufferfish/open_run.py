@@ -11,16 +11,13 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.gradient_clipping import GradientClipping
-from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.exceptions import PrivacyLeakWarning, warn_user
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.batch_sampler import BatchSampler
 from pacsklearn.plugin import registry
-from pacsklearn.pufferfish.run import Charging, PrivateRun, RunRecord, run_unit
-from pacsklearn.pufferfish.run_statement import run_guarantee
+from pacsklearn.pufferfish.run import PrivateRun, RunRecord, run_unit
 from pacsklearn.pufferfish.training_rows import TrainingRows
-from pacsklearn.pufferfish.world_differences import WorldDifferences
 from pacsklearn.release.account import open_shared
 from pacsklearn.scenarios.differing_rows import DifferingRows
 
@@ -57,50 +54,6 @@ class PlainRun:
         """Nothing to do."""
 
 
-@final
-class PrivateSGD:
-    """A run, and what its guarantee says about the scenario.
-
-    Parameters
-    ----------
-    run : PrivateRun
-    differences : WorldDifferences
-    """
-
-    def __init__(self, run: PrivateRun, differences: WorldDifferences) -> None:
-        self._run, self._differences = run, differences
-
-    @property
-    def record(self) -> RunRecord:
-        """Where the run stands."""
-        return self._run.record
-
-    def next_batch(self) -> Integers:
-        """Charge the next step, then draw its rows."""
-        return self._run.next_batch()
-
-    def noised_mean(self, total: Floats) -> Floats:
-        """Noised mean of the clipped gradients that sum to ``total``."""
-        return self._run.noised_mean(total)
-
-    def guarantee(
-        self, delta: float, dimension: str, public: Iterable[str], leaks: Iterable[str] = ()
-    ) -> PufferfishGuarantee:
-        """What is promised about everything released so far."""
-        return run_guarantee(
-            self._run,
-            self._differences,
-            delta=delta,
-            dimension=dimension,
-            public=public,
-            leaks=tuple(leaks),
-        )
-
-    def close(self) -> None:
-        """Stop drawing noise."""
-        self._run.close()
-
-
 def opened_run(
     model: Any,
     rows: TrainingRows,
@@ -108,7 +61,7 @@ def opened_run(
     clipping: GradientClipping,
     n_steps: int,
     record: RunRecord | None = None,
-) -> PrivateSGD | PlainRun:
+) -> PrivateRun | PlainRun:
     """Run of an estimator on its rows.
 
     Parameters
@@ -143,17 +96,19 @@ def opened_run(
         else _planned(accountant, multiplier, n_steps, record)
     )
     unit = run_unit(accountant, rows.scenario, model.secret_name)
-    run = PrivateRun(
+    return PrivateRun(
         accountant,
         rows.scenario,
         multiplier,
         ceiling=ceiling,
         sampler=rows.sampler,
-        charging=Charging(open_shared(model.ledger, ceiling, unit), record, model.steps_per_charge),
+        differences=rows.differences,
+        shared=open_shared(model.ledger, ceiling, unit),
+        record=record,
+        steps_per_charge=model.steps_per_charge,
         secret_name=model.secret_name,
         provenance=(rows.provenance,),
     )
-    return PrivateSGD(run, rows.differences)
 
 
 def planned_unit(model: Any) -> str:

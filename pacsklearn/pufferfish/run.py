@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -15,6 +15,7 @@ from pacsklearn._validation import check_integer
 from pacsklearn.core.event import Event, GradientSteps, Provenance
 from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.core.ledger import Ledger, MemoryLedger
+from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.renyi_unit import check_unit, renyi_unit
 from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
@@ -28,6 +29,8 @@ from pacsklearn.information.discrepancy import largest_batch
 from pacsklearn.noise.batch_sampler import BatchSampler
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import Sampler
+from pacsklearn.pufferfish.run_statement import run_guarantee
+from pacsklearn.pufferfish.world_differences import WorldDifferences
 from pacsklearn.release.account import Account
 
 Integers = NDArray[np.int64]
@@ -86,26 +89,6 @@ class RunRecord:
 
 
 @final
-@dataclass(frozen=True)
-class Charging:
-    """How the steps of a run are charged.
-
-    Parameters
-    ----------
-    shared : Ledger, optional
-        Account shared with other releases.
-    record : RunRecord, optional
-        Of a run to go on with.
-    steps_per_charge : int, default=1
-        Steps that are charged together, beforehand.
-    """
-
-    shared: Ledger | None = None
-    record: RunRecord | None = None
-    steps_per_charge: int = 1
-
-
-@final
 class _Heads:
     """How far the runs of this process are: of all copies of a record, one goes on."""
 
@@ -154,7 +137,14 @@ class PrivateRun:
         Most that the run may cost, in nats.
     sampler : Sampler
         Source of the noise and of the batches.
-    charging : Charging, optional
+    differences : WorldDifferences, optional
+        What the guarantee says about the scenario's data sets; any two when not given.
+    shared : Ledger, optional
+        Account shared with other releases.
+    record : RunRecord, optional
+        Of a run to go on with.
+    steps_per_charge : int, default=1
+        Steps that are charged together, beforehand.
     secret_name : str, optional
         What the user calls the secret; part of the unit.
     provenance : tuple of Provenance
@@ -176,12 +166,13 @@ class PrivateRun:
         *,
         ceiling: float,
         sampler: Sampler,
-        charging: Charging | None = None,
+        differences: WorldDifferences | None = None,
+        shared: Ledger | None = None,
+        record: RunRecord | None = None,
+        steps_per_charge: int = 1,
         secret_name: str | None = None,
         provenance: tuple[Provenance, ...] = (),
     ) -> None:
-        charging = charging or Charging()
-        shared, record = charging.shared, charging.record
         self.accountant, self.scenario = accountant, scenario
         self.noise_multiplier, self.ceiling = noise_multiplier, ceiling
         self.unit = run_unit(accountant, scenario, secret_name)
@@ -192,9 +183,8 @@ class PrivateRun:
         most = largest_batch(cap.n_rows, cap.batch_size, cap.sampling)
         self._grid = accountant.clipping.grid(noise_multiplier, most)
         self._batches = BatchSampler.beside(sampler, cap.n_rows, cap.batch_size, cap.sampling)
-        self._at_once = check_integer(
-            name="steps_per_charge", value=charging.steps_per_charge, minimum=1
-        )
+        self.differences = differences or WorldDifferences(cap.largest)
+        self._at_once = check_integer(name="steps_per_charge", value=steps_per_charge, minimum=1)
         if shared is not None:
             check_unit(shared.unit, self.unit)
         own = MemoryLedger(ceiling, self.unit)
@@ -271,6 +261,12 @@ class PrivateRun:
         released = centres + self._pool.take(centres.size)
         return np.asarray(released * (self._grid / self._batch_size))
 
+    def guarantee(
+        self, delta: float, dimension: str, public: Iterable[str], leaks: Iterable[str] = ()
+    ) -> PufferfishGuarantee:
+        """What is promised about everything released so far; see :func:`run_guarantee`."""
+        return run_guarantee(self, delta=delta, dimension=dimension, public=public, leaks=leaks)
+
     def close(self) -> None:
         """Stop drawing noise."""
         self._pool.close()
@@ -278,12 +274,7 @@ class PrivateRun:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pacsklearn.core.ledger import ledger_head
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
@@ -13,8 +15,9 @@ from pacsklearn.core.stated_scenario import SecretBatches
 from pacsklearn.core.statement_rendering import rounded_up
 from pacsklearn.information.renyi_conversion import epsilon_at_order
 from pacsklearn.information.rounding import OUTWARD
-from pacsklearn.pufferfish.run import PrivateRun
-from pacsklearn.pufferfish.world_differences import WorldDifferences
+
+if TYPE_CHECKING:  # the run's method calls this
+    from pacsklearn.pufferfish.run import PrivateRun
 
 _WORTH_SAYING = 1.01
 
@@ -48,29 +51,27 @@ _MATCHED = (
 
 def run_guarantee(
     run: PrivateRun,
-    differences: WorldDifferences,
     *,
     delta: float,
     dimension: str,
     public: Iterable[str],
-    leaks: tuple[str, ...] = (),
+    leaks: Iterable[str] = (),
 ) -> PufferfishGuarantee:
     """Guarantee of everything that a run has released so far.
 
     Parameters
     ----------
     run : PrivateRun
-    differences : WorldDifferences
     delta : float
         For which (epsilon, delta) bounds are reported.
     dimension : str
         What was released with noise.
     public : iterable of str
         What was released as it is.
-    leaks : tuple of str
+    leaks : iterable of str
         What was released about the rows without noise, against the rules: not for release then.
     """
-    accountant, record = run.accountant, run.record
+    accountant, record, leaks = run.accountant, run.record, tuple(leaks)
     accounting = accountant.accounting
     n_steps = record.n_charged_steps
     costs = accountant.costs(record.noise_multiplier, max(n_steps, 1), delta)
@@ -78,10 +79,10 @@ def run_guarantee(
     if mixed:  # also of none
         costs = _summed(record.prices, costs)
     limits = {"worst-case": (), "subsampling-aware": (_MEAN,), "secret-batches": (_UNSEEN,)}
-    more = (_MATCHED,) if accounting == "subsampling-aware" and differences.n_draws > 1 else ()
+    more = (_MATCHED,) if accounting == "subsampling-aware" and run.differences.n_draws > 1 else ()
     shared = run.account.shared
     ledger = run.account.own if shared is None else shared
-    secret = _secret(run, differences, n_steps, mixed=mixed)
+    secret = _secret(run, n_steps, mixed=mixed)
     return PufferfishGuarantee(
         secret=secret,
         releases=run.scenario.releases,
@@ -129,10 +130,8 @@ def _tightness(accountant: SRPPSGDAccountant, noise_multiplier: float) -> str:
     return f"; at most {rounded_up(ratio)} times a divergence that some rows attain"
 
 
-def _secret(
-    run: PrivateRun, differences: WorldDifferences, n_steps: int, *, mixed: bool
-) -> SecretBatches:
-    accountant, cap = run.accountant, run.accountant.cap
+def _secret(run: PrivateRun, n_steps: int, *, mixed: bool) -> SecretBatches:
+    accountant, cap, differences = run.accountant, run.accountant.cap, run.differences
     mean = accountant.accounting == "subsampling-aware"
     information = None
     if n_steps > 0:
@@ -188,15 +187,6 @@ def _summed(prices: tuple[tuple[float, int, float], ...], costs: RenyiCosts) -> 
     total = math.fsum(price * count for price, count, _ in prices) * OUTWARD
     release = math.fsum(cost * count for _, count, cost in prices) * OUTWARD
     epsilon = epsilon_at_order(release, costs.order, costs.delta) if release > 0 else 0.0
-    return RenyiCosts(
-        order=costs.order,
-        average=total,
-        joint=total,
-        worst_slice=total,
-        full=total,
-        delta=costs.delta,
-        average_epsilon=epsilon,
-        joint_epsilon=epsilon,
-        full_epsilon=epsilon,
-        full_is_exact=False,
-    )
+    views = dict.fromkeys(("average", "joint", "worst_slice", "full"), total)
+    epsilons = dict.fromkeys(("average_epsilon", "joint_epsilon", "full_epsilon"), epsilon)
+    return replace(costs, **views, **epsilons, full_is_exact=False)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
-from pacsklearn.core.scenario import Scenario, Worlds
-from pacsklearn.core.slice_profile import SliceProfile
-from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.core.stated_scenario import SecretWorlds
+
+if TYPE_CHECKING:  # the release calls this
+    from pacsklearn.pufferfish.release import CalibratedWorlds
 
 _SLICED = (
     "Sliced, not full: average and joint figures are about one projection at a time of the "
@@ -52,27 +52,10 @@ _DRAWN_SOURCES = (
 )
 
 
-class _Calibrated(Protocol):
-    """What a statement is made from: a calibrated scenario."""
-
-    @property
-    def scenario(self) -> Scenario: ...
-    @property
-    def worlds(self) -> Worlds: ...
-    @property
-    def law(self) -> SlicedLaw: ...
-    @property
-    def profile(self) -> SliceProfile: ...
-
-
-def pufferfish_guarantee(calibrated: _Calibrated, **facts: Any) -> PufferfishGuarantee:
+def pufferfish_guarantee(calibrated: CalibratedWorlds, **facts: Any) -> PufferfishGuarantee:
     """Guarantee of a sliced release; ``facts`` are fields of it that only the release knows."""
-    scenario, worlds, law, profile = (
-        calibrated.scenario,
-        calibrated.worlds,
-        calibrated.law,
-        calibrated.profile,
-    )
+    scenario, worlds = calibrated.scenario, calibrated.worlds
+    law, profile = calibrated.law, calibrated.profile
     definition = {
         "average": "Ave-SRPP: mean over slices of the Renyi divergence (srpp, Definition 4.2)",
         "joint": "Joint-SRPP: log-moment over slices (srpp, Definition 4.4)",
@@ -112,7 +95,7 @@ def pufferfish_guarantee(calibrated: _Calibrated, **facts: Any) -> PufferfishGua
     )
 
 
-def _coupling(calibrated: _Calibrated) -> str:
+def _coupling(calibrated: CalibratedWorlds) -> str:
     if not calibrated.scenario.redrawn:
         return "the n-th draws of two secrets, made from the same random numbers"
     return "the best coupling of two secrets' data sets, along each slice"

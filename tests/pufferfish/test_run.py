@@ -21,7 +21,7 @@ from pacsklearn.exceptions import (
     SessionRolledBackError,
 )
 from pacsklearn.noise.sampler import SecureSampler, SeededSampler
-from pacsklearn.pufferfish.run import Charging, PrivateRun
+from pacsklearn.pufferfish.run import PrivateRun
 from pacsklearn.scenarios.differing_rows import DifferingRows
 
 TAIL, FAILURE = 1e-4, 1e-3
@@ -51,7 +51,7 @@ def test_the_event_of_a_step_carries_its_confidence(accounting: str, per_step: f
         10.0,
         ceiling=8 * price,
         sampler=SecureSampler(),
-        charging=Charging(steps_per_charge=5),
+        steps_per_charge=5,
     ) as run:
         for _ in range(6):
             run.next_batch()
@@ -65,7 +65,7 @@ def test_the_event_of_a_step_carries_its_confidence(accounting: str, per_step: f
             10.0,
             ceiling=9 * price,
             sampler=SecureSampler(),
-            charging=Charging(record=run.record),
+            record=run.record,
         )
         (before,) = again.account.own.events
         assert before.confidence == pytest.approx(1 - FAILURE - 8 * per_step, abs=1e-12)
@@ -86,7 +86,7 @@ def test_every_one_of_many_steps_is_charged(at_once: int) -> None:
         100.0,
         ceiling=(most + 0.5) * price,
         sampler=SecureSampler(),
-        charging=Charging(steps_per_charge=at_once),
+        steps_per_charge=at_once,
     ) as run:
         for step in range(1, most + 1):
             run.next_batch()
@@ -101,9 +101,8 @@ ACCOUNTANT = SRPPSGDAccountant(CAP, GradientClipping((1.0,), (3,)), 4.0, "worst-
 
 
 def opened(record: Any = None, shared: Any = None, **options: Any) -> PrivateRun:
-    charging = Charging(shared, record, options.pop("steps_per_charge", 1))
     options = {"ceiling": 50 * ACCOUNTANT.cost(100.0), "sampler": SecureSampler()} | options
-    return PrivateRun(ACCOUNTANT, DifferingRows(1), 100.0, charging=charging, **options)
+    return PrivateRun(ACCOUNTANT, DifferingRows(1), 100.0, shared=shared, record=record, **options)
 
 
 def stepped(n_steps: int, **options: Any) -> PrivateRun:

@@ -16,7 +16,7 @@ from pacsklearn.core.sliced_law import RenyiCosts
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.information.renyi_conversion import epsilon_at_order
 from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.pufferfish.run import Charging, PrivateRun
+from pacsklearn.pufferfish.run import PrivateRun
 from pacsklearn.pufferfish.run_statement import _secret, _summed, _tightness, run_guarantee
 from pacsklearn.pufferfish.world_differences import WorldDifferences
 from pacsklearn.scenarios.differing_rows import DifferingRows
@@ -47,16 +47,17 @@ def test_the_information_of_a_run_is_never_below_its_share_of_the_price(
     """A Renyi price over its order, in exact arithmetic; with one price also what that one says."""
     cap = DiscrepancyCap.differing(500, 3, 50)
     accountant = SRPPSGDAccountant(cap, GradientClipping((1.0,), (3,)), 16.0, accounting)
-    run = SimpleNamespace(
-        spent=spent, accountant=accountant, noise_multiplier=2.0, scenario=DifferingRows(3)
-    )
     stated = SimpleNamespace(n_secrets=2, n_pairs=1, n_priors=1, n_draws=None, coupling=None)
+    run = SimpleNamespace(
+        spent=spent, accountant=accountant, noise_multiplier=2.0, scenario=DifferingRows(3),
+        differences=stated,
+    )  # fmt: skip
     share = Fraction(spent) / 16
-    mixed = _secret(run, stated, 7, mixed=True).information
+    mixed = _secret(run, 7, mixed=True).information
     assert share < Fraction(mixed) < share * (1 + Fraction(1, 10**11))
     own = accountant.information(2.0, 7)
-    assert _secret(run, stated, 7, mixed=False).information == min(mixed, own)
-    assert _secret(run, stated, 0, mixed=False).information is None
+    assert _secret(run, 7, mixed=False).information == min(mixed, own)
+    assert _secret(run, 0, mixed=False).information is None
 
 
 @pytest.mark.parametrize("n_draws", [1, 2])
@@ -66,12 +67,16 @@ def test_each_accounting_says_what_it_does_not_cover(accounting: str, n_draws: i
     cap = DiscrepancyCap.differing(500, 3, 50)
     accountant = SRPPSGDAccountant(cap, GradientClipping((1.0,), (3,)), 16.0, accounting)
     with PrivateRun(
-        accountant, DifferingRows(3), 20.0, ceiling=100.0, sampler=SecureSampler()
+        accountant,
+        DifferingRows(3),
+        20.0,
+        ceiling=100.0,
+        sampler=SecureSampler(),
+        differences=WorldDifferences(3, n_draws=n_draws),
     ) as run:
         run.next_batch()
         found = run_guarantee(
             run,
-            WorldDifferences(3, n_draws=n_draws),
             delta=1e-5,
             dimension="coef_",
             public=("classes_",),
@@ -107,9 +112,7 @@ def test_what_a_bound_assumes_is_said_where_it_does(
     ) as run:
         for _ in range(3):
             run.next_batch()
-        found = run_guarantee(
-            run, WorldDifferences(4), delta=1e-5, dimension="coef_", public=("classes_",)
-        )
+        found = run_guarantee(run, delta=1e-5, dimension="coef_", public=("classes_",))
     worst = accounting == "worst-case"
     assert found.confidence == 1 - (failure + (3 * tail if worst else 0))
     said = [
@@ -137,9 +140,7 @@ def test_a_run_without_steps_has_released_nothing() -> None:
     with PrivateRun(
         accountant, DifferingRows(3), 20.0, ceiling=1.0, sampler=SecureSampler()
     ) as run:
-        found = run_guarantee(
-            run, WorldDifferences(3), delta=1e-5, dimension="coef_", public=(), leaks=()
-        )
+        found = run_guarantee(run, delta=1e-5, dimension="coef_", public=(), leaks=())
     costs = found.costs
     assert (found.spent, costs.full, costs.full_epsilon, found.n_releases) == (0, 0, 0, 0)
     assert found.secret.information is None
@@ -159,14 +160,10 @@ def test_a_shared_ledger_is_what_was_charged() -> None:
     with PrivateRun(accountant, scenario, 20.0, ceiling=1.0, sampler=sampler) as other:
         shared = MemoryLedger(9.0, unit=other.unit)
     for n_before in (0, 2):
-        run = PrivateRun(
-            accountant, scenario, 20.0, ceiling=2.0, sampler=sampler, charging=Charging(shared)
-        )
+        run = PrivateRun(accountant, scenario, 20.0, ceiling=2.0, sampler=sampler, shared=shared)
         run.next_batch()
         run.next_batch()
-        found = run_guarantee(
-            run, WorldDifferences(3), delta=1e-5, dimension="coef_", public=(), leaks=()
-        )
+        found = run_guarantee(run, delta=1e-5, dimension="coef_", public=(), leaks=())
         run.close()
         assert found.n_releases == n_before + 2
         assert found.charged == shared.spent == pytest.approx((n_before + 2) * found.spent / 2)

@@ -27,7 +27,8 @@ from pacsklearn.estimators.srpp_sgd.clipped_gradient import LinearLoss, clipped_
 from pacsklearn.estimators.srpp_sgd.descent import ColumnScales, Descent, Penalty, StepSize
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.information.arrays import Floats
-from pacsklearn.pufferfish.open_run import PlainRun, PrivateSGD, opened_run, planned_unit
+from pacsklearn.pufferfish.open_run import PlainRun, opened_run, planned_unit
+from pacsklearn.pufferfish.run import PrivateRun
 from pacsklearn.pufferfish.training_rows import training_rows
 
 
@@ -231,7 +232,7 @@ class LinearSGD(BaseEstimator):
 
     def _descend(
         self,
-        run: PrivateSGD | PlainRun,
+        run: PrivateRun | PlainRun,
         problem: Problem,
         loss: LinearLoss,
         epochs: int,
