@@ -182,7 +182,7 @@ def candidates(data: dict) -> None:
 
 def stated(data: dict) -> None:
     from pacsklearn.information import GaussianMixture, estimated_success
-    from pacsklearn.release.certified import certified_membership
+    from pacsklearn.release.statement import certified_membership
 
     rows = []
     for name in ("breast cancer", "MAGIC"):

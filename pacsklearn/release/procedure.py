@@ -19,11 +19,9 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
 from pacsklearn.exceptions import BudgetExhaustedError, FewCandidatesWarning, warn_user
 from pacsklearn.noise.sampler import Sampler
-from pacsklearn.release.account import Account
+from pacsklearn.release.account import Account, ledger_unit
 from pacsklearn.release.secret import Secret
-from pacsklearn.release.session_certificate import LATER, SessionCertificate
-from pacsklearn.release.session_criterion import ledger_unit
-from pacsklearn.release.statement import pac_guarantee
+from pacsklearn.release.statement import LATER, SessionCertificate, pac_guarantee
 from pacsklearn.tables.hashed_space import Space
 
 

@@ -1,8 +1,9 @@
-"""The guarantee's facts and words for PAC-private releases."""
+"""What is stated of a session's releases: the guarantee, and the figures certified beside it."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple, final
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -11,12 +12,24 @@ from numpy.typing import NDArray
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.canonicalizer import Layout
 from pacsklearn.core.criterion import Criterion
+from pacsklearn.core.curator_figure import CuratorFigure
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.joint_law import JointLaw
+from pacsklearn.core.membership_criterion import MembershipCriterion
+from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.one_sided_law import OneSidedLaw
 from pacsklearn.core.secret_rows import SecretRows
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.stated_secret import SecretCandidate
+from pacsklearn.core.support import Support
+from pacsklearn.information.arrays import Floats
+from pacsklearn.information.criterion_success import certified_success
 from pacsklearn.information.known_rows import known_rows_success
-from pacsklearn.release.session_criterion import ledger_unit
+from pacsklearn.information.mixture import GaussianMixture
+from pacsklearn.information.padding import RESOLUTION
+from pacsklearn.information.rounding import OUTWARD
+from pacsklearn.noise.certified import GAMMA, generator_for, lattice_slack
+from pacsklearn.release.account import ledger_unit
 from pacsklearn.tables.hashed_space import HashedSpace, Space
 
 _MOST_UNITS = 4096
@@ -144,3 +157,193 @@ def public_facts(layout: Layout) -> tuple[str, ...]:
 
     collect(layout)
     return tuple(sorted(names))
+
+
+Law = NoiseLaw | JointLaw | OneSidedLaw
+
+_DRAWS = 2**10
+# It stands beside the promise and is not it: fits of 20,000 rows need not wait for its last digit.
+_PRODUCTS = 2**32
+# Units whose memberships are unpacked at a time: m bytes each.
+_CHUNK = 16384
+
+
+@final
+class Certified(NamedTuple):
+    """Bound on the success at the worst unit's membership, and the probability that it holds."""
+
+    success: float
+    confidence: float
+
+
+def certified_membership(law: Law, space: Space, belief: NDArray[np.float64]) -> Certified | None:
+    """Bound on the success at the worst unit.
+
+    Parameters
+    ----------
+    law : NoiseLaw, JointLaw or OneSidedLaw
+    space : SecretSpace, CandidateSpace or HashedSpace
+    belief : ndarray of shape (m,)
+        That the law was calibrated for.
+
+    Returns
+    -------
+    Certified or None
+        None where secrets are no subsets, or nothing is hidden. For padding it is a finite sum,
+        and holds with confidence 1; for Gaussian noise it fails with probability ``GAMMA``.
+
+    Notes
+    -----
+    A function of the law and of the list of candidates, never of the secret: it is computed before
+    anything is drawn.
+    """
+    if not isinstance(space, SecretSpace) or law.is_noiseless:
+        return None
+    weights = belief / belief.sum()
+    if isinstance(law, OneSidedLaw):
+        return Certified(_padded(law, space, weights), 1.0)
+    centres = law.centres
+    success = certified_success(
+        GaussianMixture(centres, weights, float(law.scale)),
+        MembershipCriterion(space),
+        _DRAWS,
+        GAMMA,
+        generator_for(Support(centres.astype(np.float64), weights), "certify"),
+        _PRODUCTS,
+    )
+    # The draws are of continuous noise, the release has the lattice's.
+    return Certified(min(success + lattice_slack(law.dimension, 1.0), 1.0), 1 - GAMMA)
+
+
+def _padded(law: OneSidedLaw, space: SecretSpace, weights: Floats) -> float:
+    """Exact success: for each level the likelier answer, which is right with its share of it."""
+    joint = weights[:, None] * (law.padding.counts[law.row] / RESOLUTION)
+    worst = 0.0
+    for start in range(0, space.n_units, _CHUNK):
+        members = space.membership(slice(start, start + _CHUNK))
+        secret = members.any(axis=1) & ~members.all(axis=1)
+        inside = members[secret] @ joint
+        right = np.maximum(inside, joint.sum(axis=0) - inside).sum(axis=1)
+        worst = max(worst, float(right.max(initial=0.0)))
+    # Outward: rounding of the sums may make it too high, never too low.
+    return min(math.nextafter(worst * OUTWARD, 2.0), 1.0)
+
+
+LATER = (
+    "none for all releases together: the noise of the later ones depends on what came out before, "
+    "and so would the figure. Releases that are planned together (release_planned) have one"
+)
+
+
+class SessionCertificate:
+    """What a session has fixed beforehand, and the laws it used; secret material.
+
+    Attributes
+    ----------
+    fixed : Certified or None
+        Figure of the first release, or of the first planned ones together: computed from laws that
+        nothing released has influenced, so it may be published.
+    n_planned : int
+        Releases that were charged together with another one.
+    """
+
+    def __init__(self) -> None:
+        self.fixed: Certified | None = None
+        self._laws: list[Law] = []
+        self.n_planned = 0
+
+    def fix(self, law: Law, space: Space, belief: Floats) -> Certified | None:
+        """Certify the law of what is released first, before it is drawn."""
+        self.fixed = certified_membership(law, space, belief)
+        return self.fixed
+
+    def note(self, law: Law) -> None:
+        """Remember a law that was used."""
+        self._laws.append(law)
+        if isinstance(law, JointLaw):
+            self.n_planned += len(law.laws) - 1
+
+    def export(self) -> tuple[tuple[float, float] | None, int]:
+        """What a session file keeps: the published figure and the count, and no law."""
+        figure = None if self.fixed is None else (self.fixed.success, self.fixed.confidence)
+        return figure, self.n_planned
+
+    def restore(self, figure: tuple[float, float] | None, n_planned: int) -> None:
+        """Take over what :meth:`export` gave."""
+        self.fixed = None if figure is None else Certified(*figure)
+        self.n_planned = n_planned
+
+    def under_all(self, space: SecretSpace, n_events: int) -> tuple[Certified | None, str]:
+        """Certify the laws used so far as though they had been fixed beforehand.
+
+        Returns
+        -------
+        certified : Certified or None
+        missing : str
+            Why there is none.
+        """
+        if n_events == 0:
+            return None, "nothing was released"
+        if len(self._laws) < n_events:
+            return None, (
+                "answers to queries, and what was released before the session was loaded, are "
+                "not kept as laws"
+            )
+        if len(self._laws) == 1:
+            # The prior's weights whatever the belief is now: the figure is of the whole session.
+            return certified_membership(self._laws[0], space, space.weights), _UNHIDDEN
+        gaussian: list[NoiseLaw] = []
+        for law in self._laws:
+            if isinstance(law, OneSidedLaw):
+                return None, "padding and Gaussian noise are not certified together"
+            gaussian += law.laws if isinstance(law, JointLaw) else (law,)
+        return certified_membership(JointLaw(tuple(gaussian)), space, space.weights), _UNHIDDEN
+
+
+_UNHIDDEN = "something was released without noise"
+
+
+def curator_figure(
+    certificate: SessionCertificate,
+    space: SecretSpace,
+    belief: Floats,
+    implied: float,
+    n_events: int,
+    n_releases: int,
+) -> CuratorFigure:
+    """What the releases have told about memberships so far.
+
+    Parameters
+    ----------
+    certificate : SessionCertificate
+    space : SecretSpace
+    belief : ndarray of shape (m,)
+        After everything released.
+    implied : float
+        The published bound.
+    n_events, n_releases : int
+        Charges of the session, and releases in them.
+    """
+    certified, missing = certificate.under_all(space, n_events)
+    weights, worst, total, n = belief / belief.sum(), 0.0, 0.0, 0
+    # Subsets differ, so that some membership is secret.
+    for start in range(0, space.n_units, _CHUNK):
+        members = space.membership(slice(start, start + _CHUNK))
+        likely = members[members.any(axis=1) & ~members.all(axis=1)] @ weights
+        # Sums of m rounded weights leave [0, 1] by some units in the last place.
+        sure = np.clip(np.maximum(likely, 1 - likely), 0.5, 1.0)
+        worst, total, n = (
+            max(worst, float(sure.max(initial=0.0))),
+            total + sure.sum(),
+            n + sure.size,
+        )
+    return CuratorFigure(
+        blind=membership_prior(space)[0],
+        implied=implied,
+        laws=None if certified is None else certified.success,
+        confidence=1 - GAMMA if certified is None else certified.confidence,
+        missing="" if certified is not None else missing,
+        worst=worst,
+        average=total / n,
+        n_releases=n_releases,
+    )

@@ -27,8 +27,8 @@ from pacsklearn.core.replacement_file import replacement_file
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import BundleError, LedgerError, SessionFileError, SessionRolledBackError
 from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.release.account import ledger_unit
 from pacsklearn.release.procedure import ReleaseProcedure
-from pacsklearn.release.session_criterion import ledger_unit
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder_state import ResponderState
 from pacsklearn.responses.responders import Responders

@@ -22,7 +22,7 @@ from pacsklearn.release.planned import (
     planned_targets,
     release_planned,
 )
-from pacsklearn.release.session_certificate import curator_figure
+from pacsklearn.release.statement import curator_figure
 from pacsklearn.session.linked_table import LinkedTable
 from pacsklearn.session.open_session import OpenSession
 from pacsklearn.tables.hashed_space import HashedSpace, listed_space

@@ -27,8 +27,8 @@ from pacsklearn.information import posterior_success
 from pacsklearn.noise.logdet import LogdetBackend
 from pacsklearn.noise.one_sided import OneSidedBackend
 from pacsklearn.release.account import Account
-from pacsklearn.release.certified import certified_membership
 from pacsklearn.release.planned import planned_targets
+from pacsklearn.release.statement import certified_membership
 
 X, Y = load_iris(return_X_y=True)
 SPACE = SecretSpace.balanced(60, n_subsets=16)
