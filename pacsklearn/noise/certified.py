@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from pacsklearn.core.support import Support
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.information.residual_covariance import NoiseShape
-from pacsklearn.noise.lattice import lattice_centres
+from pacsklearn.noise.lattice import generator_for, lattice_centres
 
 GAMMA = 1e-6
 """Probability that a certificate is wrong, unless the user says otherwise."""
@@ -144,24 +143,3 @@ def certified_law(
         excess = min(max((value - floor) / (cap - floor), 1.002), 4.0)
         factor *= excess**certificate.order * 1.005**attempt
     return None
-
-
-def lattice_slack(dimension: int, span: float) -> float:
-    """What continuous noise in the place of the discrete Gaussian can change a mean by.
-
-    Rounding a normal variable of deviation ``s = 2**20`` to integers gives probabilities that
-    differ from the discrete Gaussian's by factors ``1 + (x^2/s^2 - 1) / (24 s^2) + ...``: a total
-    variation below ``2**-44`` for each coordinate. ``span`` is the range of the variable.
-    """
-    return dimension * 2.0**-44 * span
-
-
-def generator_for(support: Support, *labels: Any) -> np.random.Generator:
-    """Generator seeded by a hash of the outputs: a law stays a function of the support.
-
-    Nothing can be chosen after looking at these draws without changing them.
-    """
-    digest = hashlib.sha256(repr(labels).encode())
-    digest.update(support.outputs.tobytes())
-    digest.update(support.weights.tobytes())
-    return np.random.default_rng(np.frombuffer(digest.digest(), dtype=np.uint32))

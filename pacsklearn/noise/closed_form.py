@@ -5,12 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import ClassVar, final
 
+import numpy as np
+
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import Integers, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
+from pacsklearn.information.lattice_bound import linear_bound, logdet_bound
+from pacsklearn.information.logdet_allocation import logdet_allocation
 from pacsklearn.noise.lattice import lattice_law, opened
 
 
@@ -34,9 +38,12 @@ class ClosedFormBackend(NoiseBackend):
     def variances(self, signal: Floats, budget: float) -> Floats:
         """Noise variances for outputs of variances ``signal`` along the axes; both shape (k,)."""
 
-    @abstractmethod
     def bound(self, centres: Integers, weights: Floats, scale: int) -> float:
-        """Nats that integers around these centres reveal at most, under noise of that scale."""
+        """Nats that integers around these centres reveal at most, under noise of that scale.
+
+        The linear bound, which holds under any noise, where a backend has no tighter one.
+        """
+        return linear_bound(centres, weights, scale)
 
     @final
     def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
@@ -62,3 +69,63 @@ class ClosedFormBackend(NoiseBackend):
     def published_power(self, power: float, support: Support, metric: Metric) -> float:
         """Power of the published method, which may add noise that this one leaves out."""
         return power
+
+
+@final
+class LogdetBackend(ClosedFormBackend):
+    """The least noise power under the log-determinant Gaussian bound; the default.
+
+    Guarantee
+    ---------
+    ``I(S; Y) <= 1/2 sum_i ln(1 + lam_i / e_i) = budget``: among outputs of one covariance the
+    Gaussian has the largest entropy. Source: residual-pac, equation 2 and Proposition 2.
+    """
+
+    name = "logdet"
+    proof = "Gaussian bound: log-determinant of signal plus noise over noise"
+
+    def variances(self, signal: Floats, budget: float) -> Floats:
+        return logdet_allocation(signal, budget)
+
+    def bound(self, centres: Integers, weights: Floats, scale: int) -> float:
+        return logdet_bound(centres, weights, scale)
+
+
+@final
+class IsotropicBackend(ClosedFormBackend):
+    """Equal noise on every output that varies; the baseline.
+
+    Guarantee
+    ---------
+    ``I(S; Y) <= E|M(S) - mean|^2 / (2 e) = budget`` with noise variance ``e``, computed over the
+    secret space. Source: Xiao and Devadas's bound as used in pac-private-algorithms, section 4.
+    """
+
+    name = "isotropic"
+    proof = "Gaussian bound: half the output variance over the noise variance"
+
+    def variances(self, signal: Floats, budget: float) -> Floats:
+        return np.full(signal.size, float(signal.sum()) / (2 * budget))
+
+    def published_power(self, power: float, support: Support, metric: Metric) -> float:
+        varying = int(np.any(metric.root(support.deviations) != 0, axis=0).sum())
+        return power * varying / support.span(metric).variances.size
+
+
+@final
+class EigenBackend(ClosedFormBackend):
+    """Auto-PAC: the least noise power under the linear Gaussian bound.
+
+    Principal axis ``i`` of variance ``lam_i`` gets ``sqrt(lam_i) * sum_j sqrt(lam_j)/(2 budget)``.
+
+    Guarantee
+    ---------
+    ``I(S; Y) <= 1/2 sum_i lam_i / e_i = budget``. Source: pac-private-responses, Theorem 2.4.
+    """
+
+    name = "eigen"
+    proof = "Gaussian bound: half the eigenvalue over the noise variance, summed"
+
+    def variances(self, signal: Floats, budget: float) -> Floats:
+        deviation = np.sqrt(signal)
+        return np.asarray(deviation * deviation.sum() / (2 * budget))

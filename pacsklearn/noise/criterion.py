@@ -32,10 +32,8 @@ from pacsklearn.noise.certified import (
     Certificate,
     CertifiedBackend,
     certified_law,
-    generator_for,
-    lattice_slack,
 )
-from pacsklearn.noise.lattice import exact_law
+from pacsklearn.noise.lattice import exact_law, generator_for, lattice_slack
 
 Targets = NDArray[np.intp]
 

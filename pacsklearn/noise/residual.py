@@ -21,11 +21,9 @@ from pacsklearn.noise.certified import (
     Certificate,
     CertifiedBackend,
     certified_law,
-    generator_for,
-    lattice_slack,
 )
-from pacsklearn.noise.lattice import opened
-from pacsklearn.noise.logdet import LogdetBackend
+from pacsklearn.noise.closed_form import LogdetBackend
+from pacsklearn.noise.lattice import generator_for, lattice_slack, opened
 
 # Draws on which the size of the certificate's margin is tried out.
 _REHEARSAL = 2**14

@@ -16,8 +16,7 @@ from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.logdet_allocation import logdet_allocation
-from pacsklearn.noise.certified import generator_for
-from pacsklearn.noise.lattice import lattice_centres, opened
+from pacsklearn.noise.lattice import generator_for, lattice_centres, opened
 
 
 @final

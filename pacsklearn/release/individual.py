@@ -16,7 +16,8 @@ from pacsklearn.information.individual_information import (
     individual_information,
 )
 from pacsklearn.information.mixture import GaussianMixture
-from pacsklearn.noise.certified import GAMMA, generator_for
+from pacsklearn.noise.certified import GAMMA
+from pacsklearn.noise.lattice import generator_for
 
 _DRAWS = 2**13
 # Standard deviations between neighbouring points of a law without noise: nothing overlaps.

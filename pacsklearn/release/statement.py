@@ -28,7 +28,8 @@ from pacsklearn.information.known_rows import known_rows_success
 from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.information.padding import RESOLUTION
 from pacsklearn.information.rounding import OUTWARD
-from pacsklearn.noise.certified import GAMMA, generator_for, lattice_slack
+from pacsklearn.noise.certified import GAMMA
+from pacsklearn.noise.lattice import generator_for, lattice_slack
 from pacsklearn.release.account import ledger_unit
 from pacsklearn.tables.hashed_space import HashedSpace, Space
 

@@ -11,7 +11,8 @@ from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.information.residual_covariance import NoiseShape
-from pacsklearn.noise.certified import Certificate, certified_law, generator_for, lattice_slack
+from pacsklearn.noise.certified import Certificate, certified_law
+from pacsklearn.noise.lattice import generator_for, lattice_slack
 
 SUPPORT = Support(np.random.default_rng(0).standard_normal((8, 3)))
 SHAPE = NoiseShape(np.eye(3), np.array([2.0, 1.0, 0.5]))

@@ -28,10 +28,9 @@ from pacsklearn.information.criterion_success import success_sums
 from pacsklearn.information.logdet_allocation import logdet_allocation
 from pacsklearn.information.residual_covariance import NoiseShape
 from pacsklearn.information.screened_success import second_look
-from pacsklearn.noise import certified, criterion, residual
+from pacsklearn.noise import certified, criterion, lattice, residual
+from pacsklearn.noise.closed_form import EigenBackend, LogdetBackend
 from pacsklearn.noise.criterion import CriterionBackend
-from pacsklearn.noise.eigen import EigenBackend
-from pacsklearn.noise.logdet import LogdetBackend
 from pacsklearn.noise.residual import ResidualBackend
 from pacsklearn.noise.stackelberg import StackelbergBackend
 from pacsklearn.testing import check_noise_backend
@@ -297,8 +296,8 @@ def test_rounded_normals_are_as_close_to_the_discrete_gaussian_as_is_paid_for() 
         apart = mpmath.fsum(
             abs(mass / total - (edges[i + 1] - edges[i])) for i, mass in enumerate(discrete)
         )
-    assert float(apart / 2) <= certified.lattice_slack(1, 1.0) * (2**20 / scale) ** 2
-    assert float(apart / 2) >= certified.lattice_slack(1, 1.0) * (2**20 / scale) ** 2 / 8
+    assert float(apart / 2) <= lattice.lattice_slack(1, 1.0) * (2**20 / scale) ** 2
+    assert float(apart / 2) >= lattice.lattice_slack(1, 1.0) * (2**20 / scale) ** 2 / 8
 
 
 def test_certificates_share_gamma_and_never_draws(means: Support) -> None:
@@ -360,7 +359,7 @@ class TestScale:
         return GaussianMixture(coordinates @ self.turn / deviations, self.support.weights)
 
     def draws(self, n: int, *labels: str) -> tuple[np.ndarray, np.ndarray]:
-        blocks = list(self.mixture(0.0).draws(n, certified.generator_for(self.support, *labels)))
+        blocks = list(self.mixture(0.0).draws(n, lattice.generator_for(self.support, *labels)))
         secrets = np.concatenate([block.secrets for block in blocks])
         return secrets, np.concatenate([block.noise for block in blocks])
 
