@@ -18,12 +18,16 @@ from pacsklearn.core.fit_report import FitReport
 from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
 from pacsklearn.estimators.planning import (
     NULL_BUDGET,
-    SEED,
     constant_score,
-    over_constant,
     promise_of_nats,
 )
-from pacsklearn.estimators.simulated_releases import HeldOut, SimulatedAnswers, some_of
+from pacsklearn.estimators.simulated_releases import (
+    SEED,
+    HeldOut,
+    SimulatedAnswers,
+    over_constant,
+    some_of,
+)
 from pacsklearn.exceptions import (
     AnswersWarning,
     NoCanonicalizerError,

@@ -26,10 +26,10 @@ from pacsklearn.estimators.families import (
 )
 from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
 from pacsklearn.estimators.pac_private import PACPrivate
-from pacsklearn.estimators.planning import SEED, constant_score, expected_score
+from pacsklearn.estimators.planning import constant_score, expected_score
 from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_steps_before
 from pacsklearn.estimators.row_fit import PreparedRows
-from pacsklearn.estimators.simulated_releases import outside_rows, released_scorer
+from pacsklearn.estimators.simulated_releases import SEED, outside_rows, released_scorer
 from pacsklearn.estimators.tuning import Choice, released_scoring, unfitted, value_name, with_choice
 from pacsklearn.exceptions import UtilityWarning, warn_user
 from pacsklearn.release.account import as_criterion

@@ -8,22 +8,15 @@ from typing import Any
 
 from sklearn.utils import Tags
 
-from pacsklearn._validation import check_budget
-from pacsklearn.candidates.subset_fitting import explained
-from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.home_process import SubsetSeed
 from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets
 from pacsklearn.estimators.planned_fit import PlannedFit
-from pacsklearn.estimators.private_estimator import warn_of_steps_before
-from pacsklearn.estimators.row_fit import opened_session, route_of, table_release
 from pacsklearn.estimators.student import STUDENT_METHODS
 from pacsklearn.estimators.tuning import unfitted
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
 from pacsklearn.responses.cost_preview import CostPreview
 from pacsklearn.responses.responder import Responder
-from pacsklearn.tables.sources import workers
-from pacsklearn.tables.table import Table
 
 _CURATORS = frozenset({"fit_report_", "leaderboard_"})
 
@@ -274,48 +267,6 @@ SubsetFitError, NonDeterministicError
         "released_estimator_",
         "released_methods_",
     )
-
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any) -> PACPrivate:
-        """Release a private model of the rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features), or Table
-            The universe. A :class:`~pacsklearn.Table` is read in passes, and names its target and
-            groups itself.
-        y : array-like of shape (n_rows,) or (n_rows, n_outputs), optional
-            Targets.
-        groups : array-like of shape (n_rows,), optional
-            Unit of privacy: all rows of a group are used together or not at all.
-        **fit_params : dict
-            Passed to every subset's ``fit`` (``sample_weight``); with metadata routing enabled,
-            what the wrapped estimator requested.
-
-        Returns
-        -------
-        PACPrivate
-            Fitted.
-        """
-        warn_of_steps_before(self)
-        with recorded() as report, explained(debug=self.debug) as watched:
-            if isinstance(X, Table):
-                self._check_parameters()
-                learned = table_release(self, X, y, groups, fit_params)
-            else:
-                budget = check_budget(budget=self.budget)
-                with workers(self.engine):
-                    rows = self._prepared(X, y, groups, fit_params)
-                    watched.append(rows.candidates)
-                    route, session = route_of(self, rows), opened_session(self, rows, budget)
-                    learned = {**rows.features, "_subset_seed": rows.seed}
-                    learned |= route(self, session, rows)
-        self._learn(learned)
-        self.fit_report_ = report
-        if self.verbose > 1:
-            from rich.console import Console
-
-            Console(stderr=True, highlight=False).print(str(report), markup=False)
-        return self
 
     def __getstate__(self) -> dict[str, Any]:
         # How long the universe took, and how options score, is for the curator.

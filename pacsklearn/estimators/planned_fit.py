@@ -1,11 +1,11 @@
-"""``plan``: what a private estimator's fit would release, before it does."""
+"""``fit`` of a private estimator, and ``plan``: what it would release, before it does."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -14,6 +14,7 @@ from pacsklearn._sklearn_compat import StrOptions, check_parameters, features_of
 from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.candidates.candidates import Candidates, Design, FitOptions, subset_seed
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
+from pacsklearn.candidates.subset_fitting import explained
 from pacsklearn.candidates.universe import check_names, check_reader, check_universe
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.fit_report import recorded
@@ -23,8 +24,16 @@ from pacsklearn.core.target import Target
 from pacsklearn.estimators.answers_plan import plan_answers
 from pacsklearn.estimators.fit_plan import FitPlan, steadier_models
 from pacsklearn.estimators.planning import plan_parameters
-from pacsklearn.estimators.private_estimator import PrivateEstimator
-from pacsklearn.estimators.row_fit import MOST_ANSWERS, PreparedRows, check_student, refuse_ignored
+from pacsklearn.estimators.private_estimator import PrivateEstimator, warn_of_steps_before
+from pacsklearn.estimators.row_fit import (
+    MOST_ANSWERS,
+    PreparedRows,
+    check_student,
+    opened_session,
+    refuse_ignored,
+    route_of,
+    table_release,
+)
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.student import Lesson, StudentQueries
 from pacsklearn.estimators.student_plan import plan_student
@@ -35,10 +44,12 @@ from pacsklearn.release.account import as_criterion, check_cap
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices, public_prior
 from pacsklearn.release.secret import opening_belief
 from pacsklearn.responses.answer_kind import answer_kind
+from pacsklearn.tables.sources import workers
+from pacsklearn.tables.table import Table
 
 
 class PlannedFit(PrivateEstimator):
-    """How a fit of :class:`PACPrivate` begins, and plans of it."""
+    """The fit of :class:`PACPrivate`, and plans of it."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "release": [StrOptions({"auto", "parameters", "responses", "student"})],
@@ -59,6 +70,8 @@ class PlannedFit(PrivateEstimator):
     subset_seed: Any
     n_jobs: int | None
     verbose: int
+    debug: bool
+    engine: str | None
     fast_fit: bool
     allow_exact: bool
     tune: Any
@@ -67,6 +80,48 @@ class PlannedFit(PrivateEstimator):
     student: Any
     queries: Any
     alpha: float | None
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any) -> Self:
+        """Release a private model of the rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features), or Table
+            The universe. A :class:`~pacsklearn.Table` is read in passes, and names its target and
+            groups itself.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs), optional
+            Targets.
+        groups : array-like of shape (n_rows,), optional
+            Unit of privacy: all rows of a group are used together or not at all.
+        **fit_params : dict
+            Passed to every subset's ``fit`` (``sample_weight``); with metadata routing enabled,
+            what the wrapped estimator requested.
+
+        Returns
+        -------
+        PACPrivate
+            Fitted.
+        """
+        warn_of_steps_before(self)
+        with recorded() as report, explained(debug=self.debug) as watched:
+            if isinstance(X, Table):
+                self._check_parameters()
+                learned = table_release(self, X, y, groups, fit_params)
+            else:
+                budget = check_budget(budget=self.budget)
+                with workers(self.engine):
+                    rows = self._prepared(X, y, groups, fit_params)
+                    watched.append(rows.candidates)
+                    route, session = route_of(self, rows), opened_session(self, rows, budget)
+                    learned = {**rows.features, "_subset_seed": rows.seed}
+                    learned |= route(self, session, rows)
+        self._learn(learned)
+        self.fit_report_ = report
+        if self.verbose > 1:
+            from rich.console import Console
+
+            Console(stderr=True, highlight=False).print(str(report), markup=False)
+        return self
 
     def plan(
         self,

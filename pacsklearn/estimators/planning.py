@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from pacsklearn.candidates.candidates import Candidates
@@ -18,6 +17,7 @@ from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.statement_rendering import percent_up
 from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
 from pacsklearn.estimators.simulated_releases import (
+    SEED,
     HeldOut,
     SimulatedReleases,
     as_number,
@@ -25,15 +25,12 @@ from pacsklearn.estimators.simulated_releases import (
     released_scorer,
     scoring_name,
 )
-from pacsklearn.exceptions import UtilityWarning, warn_user
 from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.secret import opening_belief
 from pacsklearn.release.statement import membership_prior, public_facts
 from pacsklearn.tables.hashed_space import row_space
 
-SEED = 0
-_QUICK_RELEASES, _QUICK_ROWS = 8, 500
 NULL_BUDGET = 1e-9
 
 
@@ -109,69 +106,6 @@ def plan_parameters(
         alternative=best,
         advice=tuple(_advice_on_parameters(expected, constant, best, plan)),
     )
-
-
-def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator: Any) -> None:
-    """Warn when a release is expected to be no better than a constant; nothing secret is used."""
-    y, methods = candidates.y, plan.outputs.canonicalizer.methods
-    predicts = is_classifier(estimator) or is_regressor(estimator)
-    if not predicts or "predict" not in methods or y is None or np.ndim(y) != 1:
-        return
-    held_out = outside_rows(candidates, SEED, _QUICK_ROWS)
-
-    # Every fit comes through here: scikit-learn's scorers would take longer than the predictions.
-    def gain(model: Any, X: Any, y: Any) -> float:
-        return over_constant(np.asarray(y), model.predict(X), is_classifier(estimator))
-
-    simulated = SimulatedReleases(
-        plan.outputs, row_space(plan.space), gain, held_out, n_releases=_QUICK_RELEASES, seed=SEED
-    )
-    law = plan.calibrate(opening_belief(plan.space.weights))
-    if simulated.at(law).mean() <= 0:
-        advice = "More regularisation, fewer features or another criterion may help: "
-        if is_regressor(estimator) and can_have_prior(plan):
-            # A warning: scikit-learn's checks fit tables on which noise always dominates.
-            advice = (
-                "State what is publicly expected of the targets, without looking at them: "
-                "prior_mean=..., or value_range=(low, high); what is released is then drawn toward "
-                "it. More regularisation may help as well: "
-            )
-        warn_user(
-            f"{type(estimator).__name__} released under this budget is expected to be no better "
-            f"than a constant answer. {_advice_on_wide(candidates, estimator)}{advice}"
-            "PACPrivate.plan shows the figures (for the curator's eyes), and tune= chooses.",
-            UtilityWarning,
-        )
-
-
-def _advice_on_wide(candidates: Candidates, estimator: Any) -> str:
-    """What to try where there are more columns than rows, and so many numbers to noise."""
-    shape: tuple[int, ...] = getattr(candidates.X, "shape", ())
-    if len(shape) < 2 or shape[1] <= shape[0]:
-        return ""
-    kind = "Classifier" if is_classifier(estimator) else "Regressor"
-    return (
-        f"The table has {shape[1]} columns and {shape[0]} rows: a model of few of the columns, "
-        f"Stepwise{kind}(n_terms=2), needs least noise. "
-    )
-
-
-def over_constant(y: NDArray[Any], predicted: NDArray[Any], are_labels: bool) -> float:
-    """Accuracy above that of the most frequent label, or R², which the mean leaves at 0."""
-    if are_labels:
-        counts = np.unique(y, return_counts=True)[1]
-        return float(np.mean(predicted == y) - counts.max() / len(y))
-    spread = float(np.sum((y - y.mean()) ** 2))
-    missed = float(np.sum((y - predicted) ** 2))
-    return 1 - missed / spread if spread else -missed
-
-
-def can_have_prior(plan: ParameterPlan) -> bool:
-    """Whether a public prior was not stated and could be."""
-    outputs = plan.outputs
-    if outputs.prior is not None:
-        return False
-    return outputs.canonicalizer.constant(outputs.layout, 1.0, clone(outputs.template)) is not None
 
 
 def constant_score(

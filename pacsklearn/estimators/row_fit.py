@@ -16,8 +16,8 @@ from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_subsets import LISTED
 from pacsklearn.estimators.answers_plan import warn_of_answers, warn_of_poor_answers
-from pacsklearn.estimators.planning import warn_of_poor_release
 from pacsklearn.estimators.private_estimator import ResponseModel
+from pacsklearn.estimators.simulated_releases import warn_of_poor_release
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.estimators.student import STUDENT_METHODS, StudentQueries, release_student
 from pacsklearn.estimators.student_plan import warn_of_poor_student

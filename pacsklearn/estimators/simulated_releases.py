@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, clone, is_classifier, is_regressor
 from sklearn.metrics import check_scoring
 
 from pacsklearn._sklearn_compat import safe_indexing
@@ -21,18 +21,24 @@ from pacsklearn.candidates.run import SubsetRun, attempt
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.exceptions import UtilityWarning, warn_user
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.procedure import ReleaseProcedure
+from pacsklearn.release.secret import opening_belief
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.joint_labels import JointLabels
 from pacsklearn.responses.responder import Answers, Responder
+from pacsklearn.tables.hashed_space import row_space
 
 HeldOut = Callable[[int], tuple[Any, Any]]
 """Rows and targets that a release of some candidate is scored on, by the candidate's number."""
 
 _MOST_ROWS = 2000
+SEED = 0
+_QUICK_RELEASES, _QUICK_ROWS = 8, 500
 
 
 class Simulation(ABC):
@@ -251,6 +257,69 @@ def as_number(value: Any) -> float:
     if not isinstance(value, Real):
         raise ValueError(f"scoring must return one number, got {type(value).__name__}.")
     return float(value)
+
+
+def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator: Any) -> None:
+    """Warn when a release is expected to be no better than a constant; nothing secret is used."""
+    y, methods = candidates.y, plan.outputs.canonicalizer.methods
+    predicts = is_classifier(estimator) or is_regressor(estimator)
+    if not predicts or "predict" not in methods or y is None or np.ndim(y) != 1:
+        return
+    held_out = outside_rows(candidates, SEED, _QUICK_ROWS)
+
+    # Every fit comes through here: scikit-learn's scorers would take longer than the predictions.
+    def gain(model: Any, X: Any, y: Any) -> float:
+        return over_constant(np.asarray(y), model.predict(X), is_classifier(estimator))
+
+    simulated = SimulatedReleases(
+        plan.outputs, row_space(plan.space), gain, held_out, n_releases=_QUICK_RELEASES, seed=SEED
+    )
+    law = plan.calibrate(opening_belief(plan.space.weights))
+    if simulated.at(law).mean() <= 0:
+        advice = "More regularisation, fewer features or another criterion may help: "
+        if is_regressor(estimator) and can_have_prior(plan):
+            # A warning: scikit-learn's checks fit tables on which noise always dominates.
+            advice = (
+                "State what is publicly expected of the targets, without looking at them: "
+                "prior_mean=..., or value_range=(low, high); what is released is then drawn toward "
+                "it. More regularisation may help as well: "
+            )
+        warn_user(
+            f"{type(estimator).__name__} released under this budget is expected to be no better "
+            f"than a constant answer. {_advice_on_wide(candidates, estimator)}{advice}"
+            "PACPrivate.plan shows the figures (for the curator's eyes), and tune= chooses.",
+            UtilityWarning,
+        )
+
+
+def _advice_on_wide(candidates: Candidates, estimator: Any) -> str:
+    """What to try where there are more columns than rows, and so many numbers to noise."""
+    shape: tuple[int, ...] = getattr(candidates.X, "shape", ())
+    if len(shape) < 2 or shape[1] <= shape[0]:
+        return ""
+    kind = "Classifier" if is_classifier(estimator) else "Regressor"
+    return (
+        f"The table has {shape[1]} columns and {shape[0]} rows: a model of few of the columns, "
+        f"Stepwise{kind}(n_terms=2), needs least noise. "
+    )
+
+
+def over_constant(y: NDArray[Any], predicted: NDArray[Any], are_labels: bool) -> float:
+    """Accuracy above that of the most frequent label, or R², which the mean leaves at 0."""
+    if are_labels:
+        counts = np.unique(y, return_counts=True)[1]
+        return float(np.mean(predicted == y) - counts.max() / len(y))
+    spread = float(np.sum((y - y.mean()) ** 2))
+    missed = float(np.sum((y - predicted) ** 2))
+    return 1 - missed / spread if spread else -missed
+
+
+def can_have_prior(plan: ParameterPlan) -> bool:
+    """Whether a public prior was not stated and could be."""
+    outputs = plan.outputs
+    if outputs.prior is not None:
+        return False
+    return outputs.canonicalizer.constant(outputs.layout, 1.0, clone(outputs.template)) is not None
 
 
 def released_scorer(

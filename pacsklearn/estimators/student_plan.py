@@ -20,18 +20,18 @@ from pacsklearn.estimators.answers_plan import advice_on_answers
 from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
 from pacsklearn.estimators.planning import (
     NULL_BUDGET,
-    SEED,
     constant_score,
-    over_constant,
     promise_of,
     promise_of_nats,
 )
 from pacsklearn.estimators.simulated_releases import (
+    SEED,
     SimulatedAnswers,
     SimulatedJointLabels,
     Simulation,
     as_number,
     outside_rows,
+    over_constant,
     scoring_name,
     some_of,
 )

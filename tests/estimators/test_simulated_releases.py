@@ -21,9 +21,9 @@ from pacsklearn.candidates.candidates import Candidates, Design
 from pacsklearn.candidates.models import candidate_models
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.target import Target
-from pacsklearn.estimators.planning import SEED
 from pacsklearn.estimators.privacy_curve import privacy_utility_curve
 from pacsklearn.estimators.simulated_releases import (
+    SEED,
     SimulatedAnswers,
     SimulatedReleases,
     outside_rows,
