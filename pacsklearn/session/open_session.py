@@ -1,4 +1,4 @@
-"""What a session holds while it is open."""
+"""What a session holds while it is open, and its releases of models."""
 
 from __future__ import annotations
 
@@ -19,11 +19,19 @@ from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import Ledger
+from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_subsets import SampledSubsets
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.release.account import Account
 from pacsklearn.release.drawn import DrawnProcedure
+from pacsklearn.release.parameters import (
+    ParameterPlan,
+    ReleaseChoices,
+    public_prior,
+    take_parameters,
+)
+from pacsklearn.release.planned import one_budget
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.release.secret import Secret
 from pacsklearn.responses.responders import Responders
@@ -32,7 +40,7 @@ from pacsklearn.tables.hashed_space import HashedSpace, Space, row_space
 
 
 class OpenSession:
-    """Universe, secret, belief and ledgers of a session, and how it ends."""
+    """Universe, secret, belief and ledgers of a session, a model's release, and how it ends."""
 
     _drawn: DrawnProcedure | None = None
     _unit_names: NDArray[Any] | None = None
@@ -127,6 +135,160 @@ class OpenSession:
 
     def _options(self, fit_params: Mapping[str, Any] | None) -> FitOptions:
         return replace(self._fitting, fit_params=fit_params or {})
+
+    def release(
+        self,
+        estimator: Any,
+        *,
+        budget: float | None = None,
+        noise: Any = "auto",
+        metric: Any = "auto",
+        canonicalizer: Any = "auto",
+        prior_mean: float | None = None,
+        value_range: tuple[float, float] | None = None,
+        fit_params: Mapping[str, Any] | None = None,
+        individual: bool = False,
+        certify: bool = True,
+        table: LinkedTable | None = None,
+    ) -> Release:
+        """Release a private model: fitted on the secret subset, canonical, noised.
+
+        Parameters
+        ----------
+        estimator : estimator
+        budget : float, optional
+            Nats this release may reveal; all that remains when not given.
+        noise : str or NoiseBackend, default="auto"
+            "auto" is ``"logdet"``, and ``"criterion"`` in a session with a criterion.
+        metric : "auto", None, array-like or Metric
+            What noise costs in each direction; "auto" asks the canonicalizer.
+        canonicalizer : "auto", str or Canonicalizer
+        prior_mean : float, optional
+            For regressors: what is publicly expected of the targets. The released model is drawn
+            toward it as far as its noise asks for.
+        value_range : (float, float), optional
+            For regressors: public range of the targets; its middle stands for ``prior_mean``.
+        fit_params : mapping, optional
+            Passed to every subset's ``fit``.
+        individual : bool, default=False
+            Also compute what the release tells about each row by itself
+            (pac-private-algorithms, section 6.3): ``individual`` of the result, and a line of its
+            guarantee.
+        certify : bool, default=True
+            State what the optimal adversary achieves at the worst row under this release's noise,
+            at confidence 1 - 1e-6, beside what the information implies. For the first release of
+            a session: later noise depends on what came out, and so would the figure.
+        table : LinkedTable, optional
+            Rows to fit on instead of the session's own: those of another table of the same people,
+            or the session's :meth:`without` somebody.
+
+        Returns
+        -------
+        Release
+            Its ``value`` is a fitted estimator that holds only private numbers. Its guarantee
+            covers everything this session has released up to now.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            Before anything is fitted; the ledger is unchanged.
+        """
+        if self._drawn is not None:
+            if individual or table is not None:
+                self._row_space()  # says why there are no figures of single rows
+            if prior_mean is not None or value_range is not None:
+                raise ValueError(
+                    "prior_mean and value_range must be None with secret_space='sampled': released "
+                    "models are not drawn toward a public prior there. Use secret_space='listed'."
+                )
+            return self._drawn.release(
+                [estimator],
+                self._X,
+                self._y,
+                one_budget(budget),
+                noise,
+                fit_params,
+                metric=metric,
+                canonicalizer=canonicalizer,
+            )[0]
+        plan = self.prepare(
+            estimator,
+            budget=budget,
+            noise=noise,
+            metric=metric,
+            canonicalizer=canonicalizer,
+            prior_mean=prior_mean,
+            value_range=value_range,
+            fit_params=fit_params,
+            table=table,
+        )
+        return self.take(plan, individual=individual, certify=certify)
+
+    def prepare(
+        self,
+        estimator: Any,
+        *,
+        budget: float | None = None,
+        noise: Any = "auto",
+        metric: Any = "auto",
+        canonicalizer: Any = "auto",
+        prior_mean: float | None = None,
+        value_range: tuple[float, float] | None = None,
+        fit_params: Mapping[str, Any] | None = None,
+        table: LinkedTable | None = None,
+    ) -> ParameterPlan:
+        """Fit every candidate's model, and nothing more: nothing is charged, drawn or released.
+
+        Parameters
+        ----------
+        estimator, budget, noise, metric, canonicalizer, prior_mean, value_range, fit_params, table
+            As for :meth:`release`.
+
+        Returns
+        -------
+        ParameterPlan
+            For :meth:`take`, and for the curator's own simulations. Secret material: it holds the
+            models of all candidates.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            Before anything is fitted.
+        """
+        if self._drawn is not None or not isinstance(self._space, HashedSpace):
+            self._row_space()
+        return ParameterPlan.of(
+            estimator,
+            lambda: (
+                (self._table_candidates(estimator, fit_params) if table is None else None)
+                or self._candidates(estimator, fit_params, table)
+            ),
+            self._procedure.check(budget),
+            ReleaseChoices(
+                noise, metric, canonicalizer, public_prior(estimator, prior_mean, value_range)
+            ),
+        )
+
+    def take(
+        self, plan: ParameterPlan, *, individual: bool = False, certify: bool = True
+    ) -> Release:
+        """Release what :meth:`prepare` of this session prepared; see :meth:`release`.
+
+        Raises
+        ------
+        ValueError
+            When the plan was prepared on other candidates.
+        BudgetExhaustedError
+            When the budget is gone meanwhile; nothing is charged or drawn.
+        """
+        # Candidates of a linked table are those of the session, over other rows.
+        packed = getattr(self._space, "packed", self._space)
+        if plan.space is not self._space and getattr(plan.space, "packed", None) is not packed:
+            raise ValueError(
+                "plan must come from prepare() of this session; it was prepared on other "
+                "candidates, whose noise says nothing about this session's secret."
+            )
+        return take_parameters(self._procedure, plan, individual=individual, certify=certify)
 
     def without(self, units: Any) -> LinkedTable:
         """The session's own table without the rows of some units, for a refit after a deletion.
