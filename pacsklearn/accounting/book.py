@@ -20,8 +20,8 @@ from pacsklearn.accounting.entry import (
 from pacsklearn.accounting.rows import FEW, open_rows
 from pacsklearn.accounting.schema import bring_up, check_version
 from pacsklearn.core.accounts import Accounts, Posting, exact_text
-from pacsklearn.core.booked_ledger import OpenBook
 from pacsklearn.core.event import Event
+from pacsklearn.core.ledger_interface import OpenBook
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
 
 

@@ -15,7 +15,7 @@ from pacsklearn.accounting.rows import open_rows
 from pacsklearn.accounting.schema import migrate, schema_version
 from pacsklearn.accounting.sqlite_database import SQLITE, connect
 from pacsklearn.core.accounts import Terms
-from pacsklearn.core.booked_ledger import time_text
+from pacsklearn.core.ledger import time_text
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
 
 

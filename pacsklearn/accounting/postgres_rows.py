@@ -13,7 +13,7 @@ from pacsklearn.accounting.entry import Entry, Founding
 from pacsklearn.accounting.postgres_database import ask
 from pacsklearn.accounting.rows import COLUMNS, FEW, FOUNDING_COLUMNS, Rows
 from pacsklearn.accounting.schema import VERSION
-from pacsklearn.core.booked_ledger import time_text
+from pacsklearn.core.ledger import time_text
 
 _UTC: Final = (
     "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"+00:00\"')"

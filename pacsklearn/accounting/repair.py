@@ -24,8 +24,8 @@ from pacsklearn.accounting.schema import migrate
 from pacsklearn.accounting.sqlite_database import SQLITE, connect
 from pacsklearn.accounting.transfer import all_rows
 from pacsklearn.core.accounts import Posting, bookkeeping_event, fits, largest_refund
-from pacsklearn.core.booked_ledger import time_text
 from pacsklearn.core.event import ledger_text
+from pacsklearn.core.ledger import time_text
 from pacsklearn.core.replacement_file import replacement_file
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError
 

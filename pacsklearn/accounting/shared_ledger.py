@@ -9,9 +9,8 @@ from pacsklearn._validation import check_budget
 from pacsklearn.accounting.entry import Position, without_password
 from pacsklearn.accounting.store import SQLStore
 from pacsklearn.core.accounts import Posting
-from pacsklearn.core.booked_ledger import BookedLedger, BookedReservation
 from pacsklearn.core.event import Event, ledger_text
-from pacsklearn.core.ledger import checked_terms
+from pacsklearn.core.ledger import BookedLedger, BookedReservation, checked_terms
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
 
 if TYPE_CHECKING:

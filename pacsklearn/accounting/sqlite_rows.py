@@ -7,7 +7,7 @@ from typing import Any, Final, final
 from pacsklearn.accounting.entry import Entry, Founding
 from pacsklearn.accounting.rows import COLUMNS, FEW, Rows
 from pacsklearn.accounting.schema import check_version
-from pacsklearn.core.booked_ledger import time_text
+from pacsklearn.core.ledger import time_text
 
 _VERSION: Final = "PRAGMA user_version"
 _FOUNDING: Final = "SELECT * FROM datasets WHERE name = ?"

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final, TypeVar, final
 from pacsklearn.accounting.entry import Founding, Position
 from pacsklearn.accounting.writer import Job
 from pacsklearn.core.accounts import Posting, Terms
-from pacsklearn.core.booked_ledger import Store, charge_posting
+from pacsklearn.core.ledger import charge_posting
+from pacsklearn.core.ledger_interface import Store
 from pacsklearn.exceptions import PacsklearnError
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded when a ledger is opened

@@ -1,11 +1,16 @@
-"""What a ledger and a reservation can do, whatever they are written on."""
+"""What a ledger and a reservation can do, and what they need of what they are written on."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
+from pacsklearn.core.accounts import Accounts, Posting, Terms
 from pacsklearn.core.event import Event
 from pacsklearn.exceptions import BudgetExhaustedError
+
+T = TypeVar("T")
 
 
 class Ledger(ABC):
@@ -156,3 +161,50 @@ class Reservation(Ledger):
         float
             What the ledger got back; 0 when the reservation was closed already.
         """
+
+
+class OpenBook(ABC):
+    """All postings of one ledger, while nobody else can add any."""
+
+    @property
+    @abstractmethod
+    def accounts(self) -> Accounts:
+        """What the postings add up to."""
+
+    @property
+    @abstractmethod
+    def time(self) -> str:
+        """Time now, as :func:`time_text` writes it."""
+
+    @abstractmethod
+    def find(self, key: str) -> Posting | None:
+        """Posting with an idempotency key."""
+
+    @abstractmethod
+    def append(self, posting: Posting) -> None:
+        """Add a posting that was checked."""
+
+    @abstractmethod
+    def events(self, account: str) -> Iterable[Event]:
+        """Events of one account, in order."""
+
+
+class Store(ABC):
+    """Where a ledger is written; a handle, equal to every other one of the same ledger."""
+
+    @property
+    @abstractmethod
+    def terms(self) -> Terms:
+        """What the ledger was founded with."""
+
+    @abstractmethod
+    def read(self, question: Callable[[Any], T]) -> T:
+        """Answer that a function finds in the book; perhaps in another thread."""
+
+    @abstractmethod
+    def write(self, change: Callable[[Any], T]) -> T:
+        """As :meth:`read`; what the function adds is on disk when this returns."""
+
+    @abstractmethod
+    def charge(self, posting: Posting) -> bool:
+        """Add a posting in a transaction of its own, or one shared with other callers."""

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from pacsklearn.accounting.open_ledger import found_ledger, open_ledger
-from pacsklearn.core.booked_ledger import time_text
+from pacsklearn.core.ledger import time_text
 from pacsklearn.exceptions import PacsklearnError
 from pacsklearn.service.database import ServiceDatabase
 from pacsklearn.service.problem import Problem

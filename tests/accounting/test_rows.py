@@ -14,8 +14,8 @@ from pacsklearn.accounting.postgres_rows import PostgresRows
 from pacsklearn.accounting.shared_ledger import SharedLedger
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.accounts import Posting
-from pacsklearn.core.booked_ledger import charge_posting
 from pacsklearn.core.event import Event
+from pacsklearn.core.ledger import charge_posting
 
 MakeEvent = Callable[..., Event]
 TINY = 2.0**-30

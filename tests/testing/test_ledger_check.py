@@ -11,8 +11,8 @@ import pytest
 
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.accounts import Posting
-from pacsklearn.core.booked_ledger import OpenBook
 from pacsklearn.core.ledger import Ledger, MemoryLedger, _MemoryStore
+from pacsklearn.core.ledger_interface import OpenBook
 from pacsklearn.testing import check_ledger
 from pacsklearn.testing.ledger_check import _check_concurrency, _event
 
