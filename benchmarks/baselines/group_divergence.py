@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from pacsklearn.information._scalars import as_count, as_probability
+from pacsklearn._validation import as_count, as_probability
 
 __all__ = ["group_divergence", "sampled_gaussian_divergence"]
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacsklearn.information._scalars import as_count
+from pacsklearn._validation import as_count
 from pacsklearn.information.arrays import Floats
 
 

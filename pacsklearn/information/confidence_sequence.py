@@ -8,7 +8,7 @@ from functools import partial
 from scipy.optimize import brentq
 from scipy.special import betaln, xlog1py, xlogy
 
-from pacsklearn.information._scalars import as_count
+from pacsklearn._validation import as_count
 
 # Outward slack for the root finder and the rounding of the logarithms.
 _SLACK = 1e-9

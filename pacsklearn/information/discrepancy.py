@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from pacsklearn.information._scalars import as_count, as_probability
+from pacsklearn._validation import as_count, as_probability
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.mean_bound import upper_mean_bound
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pacsklearn.information._scalars import as_count
+from pacsklearn._validation import as_count
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.gaussianity_gap import GapCorrection, SurrogateGap
 from pacsklearn.information.mean_bound import upper_mean_bound, upper_mean_bounds

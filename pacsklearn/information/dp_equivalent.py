@@ -6,7 +6,7 @@ import math
 
 from scipy.special import expit
 
-from pacsklearn.information._scalars import as_nats, as_probability
+from pacsklearn._validation import as_nats, as_probability
 from pacsklearn.information.posterior_success import mutual_information_for_success
 
 

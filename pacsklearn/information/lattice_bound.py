@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacsklearn.information._scalars import as_count
+from pacsklearn._validation import as_count
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.rounding import OUTWARD
 

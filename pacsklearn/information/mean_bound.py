@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
-from pacsklearn.information._scalars import as_count, as_probability
+from pacsklearn._validation import as_count, as_probability
 from pacsklearn.information.arrays import Floats
 
 # Part of the failure probability that goes to the betting bound, which is rarely the worse one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scipy.stats import hypergeom
 
-from pacsklearn.information._scalars import as_count
+from pacsklearn._validation import as_count
 
 
 def k_of_n_prior(n: int, k: int, n_included: int | None = None) -> float:

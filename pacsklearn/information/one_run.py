@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import binom
 
-from pacsklearn.information._scalars import as_count, as_probability
+from pacsklearn._validation import as_count, as_probability
 
 
 def one_run_p_value(

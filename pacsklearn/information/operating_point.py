@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pacsklearn.information._scalars import as_nats, as_probability
+from pacsklearn._validation import as_nats, as_probability
 from pacsklearn.information.posterior_success import binary_kl
 
 _STEPS = 200

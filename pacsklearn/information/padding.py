@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacsklearn.information._scalars import as_nats
+from pacsklearn._validation import as_nats
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.channel import channel_information
 

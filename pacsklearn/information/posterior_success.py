@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pacsklearn.information._scalars import as_nats, as_probability
+from pacsklearn._validation import as_nats, as_probability
 
 # Relative error of `_kl` is below 20 units in the last place; this leaves a margin.
 _SLACK = 2.0**-47

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
-from pacsklearn.information._scalars import as_count
+from pacsklearn._validation import as_count
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.gaussianity_gap import GapCorrection, SurrogateGap
 from pacsklearn.information.mean_bound import upper_mean_bound
