@@ -251,7 +251,7 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
         joint = joint_models(template, X, y, work[3], space, first, fast_fit=options.fast_fit)
         models = tuple(over_subsets(_fit, *work, candidates=candidates, each=joint.models))
     rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
-    agree = attempt(partial(_agree, first, models[0], rows), fits=True)
+    agree = attempt(partial(_agree, first, models[0], rows), "predict", fits=True)
     if not joint.is_judged and not run.value(agree):
         if joint.models[0] is not None:
             raise differs_from_ordinary(estimator)
@@ -260,8 +260,11 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
             "its answers would reveal more than the difference between candidates. Give it a "
             "random_state, or make it deterministic."
         )
-    one = attempt(lambda: all(_agree(first, model, rows) for model in models), fits=True)
-    if run.value(one):
+    for index, model in enumerate(models):
+        agree = attempt(partial(_agree, first, model, rows), "predict", fits=True)
+        if not run.value(agree, index):
+            break
+    else:
         warn_of_one_model(
             estimator, template, candidates, lambda model, _: _agree(first, model, rows)
         )

@@ -194,6 +194,10 @@ class DiscrepancyCap:
         """
         families = np.atleast_2d(np.asarray(differing, dtype=np.int64))
         generator = np.random.default_rng(seed)
+        # First: it checks what the draws below take as it is.
+        squares = np.array(
+            [counts.second_moment(n_rows, d, batch_size, sampling) for d in range(n_rows + 1)]
+        )
         if sampling == "without-replacement":
             draws = generator.hypergeometric(families, n_rows - families, batch_size)
         elif sampling == "with-replacement":
@@ -202,9 +206,6 @@ class DiscrepancyCap:
             draws = generator.binomial(families, batch_size / n_rows)
         cap = cls.sampled(draws, n_rows, batch_size, sampling, delta=delta, gamma=gamma)
         # Given the data sets the mean square is known: only they are left to be sampled.
-        squares = np.array(
-            [counts.second_moment(n_rows, d, batch_size, sampling) for d in range(n_rows + 1)]
-        )
         share = gamma / (2 * families.shape[0])
         moment = max(upper_mean_bound(squares[f], 0.0, squares[-1], share) for f in families)
         return replace(cap, second_moment=min(moment, cap.second_moment))

@@ -14,6 +14,8 @@ from pacsklearn.information.arrays import Floats
 
 # Terms further above the least that a coupling needs are never used by the best one.
 _WIDEST = 600.0
+# Logarithm of the share of a sufficient variance below which no smaller one is looked for.
+_LOWEST = -300.0
 
 
 def transport_divergence(left: ArrayLike, right: ArrayLike, order: float) -> float:
@@ -77,5 +79,7 @@ def transport_variance(
     if excess(high) >= 0:
         return largest
     while excess(low) <= 0:
+        if low < math.log(largest) + _LOWEST:  # both sides of every pair are the same
+            return math.exp(low)
         high, low = low, low - 2.0
     return min(math.exp(brentq(excess, low, high, xtol=1e-9)) * (1 + 1e-8), largest)

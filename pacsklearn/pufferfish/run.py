@@ -134,7 +134,7 @@ class PrivateRun:
     noise_multiplier : float
         Positive.
     ceiling : float
-        Most that the run may cost, in nats.
+        Most that the run may cost, in nats; what it has cost already, where that is more.
     sampler : Sampler
         Source of the noise and of the batches.
     differences : WorldDifferences, optional
@@ -174,7 +174,7 @@ class PrivateRun:
         provenance: tuple[Provenance, ...] = (),
     ) -> None:
         self.accountant, self.scenario = accountant, scenario
-        self.noise_multiplier, self.ceiling = noise_multiplier, ceiling
+        self.noise_multiplier = noise_multiplier
         self.unit = run_unit(accountant, scenario, secret_name)
         self.price = accountant.cost(noise_multiplier)
         self.sampler, self.provenance = sampler, provenance
@@ -187,8 +187,8 @@ class PrivateRun:
         self._at_once = check_integer(name="steps_per_charge", value=steps_per_charge, minimum=1)
         if shared is not None:
             check_unit(shared.unit, self.unit)
-        own = MemoryLedger(ceiling, self.unit)
         self._prices: list[tuple[float, int, float]] = []
+        before: list[Event] = []
         self.n_steps, self._secure = 0, sampler.is_secure
         session, n_charged = None, 0
         if record is not None:
@@ -205,7 +205,11 @@ class PrivateRun:
             for price, count, _ in record.prices:
                 # Rounded up: what was spent is never forgotten.
                 spent = math.nextafter(count * price, math.inf)
-                own.charge(self._event("steps-before", spent, count))
+                before.append(self._event("steps-before", spent, count))
+        self.ceiling = max(ceiling, math.fsum(event.charge for event in before))
+        own = MemoryLedger(self.ceiling, self.unit)
+        for event in before:
+            own.charge(event)
         self.account = Account(own, shared, session, n_charged)
         self._pool = NoisePool(sampler)
 

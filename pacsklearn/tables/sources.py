@@ -6,7 +6,9 @@ workers of a cluster.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol, final
@@ -207,6 +209,8 @@ def source_of(given: Any) -> Source:
 
 
 _HERE = ("127.0.0.1", "localhost", "::1")
+# Times in one step that workers may take with them what was sent.
+_MOST_LOST = 10
 
 
 Seen = Callable[[int], None]
@@ -241,15 +245,28 @@ class DaskEngine:
     def run(self, task: Callable[..., Any], n_parts: int, saw: Seen) -> Iterator[Any]:
         """Results in order; what a piece sums to does not depend on who sums it."""
         client = dask_client()
-        # Unhashed: the scheduler would otherwise hold a digest of the design's key.
-        (sent,) = client.scatter([task], broadcast=True, hash=False)
-        # Not pure: the scheduler would keep results by the name of what they were computed from.
-        futures = [client.submit(_call, sent, part, pure=False) for part in range(n_parts)]
-        try:
-            for future in futures:
-                yield future.result()
-        finally:
-            client.cancel([*futures, sent])
+        from distributed.comm import CommClosedError
+
+        n_done = n_lost = 0
+        while n_done < n_parts:
+            time.sleep(0.1 * n_lost)
+            held: list[Any] = []
+            try:
+                # Unhashed: the scheduler would otherwise hold a digest of the design's key.
+                held += client.scatter([task], broadcast=True, hash=False)
+                # Not pure: the scheduler would keep results by the name of what they come from.
+                parts = range(n_done, n_parts)
+                held += [client.submit(_call, held[0], part, pure=False) for part in parts]
+                for future in held[1:]:
+                    yield future.result()
+                    n_done += 1
+            except (CommClosedError, CancelledError):
+                # What was sent went with a worker before another had it: sent again.
+                n_lost += 1
+                if n_lost > _MOST_LOST:
+                    raise
+            finally:
+                client.cancel(held)
 
 
 def _call(task: Callable[[int], Any], part: int) -> Any:

@@ -173,6 +173,32 @@ def test_what_candidates_say_when_asked_is_withheld(n_jobs: int | None) -> None:
     assert session.ledger.spent == spent
 
 
+@pytest.mark.parametrize("which", [0, 4])
+def test_models_that_cannot_answer_rows_they_are_checked_on_were_fitted(which: int) -> None:
+    """It was said that they could not be fitted, and always of subset 0."""
+    session = PrivacySession(X, Y, budget=0.5, n_subsets=8)
+    failing = _FailsAt(X[session.space.rows(which)].sum())
+    with pytest.raises(SubsetFitError, match=f"fitted but could not answer on subset {which}"):
+        session.responder(failing, max_answers=9)
+    assert session.ledger.spent == 0
+
+
+class _FailsAt(ClassifierMixin, BaseEstimator):
+    """Fails on any query where it was fitted on rows of one sum; a constant elsewhere."""
+
+    def __init__(self, total: float) -> None:
+        self.total = total
+
+    def fit(self, X: Any, y: Any) -> _FailsAt:
+        self.classes_, self.fails_ = np.unique(y), X.sum() == self.total
+        return self
+
+    def predict(self, X: Any) -> Any:
+        if self.fails_:
+            raise ValueError(f"too near to {X[0]}")
+        return np.full(len(X), self.classes_[0])
+
+
 class _FailsLater(Quoting):
     """Answers while it is fitted and checked, and fails on queries."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,3 +137,14 @@ def test_coupled_data_sets_of_which_every_row_differs(sampling: str) -> None:
     assert cap.source.startswith("3,000 simulated batches for each of 1 prior(s)")
     again = DiscrepancyCap.coupled(np.full(3000, 100), 100, 10, sampling, delta=0.05, gamma=1e-3)
     assert again == cap  # by a public seed
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"sampling": "bootstrap"}, "sampling must be one of"), ({"batch_size": 101}, "batch_size")],
+)
+def test_coupled_draws_name_what_is_wrong(change: dict[str, Any], message: str) -> None:
+    """Anything unknown was drawn as by Poisson sampling, and counts were blamed."""
+    arguments = {"n_rows": 100, "batch_size": 10} | change
+    with pytest.raises(ValueError, match=message):
+        DiscrepancyCap.coupled(np.full(3000, 100), **arguments)

@@ -133,6 +133,19 @@ def test_what_was_spent_before_is_never_forgotten() -> None:
     assert sizes == (0, 3, 3)
 
 
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_a_run_that_has_spent_its_ceiling_opens_and_takes_the_steps_it_paid(share: float) -> None:
+    """It was refused: what was spent is rounded up, past the ceiling it was spent under."""
+    before = stepped(3, steps_per_charge=7)
+    run = opened(before.record, ceiling=share * before.spent)
+    for _ in range(4):
+        run.next_batch()
+    with pytest.raises(BudgetExhaustedError, match="budget"):
+        run.next_batch()
+    assert run.record == replace(before.record, n_steps=7)
+    assert run.ceiling >= run.spent
+
+
 def test_of_two_copies_the_one_that_is_not_ahead_is_refused() -> None:
     record = stepped(2).record
     one, other = opened(record), opened(record)

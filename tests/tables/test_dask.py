@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +94,7 @@ def test_a_worker_that_dies_loses_nothing(client: Any, folder: Path, monkeypatch
         return Table(folder, target="y", classes=[0, 1])
 
     here = fitted(private(MODEL), table())
+    client.wait_for_workers(2, timeout=60)
     first = next(iter(client.scheduler_info()["workers"]))
     run, calls = sources.DaskEngine.run, []
 
@@ -104,6 +108,40 @@ def test_a_worker_that_dies_loses_nothing(client: Any, folder: Path, monkeypatch
     there = fitted(private(MODEL, engine="dask"), table())
     assert len(calls) > 3
     assert np.array_equal(here.coef_, there.coef_)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_what_was_sent_to_workers_that_die_is_sent_again(
+    client: Any, monkeypatch: Any, when: str
+) -> None:
+    """Before the scheduler knew of it, or with every copy: the fit failed."""
+    client.wait_for_workers(2, timeout=60)
+    first, *others = client.run(os.getpid).values()
+    scatter, sent = client.scatter, []
+
+    def killing(*args: Any, **options: Any) -> Any:
+        sent.append(1)
+        if len(sent) > 1:
+            return scatter(*args, **options)
+        if when == "before":
+            os.kill(first, signal.SIGKILL)
+        held = scatter(*args, **options)
+        for worker in others if when == "before" else (first, *others):
+            os.kill(worker, signal.SIGKILL)
+        return held
+
+    monkeypatch.setattr(client, "scatter", killing)
+    assert list(sources.DaskEngine().run(abs, 4, lambda *_: None)) == [0, 1, 2, 3]
+    assert len(sent) > 1
+    # Not for ever: somebody may cancel whatever is sent.
+    monkeypatch.setattr(sources, "_MOST_LOST", 1)
+    monkeypatch.setattr(client, "scatter", lambda *_, **__: cancelled())
+    with pytest.raises(CancelledError):
+        list(sources.DaskEngine().run(abs, 4, lambda *_: None))
+
+
+def cancelled() -> Any:
+    raise CancelledError
 
 
 def test_workers_are_sent_nothing_that_depends_on_the_secret(
