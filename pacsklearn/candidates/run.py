@@ -201,6 +201,14 @@ class SubsetRun(Run):
             return failure.message
         if _quotes_parameters_only(failure, self._estimator):
             return failure.message
+        if failure.message.endswith("are not in class_weight"):
+            # The message lists a subset's classes; keys are the caller's own.
+            given = self._estimator.get_params(deep=True).items()
+            weights = {name: value for name, value in given if name.endswith("class_weight")}
+            return (
+                "every key of class_weight must be a class, as it is written in y, of which each "
+                f"subset has rows; got {weights}"
+            )
         if any(words in failure.message for words in _NO_NUMBERS):
             return (
                 "words or dates reached a step that reads numbers; describe the columns in a "

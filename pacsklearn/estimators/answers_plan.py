@@ -39,7 +39,7 @@ from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Answers, Responder
 
 _ASKED_ROWS = 512
-_QUICK_CANDIDATES, _QUICK_RELEASES = 32, 4
+_QUICK_CANDIDATES, _QUICK_RELEASES, _QUICK_ROWS = 32, 4, 256
 _MANY_CONTESTED = 0.15
 _AT_RANDOM = "what candidates disagree on is answered almost at random"
 _HELP = (
@@ -131,7 +131,7 @@ def warn_of_poor_answers(responder: Responder, candidates: Candidates) -> None:
     if np.ndim(candidates.y) != 1:
         return
     kind, estimator = responder.kind, candidates.estimator
-    # Every fit of answers comes through here: some candidates stand for all.
+    # Every fit of answers comes through here: some candidates and rows stand for all.
     few = replace(candidates, space=candidates.space.first(_QUICK_CANDIDATES))
     try:
         simulated, _ = _simulated(
@@ -139,7 +139,7 @@ def warn_of_poor_answers(responder: Responder, candidates: Candidates) -> None:
             kind,
             lambda queries: responder.predictions(responder.checked(queries), _QUICK_CANDIDATES),
             lambda y, predicted: over_constant(y, predicted, is_classifier(estimator)),
-            most=_ASKED_ROWS,
+            most=_QUICK_ROWS,
             n_releases=_QUICK_RELEASES,
         )
     except SubsetFitError:

@@ -252,8 +252,9 @@ class DaskEngine:
             time.sleep(0.1 * n_lost)
             held: list[Any] = []
             try:
-                # Unhashed: the scheduler would otherwise hold a digest of the design's key.
-                held += client.scatter([task], broadcast=True, hash=False)
+                # Unhashed: the scheduler would otherwise hold a digest of the design's key. To one
+                # worker: dask never ends to broadcast to one that dies.
+                held += client.scatter([task], hash=False)
                 # Not pure: the scheduler would keep results by the name of what they come from.
                 parts = range(n_done, n_parts)
                 held += [client.submit(_call, held[0], part, pure=False) for part in parts]

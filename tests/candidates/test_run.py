@@ -5,7 +5,9 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from pacsklearn.candidates.function_values import FunctionRun
 from pacsklearn.candidates.run import Failure, Outcome, Run, StageFailure, SubsetRun, attempt
@@ -69,3 +71,19 @@ def test_a_kind_of_warning_is_told_once_and_counted() -> None:
             assert run.values(outcomes) == [0, 1, 2, 3]
         assert [str(each.message).startswith(words) for each in shown] == [True]
         assert "withheld" in str(shown[0].message)
+
+
+def test_wrong_keys_of_class_weight_are_told_and_no_class_is() -> None:
+    """The message was withheld: it lists the classes of the subset's rows."""
+    words = ["Mallory", "Trent"] * 20
+    model = make_pipeline(StandardScaler(), LogisticRegression(class_weight={"mallory": 2.0}))
+    run = SubsetRun(model)
+    with pytest.raises(SubsetFitError, match="class_weight must be a class") as caught:
+        run.value(attempt(lambda: model.fit([[0.0], [1.0]] * 20, words), fits=True), 3)
+    assert "logisticregression__class_weight': {'mallory': 2.0}" in str(caught.value)
+    assert "Mallory" not in str(caught.value)
+    # Words of another estimator's that end alike: nothing of them is quoted.
+    error = SubsetRun(Ridge()).error(
+        Failure("fit", "ValueError", f"{ROW}: are not in class_weight"), 0
+    )
+    assert ROW not in str(error)

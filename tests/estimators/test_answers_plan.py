@@ -125,19 +125,26 @@ def test_the_rehearsal_charges_nothing_and_leaves_nothing(uneven: Any) -> None:
     assert b"no better than" not in pickle.dumps(model)
 
 
-def test_thirty_two_candidates_stand_for_all(uneven: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thirty_two_candidates_and_few_rows_stand_for_all(
+    uneven: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[int] = []
-    first = CandidateModels.first
+    first, labels = CandidateModels.first, CandidateModels.labels
 
     def counted(models: CandidateModels, n_models: int) -> CandidateModels:
         few = first(models, n_models)
         asked.append(few.n_models)
         return few
 
+    def counted_rows(models: CandidateModels, X: Any, classes: Any) -> Any:
+        asked.append(len(X))
+        return labels(models, X, classes)
+
     monkeypatch.setattr(CandidateModels, "first", counted)
+    monkeypatch.setattr(CandidateModels, "labels", counted_rows)
     tree = DecisionTreeClassifier(random_state=0)
     assert warned(PACPrivate(tree, release="responses", n_subsets=64), *uneven)
-    assert asked == [32]
+    assert asked == [32, 256]
 
 
 def test_the_first_candidates_are_a_space_of_their_own() -> None:
