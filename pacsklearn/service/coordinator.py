@@ -78,6 +78,7 @@ class Coordinator:
         self._lock = threading.RLock()
         self._ended, self._ready = threading.Event(), threading.Event()
         self._keeper: threading.Thread | None = None
+        self._is_stopping = False
         self._forget_at = 0.0
 
     @property
@@ -105,10 +106,13 @@ class Coordinator:
 
     def stop(self) -> None:
         """Answer what waits, then give the lease back."""
+        with self._lock:
+            self._is_stopping = True
+        # Before the keeper ends: a desk may answer longer than the lease would last without it.
+        self._stand_by()
         self._ended.set()
         if self._keeper is not None:
             self._keeper.join(timeout=10)
-        self._stand_by()
         if self.database.is_held:
             try:
                 self.database.release()
@@ -268,14 +272,14 @@ class Coordinator:
                 _LOG.error("another process has taken over; standing by")
             self._stand_by()
             return
-        if self._ready.is_set():
+        if self._ready.is_set() or self._is_stopping:
             return
         # Beside the keeper: loading many models may last longer than the lease, which must be kept.
         threading.Thread(target=self._take_over, name="take over", daemon=True).start()
 
     def _take_over(self) -> None:
         with self._lock:
-            if self._ready.is_set():
+            if self._ready.is_set() or self._is_stopping:
                 return
             for model in self.catalog.models():
                 if model["status"] == "published":

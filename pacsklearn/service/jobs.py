@@ -10,13 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-import numpy as np
 import sqlalchemy as sa
 
 from pacsklearn.exceptions import PacsklearnError
 from pacsklearn.service.caller import Ask, Caller
 from pacsklearn.service.problem import Problem, problem_of
-from pacsklearn.service.tables import JOBS
+from pacsklearn.service.tables import JOBS, UNFINISHED
 
 if TYPE_CHECKING:
     from pacsklearn.service.coordinator import Coordinator
@@ -36,8 +35,9 @@ class Jobs:
     Notes
     -----
     A long batch is asked in parts, each a request of its own; the rows that were paid for are free
-    when it is asked again, so after a crash the job begins anew and pays only for the rest. Its
-    answers are read from what is stored, and kept nowhere else.
+    when it is asked again, so after a crash the job begins anew and pays only for the rest. Each
+    part has an idempotency key, under which whoever takes over finds what the part has cost. The
+    job's answers are read from what is stored.
     """
 
     def __init__(self, coordinator: Coordinator) -> None:
@@ -80,8 +80,7 @@ class Jobs:
             raise Problem("conflict", "The job has no answers yet.", status_of_job=row.status)
         model, ask = self._stored(caller, id_, row.content)
         replies = [
-            self._coordinator.infer(caller, model, part).result(_SECONDS)
-            for part in _parts(ask, None)
+            self._coordinator.infer(caller, model, part).result(_SECONDS) for part in _parts(ask)
         ]
         outputs = {
             name: [value for each in replies for value in each["outputs"][name]]
@@ -107,8 +106,10 @@ class Jobs:
     def _run_answers(self, id_: str, model: str, ask: Ask) -> None:
         done, left = 0, ask.max_charge
         try:
-            for part in _parts(ask, left):
-                allowed = part if left is None else replace(part, max_charge=left)
+            for part in _parts(ask):
+                # The reply with its charge is stored under the key, in one transaction: nothing
+                # that another process paid for this job is left out of what it may still pay.
+                allowed = replace(part, key=f"{id_}/{done}", max_charge=left)
                 reply = self._coordinator.infer(ask.caller, model, allowed).result(_SECONDS)
                 done += part.n_rows
                 left = None if left is None else left - reply["charged"]
@@ -123,9 +124,7 @@ class Jobs:
         """Go on with what a process before this one had begun."""
         c = JOBS.c
         with self._database.reading() as connection:
-            rows = connection.execute(
-                sa.select(JOBS).where(c.status.in_(("queued", "running")))
-            ).all()
+            rows = connection.execute(sa.select(JOBS).where(c.status.in_(UNFINISHED))).all()
         for row in rows:
             owner = Caller.from_dict(json.loads(row.owner))
             if row.kind == "fit":
@@ -177,10 +176,7 @@ class Jobs:
             )
 
 
-def _parts(ask: Ask, max_charge: float | None) -> list[Ask]:
+def _parts(ask: Ask) -> list[Ask]:
     return [
-        replace(
-            ask, columns=ask.part(np.arange(at, min(at + _PART, ask.n_rows))), max_charge=max_charge
-        )
-        for at in range(0, ask.n_rows, _PART)
+        replace(ask, columns=ask.part(slice(at, at + _PART))) for at in range(0, ask.n_rows, _PART)
     ]

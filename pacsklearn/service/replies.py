@@ -13,7 +13,7 @@ from pacsklearn.service.batch import Share
 from pacsklearn.service.caller import Ask
 from pacsklearn.service.database import ServiceDatabase
 from pacsklearn.service.problem import Problem
-from pacsklearn.service.tables import REQUESTS
+from pacsklearn.service.tables import JOBS, REQUESTS, UNFINISHED
 from pacsklearn.service.vault import Vault
 
 _KEPT: Final = 86400.0
@@ -107,10 +107,16 @@ class Replies:
         )
 
     def forget_old(self, connection: sa.Connection) -> None:
-        """Delete replies whose time is over."""
+        """Delete replies whose time is over, but none of a job that is not finished."""
         c = REQUESTS.c
+        # Whoever goes on with the job must find there what its parts have cost.
+        of_job = sa.exists().where(
+            JOBS.c.status.in_(UNFINISHED), c.key.startswith(JOBS.c.id.concat("/"))
+        )
         connection.execute(
-            sa.delete(REQUESTS).where(c.model == self._model, c.created < time.time() - _KEPT)
+            sa.delete(REQUESTS).where(
+                c.model == self._model, c.created < time.time() - _KEPT, ~of_job
+            )
         )
 
     def _place(self, user: str, key: str) -> str:

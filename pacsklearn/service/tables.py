@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -108,6 +108,8 @@ JOBS = sa.Table(
     sa.Column("content", sa.LargeBinary, nullable=False),
     sa.Column("created", sa.Double, nullable=False),
 )
+UNFINISHED: Final = ("queued", "running")
+"""Statuses of a job that somebody will go on with."""
 AUDIT = sa.Table(
     "service_audit",
     METADATA,

@@ -26,6 +26,13 @@ def held_back(
     return begun, go_on
 
 
+def await_that(holds: Any) -> None:
+    until = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
 def test_who_goes_away_is_not_charged_and_the_others_are_answered(
     new_house: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,9 +69,31 @@ def test_stopping_answers_what_waits_and_ends_at_once(
     futures.append(house.begin(caller, rows[1:], key="k1", body=b"1"))
     stopping = threading.Thread(target=house.close)
     stopping.start()
-    assert house.coordinator._ended.wait(30)
+    await_that(lambda: not house.coordinator.is_ready)
     time.sleep(0.5)  # until stop waits for the desk
     go_on.set()
     stopping.join(20)
     assert not stopping.is_alive(), "the replies of what waits need the lock that stop holds"
     assert [future.result(0)["charged"] for future in futures] == [STEP, STEP]
+
+
+def test_the_lease_is_kept_until_the_last_desk_has_answered(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house: House = new_house(lease=1.0)
+    caller, rows = house.user("ann"), contested_rows(1)
+    begun, go_on = held_back(house.coordinator.hosted("risk"), monkeypatch)
+    future = house.begin(caller, rows)
+    assert begun.wait(30)
+    stopping = threading.Thread(target=house.close)
+    stopping.start()
+    await_that(lambda: not house.coordinator.is_ready)
+    standby: House = new_house(lease=1.0, found=False)
+    time.sleep(2.5)  # longer than two leases, in which the standby asks twelve times
+    assert not standby.coordinator.database.is_held
+    go_on.set()
+    stopping.join(20)
+    assert not stopping.is_alive()
+    assert future.result(0)["charged"] == STEP
+    assert standby.coordinator.wait_until_ready(10), "the lease is given back at the end"
+    assert standby.ask(caller, rows)["charged"] == 0.0

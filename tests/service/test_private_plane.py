@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
+import threading
 import time
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from pacsklearn.service.hosted_model import HostedModel
+from pacsklearn.service.tables import REQUESTS
 from tests.service.house import STEP, House, contested_rows, v2
 
 INFER = "/v2/models/risk/infer"
@@ -137,6 +140,48 @@ def test_a_long_batch_reports_and_is_paid_once(house: House) -> None:
     told = house.call("POST", INFER, user="joe", json=v2(rows)).json()
     assert told["outputs"][0]["data"] == result["outputs"]["predict"]
     assert house.spent == paid
+
+
+def test_a_job_taken_over_goes_on_with_what_its_first_owner_had_left(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pacsklearn.service.jobs._PART", 2)
+    house = new_house()
+    rows, most = contested_rows(8, seed=27), 5 * STEP
+    house.user("joe")
+    killed = threading.Event()
+
+    def die(*_: Any) -> None:  # after the charge of the first part, before it is noted anywhere
+        killed.set()
+        raise SystemExit
+
+    monkeypatch.setattr(house.operations.jobs, "_update", die)
+    begun = house.call(
+        "POST", "/v1/models/risk/jobs", user="joe", json=v2(rows, max_charge=most)
+    ).json()
+    assert killed.wait(30)
+    assert house.spent == 2 * STEP
+    with house.coordinator.database.writing() as connection:  # a day without any service
+        connection.execute(sa.update(REQUESTS).values(created=0.0))
+    house.coordinator._forget_at = 0.0
+    house.coordinator._forget_old()
+    house.close()
+    heir = new_house()
+    state: dict[str, Any] = {"status": "queued"}
+    until = time.monotonic() + 30
+    while state["status"] not in ("done", "failed") and time.monotonic() < until:
+        time.sleep(0.05)
+        state = heir.call("GET", f"/v1/jobs/{begun['id']}", user="joe").json()
+    # Two parts for what the first owner's part left of the price, where the whole would pay three.
+    assert (state["status"], state["done"]) == ("failed", 4), state
+    assert "max_charge" in state["detail"]
+    assert heir.spent == 4 * STEP
+    with heir.coordinator.database.writing() as connection:
+        connection.execute(sa.update(REQUESTS).values(created=0.0))
+    heir.coordinator._forget_at = 0.0
+    heir.coordinator._forget_old()  # the job has ended
+    with heir.coordinator.database.reading() as connection:
+        assert not connection.execute(sa.select(REQUESTS.c.key)).all()
 
 
 def test_the_curators_day(house: House) -> None:
