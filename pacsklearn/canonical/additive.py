@@ -9,15 +9,14 @@ from sklearn.base import is_classifier
 
 from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.additive.terms import monotone_ranges, repaired
-from pacsklearn.canonical.features import encoding_of, second_moment, set_features
+from pacsklearn.canonical.features import encoding_of, second_moment, set_facts
+from pacsklearn.canonical.linear_classifier import SCALE_WEIGHT
 from pacsklearn.canonical.stateless import schema_facts
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.core.public_prior import Constant
 from pacsklearn.information.arrays import Floats
 
-# A relative error of the scale changes no decision, only how sure the probabilities look.
-_SCALE_WEIGHT = 0.01
 _LARGEST_LOG_SCALE = 100.0
 
 
@@ -58,10 +57,9 @@ class AdditiveCanonicalizer(Canonicalizer):
         arrays = layout.unpack(vector)
         weights, scale = arrays["weights"], 1.0
         if self.classifies:
-            template.classes_ = np.array(layout.fact("classes_"))
             logarithm = np.clip(arrays["log_scale"], -_LARGEST_LOG_SCALE, _LARGEST_LOG_SCALE)
             scale = float(np.exp(logarithm))
-        set_features(template, layout)
+        set_facts(template, layout)
         template.schema_ = layout.fact("schema_")
         ranges = monotone_ranges(template.terms_, template.monotone)
         template.coef_ = repaired(weights[:, :-1] * scale, ranges)
@@ -75,7 +73,7 @@ class AdditiveCanonicalizer(Canonicalizer):
         blocks: list[tuple[int, Metric]] = [(length, second_moment(estimator.design(X)[:, 1:]))]
         blocks *= n_scores
         if self.classifies:
-            blocks.append((1, DiagonalMetric(np.array([_SCALE_WEIGHT * n_scores]))))
+            blocks.append((1, DiagonalMetric(np.array([SCALE_WEIGHT * n_scores]))))
         return BlockMetric(tuple(blocks))
 
     def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:

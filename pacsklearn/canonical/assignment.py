@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from pacsklearn.core.canonicalizer import Layout
 from pacsklearn.information.arrays import Floats
 
 _MOST_ROUNDS = 10
@@ -42,6 +43,14 @@ def assign_to_mean(parts: Floats) -> NDArray[np.intp]:
         order = new
         reference = np.take_along_axis(parts, order[:, :, None], axis=1).mean(axis=0)
     return order
+
+
+def in_mean_order(vectors: Floats, layout: Layout) -> Floats:
+    """Vectors of one block of parts, with these as :func:`assign_to_mean` orders them."""
+    ((_, shape),) = layout.blocks
+    parts = vectors.reshape(-1, *shape)
+    order = assign_to_mean(parts)
+    return np.take_along_axis(parts, order[:, :, None], axis=1).reshape(vectors.shape)
 
 
 def assign_up_to_sign(

@@ -7,9 +7,9 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn._sklearn_compat import set_bins
-from pacsklearn.canonical.features import encoding_of, set_features
+from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.core.metric import DiagonalMetric, Metric
 from pacsklearn.information.arrays import Floats
 
 
@@ -30,17 +30,15 @@ class BinnedCanonicalizer(Canonicalizer):
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         edges = [np.sort(cuts) for cuts in layout.unpack(vector).values()]
-        set_features(template, layout)
+        set_facts(template, layout)
         set_bins(template, edges, layout.fact("n_bins_"))
         return template
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
         """Squared moves of the edges in units of the feature's range."""
-        blocks: list[tuple[int, Metric]] = []
-        for edges in layout.unpack(vectors.mean(axis=0)).values():
-            reach = float(np.ptp(edges)) or 1.0
-            blocks.append((edges.size, DiagonalMetric(np.full(edges.size, reach**-2))))
-        return BlockMetric(tuple(blocks))
+        edges = layout.unpack(vectors.mean(axis=0)).values()
+        weights = [np.full(cuts.size, (float(np.ptp(cuts)) or 1.0) ** -2) for cuts in edges]
+        return DiagonalMetric(np.concatenate(weights))
 
 
 @final
@@ -57,7 +55,7 @@ class QuantileTransformerCanonicalizer(Canonicalizer):
         return encoding_of(estimator, {"quantiles": estimator.quantiles_})
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
-        set_features(template, layout)
+        set_facts(template, layout)
         template.quantiles_ = np.sort(layout.unpack(vector)["quantiles"], axis=0)
         template.n_quantiles_ = len(template.quantiles_)
         template.references_ = np.linspace(0, 1, template.n_quantiles_, endpoint=True)

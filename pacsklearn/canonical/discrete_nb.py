@@ -8,11 +8,10 @@ import numpy as np
 from scipy.special import log_expit
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
-from pacsklearn._sklearn_compat import set_classes
-from pacsklearn.canonical.features import encoding_of, set_features
+from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.log_domain import log_simplex
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric, ScaledMetric
+from pacsklearn.core.metric import DiagonalMetric, Metric
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
 
@@ -45,8 +44,7 @@ class DiscreteNBCanonicalizer(Canonicalizer):
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays, classes = layout.unpack(vector), layout.fact("classes_")
-        set_classes(template, classes)
-        set_features(template, layout)
+        set_facts(template, layout)
         weights = arrays["weights"]
         if isinstance(template, BernoulliNB):
             weights = log_expit(np.clip(weights, -_LARGEST_LOGIT, _LARGEST_LOGIT))
@@ -65,10 +63,8 @@ class DiscreteNBCanonicalizer(Canonicalizer):
         if isinstance(estimator, BernoulliNB):
             squares = np.ones((1, p))
         size = np.asarray(squares.mean(axis=0), dtype=np.float64).ravel()
-        blocks: list[tuple[int, Metric]] = [(p, DiagonalMetric(size))] * k
-        if "log_prior" in dict(layout.blocks):
-            blocks.append((k, ScaledMetric(1.0, DiagonalMetric(np.ones(k)))))
-        return BlockMetric(tuple(blocks))
+        weights = {"weights": np.broadcast_to(size, (k, p)), "log_prior": np.ones(k)}
+        return DiagonalMetric(layout.pack(weights))
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         return estimator.predict_proba(X)
@@ -121,8 +117,7 @@ class CategoricalNBCanonicalizer(Canonicalizer):
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays, classes = layout.unpack(vector), layout.fact("classes_")
-        set_classes(template, classes)
-        set_features(template, layout)
+        set_facts(template, layout)
         template.n_categories_ = layout.fact("n_categories_")
         # Counts are not released, but predict looks how many there are.
         template.class_count_ = np.full(len(classes), np.nan)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from pacsklearn._sklearn_compat import set_classes
 from pacsklearn.core.canonicalizer import Encoding, Layout
 from pacsklearn.core.metric import DiagonalMetric, MatrixMetric, Metric
 from pacsklearn.core.secret_space import SecretSpace
@@ -33,11 +34,18 @@ def encoding_of(estimator: Any, arrays: Mapping[str, Any], **facts: Any) -> Enco
     return Encoding(layout.pack(arrays), layout)
 
 
-def set_features(estimator: Any, layout: Layout) -> None:
-    """Give a decoded estimator the facts of :func:`feature_facts`."""
-    for name, value in layout.facts:
-        if name in ("n_features_in_", "feature_names_in_"):
-            setattr(estimator, name, value)
+def set_facts(estimator: Any, layout: Layout) -> None:
+    """Give a decoded estimator the facts of :func:`feature_facts`, and its classes if it has any.
+
+    Those of several targets, a tuple, are left to the caller.
+    """
+    facts = dict(layout.facts)
+    for name in ("n_features_in_", "feature_names_in_"):
+        if name in facts:
+            setattr(estimator, name, facts[name])
+    classes = facts.get("classes_")
+    if classes is not None and not isinstance(classes, tuple):
+        set_classes(estimator, classes, multilabel=bool(facts.get("multilabel")))
 
 
 def numeric_rows(X: Any) -> Any:

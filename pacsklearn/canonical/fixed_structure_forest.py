@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from pacsklearn.canonical.features import encoding_of, numeric_rows, set_features
+from pacsklearn.canonical.features import encoding_of, numeric_rows, set_facts
+from pacsklearn.canonical.linear_classifier import SCALE_WEIGHT
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.core.secret_space import SecretSpace
@@ -25,8 +26,6 @@ _MOST_ROWS = 1000
 # What a threshold's noise costs is tried at these fractions of the feature's standard deviation,
 # and the most counts: where no row is near, a small change costs nothing and a large one much.
 _TRIED = (0.25, 0.5, 1.0, 2.0)
-# A relative error of the scale changes no decision, only how sure the probabilities look.
-_SCALE_WEIGHT = 0.01
 _LEAST_LOG_SCALE = -30.0
 _NUMBERS = ("thresholds_", "leaf_values_")
 # Thresholds that no row is near cost next to nothing, but noise there is not free either.
@@ -96,13 +95,12 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays = layout.unpack(vector)
-        set_features(template, layout)
+        set_facts(template, layout)
         structure = forest_structure(template, template.n_features_in_)
         template.features_ = structure.features
         template.thresholds_ = _thresholds(arrays, template, structure)
         values = np.moveaxis(arrays["leaves"], 0, -1)
         if is_classifier(template):
-            template.classes_ = np.array(layout.fact("classes_"))
             if "log_scale" in arrays:  # distances of probabilities from equal ones are below one
                 values = values * np.exp(np.clip(arrays["log_scale"], _LEAST_LOG_SCALE, 0.0))
             values = values - values.mean(axis=-1, keepdims=True) + 1 / values.shape[-1]
@@ -126,7 +124,7 @@ class FixedStructureForestCanonicalizer(Canonicalizer):
             costs += _LEAST_SHARE * costs.max(initial=np.finfo(np.float64).tiny)
             blocks.append((costs.size, DiagonalMetric(costs)))
         if "log_scale" in where:
-            blocks.append((1, DiagonalMetric(np.array([_SCALE_WEIGHT]))))
+            blocks.append((1, DiagonalMetric(np.array([SCALE_WEIGHT]))))
         blocks.append((arrays["leaves"].size, _leaf_metric(leaves, n_leaves)))
         return BlockMetric(tuple(blocks))
 

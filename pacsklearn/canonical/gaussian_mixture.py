@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn.canonical.assignment import assign_to_mean
-from pacsklearn.canonical.features import encoding_of, set_features
+from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.log_domain import (
     from_log,
     log_metric,
@@ -53,7 +53,7 @@ class GaussianMixtureCanonicalizer(Canonicalizer):
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays, kind = layout.unpack(vector), layout.fact("covariance_type")
         logarithms, p = arrays["log_covariances"], arrays["means"].shape[1]
-        set_features(template, layout)
+        set_facts(template, layout)
         template.means_, template.weights_ = arrays["means"], simplex(arrays["log_weights"])
         if kind == "full":
             template.covariances_ = np.stack([from_log(upper, p) for upper in logarithms])

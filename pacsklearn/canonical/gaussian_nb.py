@@ -6,11 +6,10 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn._sklearn_compat import set_classes
-from pacsklearn.canonical.features import encoding_of, set_features
+from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.log_domain import positive, simplex
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.core.metric import DiagonalMetric, Metric
 from pacsklearn.information.arrays import Floats
 
 
@@ -34,8 +33,7 @@ class GaussianNBCanonicalizer(Canonicalizer):
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays = layout.unpack(vector)
-        set_classes(template, layout.fact("classes_"))
-        set_features(template, layout)
+        set_facts(template, layout)
         template.theta_ = arrays["theta"]
         template.var_ = positive(arrays["log_var"])
         if "log_prior" in arrays:
@@ -52,12 +50,7 @@ class GaussianNBCanonicalizer(Canonicalizer):
             "log_var": np.full(typical["log_var"].shape, 0.5),
             "log_prior": np.ones(len(layout.fact("classes_"))),
         }
-        return BlockMetric(
-            tuple(
-                (weights[name].size, DiagonalMetric(weights[name].ravel()))
-                for name, _ in layout.blocks
-            )
-        )
+        return DiagonalMetric(layout.pack(weights))
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         return estimator.predict_proba(X)

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from pacsklearn._sklearn_compat import plant_bisecting_tree, prepare_for_predict
-from pacsklearn.canonical.assignment import assign_to_mean
-from pacsklearn.canonical.features import encoding_of, set_features
+from pacsklearn.canonical.assignment import in_mean_order
+from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.information.arrays import Floats
 
@@ -29,15 +29,12 @@ class KMeansCanonicalizer(Canonicalizer):
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         centres = layout.unpack(vector)["centres"].astype(layout.fact("dtype"))
         prepare_for_predict(template, n_outputs=len(centres))
-        set_features(template, layout)
+        set_facts(template, layout)
         template.cluster_centers_ = centres
         return template
 
     def align(self, vectors: Floats, layout: Layout) -> Floats:
-        ((_, shape),) = layout.blocks
-        centres = vectors.reshape(-1, *shape)
-        order = assign_to_mean(centres)
-        return np.take_along_axis(centres, order[:, :, None], axis=1).reshape(vectors.shape)
+        return in_mean_order(vectors, layout)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         """The centre each row belongs to, whatever its name."""
@@ -72,7 +69,7 @@ class BisectingKMeansCanonicalizer(Canonicalizer):
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         ((name, _),) = layout.blocks
         centres = layout.unpack(vector)[name].astype(layout.fact("dtype"))
-        set_features(template, layout)
+        set_facts(template, layout)
         plant_bisecting_tree(template, layout.fact("shape"), centres)
         prepare_for_predict(template, n_outputs=len(template.cluster_centers_))
         return template

@@ -8,14 +8,14 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn._sklearn_compat import is_multilabel, set_classes
+from pacsklearn._sklearn_compat import is_multilabel
 from pacsklearn.canonical.affine import AffineMap, LinearCanonicalizer
 from pacsklearn.canonical.features import (
     encoding_of,
     member_mean_squares,
     numeric_rows,
     second_moment,
-    set_features,
+    set_facts,
 )
 from pacsklearn.core.canonicalizer import Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
@@ -100,10 +100,7 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
             # The logarithm is noisy: its exponential has to stay a finite weight.
             log_scale = np.clip(arrays["log_scale"], -_LARGEST_LOG_SCALE, _LARGEST_LOG_SCALE)
             weights = weights * np.exp(log_scale)
-        set_classes(
-            template, layout.fact("classes_"), multilabel="multilabel" in dict(layout.facts)
-        )
-        set_features(template, layout)
+        set_facts(template, layout)
         template.coef_ = weights[:, :-1].copy()
         template.intercept_ = weights[:, -1].copy()
         return template

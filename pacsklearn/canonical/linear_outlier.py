@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn.canonical.features import encoding_of, numeric_rows, second_moment, set_features
+from pacsklearn.canonical.features import encoding_of, numeric_rows, second_moment, set_facts
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import Metric
 from pacsklearn.information.arrays import Floats
@@ -31,7 +31,7 @@ class LinearOutlierCanonicalizer(Canonicalizer):
         )
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
-        set_features(template, layout)
+        set_facts(template, layout)
         coef = vector[:-1].copy()
         template.coef_ = coef if layout.fact("coef_ndim") == 1 else coef[None]
         template.offset_ = -vector[-1:]

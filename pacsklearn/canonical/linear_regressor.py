@@ -9,7 +9,7 @@ import numpy as np
 
 from pacsklearn._sklearn_compat import has_log_link, prepare_for_predict
 from pacsklearn.canonical.affine import AffineMap, LinearCanonicalizer
-from pacsklearn.canonical.features import encoding_of, second_moment, set_features
+from pacsklearn.canonical.features import encoding_of, second_moment, set_facts
 from pacsklearn.core.canonicalizer import Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, Metric
 from pacsklearn.core.public_prior import Constant
@@ -36,7 +36,7 @@ class LinearRegressorCanonicalizer(LinearCanonicalizer):
         weights = layout.unpack(vector)["weights"]
         coef, intercept = weights[:, :-1].copy(), weights[:, -1].copy()
         prepare_for_predict(template)
-        set_features(template, layout)
+        set_facts(template, layout)
         template.coef_ = coef[0] if layout.fact("coef_ndim") == 1 else coef
         template.intercept_ = intercept if layout.fact("intercept_ndim") else float(intercept[0])
         return template

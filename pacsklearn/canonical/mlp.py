@@ -9,10 +9,10 @@ from typing import Any, final
 import numpy as np
 from sklearn.base import is_classifier
 
-from pacsklearn._sklearn_compat import is_multilabel, set_classes
+from pacsklearn._sklearn_compat import is_multilabel
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
 from pacsklearn.canonical.assignment import assign_up_to_sign
-from pacsklearn.canonical.features import encoding_of, set_features
+from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.core.canonicalizer import Encoding, Layout
 from pacsklearn.information.arrays import Floats
 
@@ -49,14 +49,11 @@ class MLPCanonicalizer(FoldingCanonicalizer):
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         layers = list(layout.unpack(vector).values())
-        set_features(template, layout)
+        set_facts(template, layout)
         template.coefs_ = [layer[:-1].copy() for layer in layers]
         template.intercepts_ = [layer[-1].copy() for layer in layers]
         template.n_layers_, template.n_outputs_ = len(layers) + 1, layers[-1].shape[1]
         template.out_activation_ = layout.fact("out_activation_")
-        facts = dict(layout.facts)
-        if "classes_" in facts:
-            set_classes(template, facts["classes_"], multilabel=facts["multilabel"])
         return template
 
     def align(self, vectors: Floats, layout: Layout) -> Floats:

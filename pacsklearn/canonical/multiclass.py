@@ -13,7 +13,7 @@ from sklearn.preprocessing import LabelBinarizer
 
 from pacsklearn._sklearn_compat import constant_predictor, set_classes
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
-from pacsklearn.canonical.features import feature_facts, set_features
+from pacsklearn.canonical.features import feature_facts, set_facts
 from pacsklearn.canonical.parts import (
     Part,
     align_parts,
@@ -71,7 +71,7 @@ class MulticlassCanonicalizer(FoldingCanonicalizer):
             for i, column in enumerate(facts.get("code_book_", np.empty((1, len(decoded)))).T)
         ]
         if not _takes_features_from_parts(template):
-            set_features(template, layout)
+            set_facts(template, layout)
         classes: Any = facts.get("classes_")
         if isinstance(template, OneVsRestClassifier):
             labels: Any = np.eye(len(classes), dtype=np.int64) if facts["multilabel"] else classes

@@ -6,15 +6,15 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn._sklearn_compat import set_classes
-from pacsklearn.canonical.features import encoding_of, set_features
+from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.log_domain import positive, simplex
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.core.metric import DiagonalMetric, Metric
 from pacsklearn.information.arrays import Floats
 
 # Versions of scikit-learn that give probabilities compare in units of the within-class spread.
 _SPREAD = "within_class_std_dev_"
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 @final
@@ -40,8 +40,7 @@ class NearestCentroidCanonicalizer(Canonicalizer):
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays, classes = layout.unpack(vector), layout.fact("classes_")
-        set_classes(template, classes)
-        set_features(template, layout)
+        set_facts(template, layout)
         template.centroids_ = arrays["centroids"]
         if "log_spread" in arrays:
             setattr(template, _SPREAD, positive(arrays["log_spread"]))
@@ -55,14 +54,13 @@ class NearestCentroidCanonicalizer(Canonicalizer):
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
         """Squared moves of the centroids; the rest counts as a relative error of them."""
-        blocks: list[tuple[int, Metric]] = []
         (k, p), where = dict(layout.blocks)["centroids"], layout.slices()
         size = float(np.mean(np.var(vectors[:, where["centroids"]].reshape(-1, k, p), axis=1)))
-        for name, shape in layout.blocks:
-            weight = 1.0 if name == "centroids" else max(size, np.finfo(np.float64).tiny)
-            length = int(np.prod(shape))
-            blocks.append((length, DiagonalMetric(np.full(length, weight))))
-        return BlockMetric(tuple(blocks))
+        weights = {
+            name: np.full(shape, 1.0 if name == "centroids" else max(size, _TINY))
+            for name, shape in layout.blocks
+        }
+        return DiagonalMetric(layout.pack(weights))
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         if hasattr(estimator, "predict_proba"):

@@ -9,8 +9,8 @@ from scipy import sparse
 from scipy.optimize import nnls
 
 from pacsklearn._sklearn_compat import prepare_factorisation
-from pacsklearn.canonical.assignment import assign_to_mean
-from pacsklearn.canonical.features import encoding_of, set_features
+from pacsklearn.canonical.assignment import in_mean_order
+from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.information.arrays import Floats
 
@@ -43,17 +43,14 @@ class NMFCanonicalizer(Canonicalizer):
         components = np.maximum(layout.unpack(vector)["components"], 0.0)
         if components.max() < _SMALLEST:  # scikit-learn refuses components that are all zero
             components = np.full_like(components, 1 / np.sqrt(components.shape[1]))
-        set_features(template, layout)
+        set_facts(template, layout)
         template.components_ = components.astype(layout.fact("dtype"))
         template.n_components_ = len(components)
         prepare_factorisation(template, template.components_)
         return template
 
     def align(self, vectors: Floats, layout: Layout) -> Floats:
-        ((_, shape),) = layout.blocks
-        components = vectors.reshape(-1, *shape)
-        order = assign_to_mean(components)
-        return np.take_along_axis(components, order[:, :, None], axis=1).reshape(vectors.shape)
+        return in_mean_order(vectors, layout)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         """Best reconstructions of the rows, which depend on the cone of the components alone.

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.decomposition import FastICA
 
 from pacsklearn.canonical.assignment import assign_up_to_sign
-from pacsklearn.canonical.features import encoding_of, set_features
+from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.log_domain import positive
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, MatrixMetric, Metric, ScaledMetric
@@ -68,7 +68,7 @@ class PCACanonicalizer(Canonicalizer):
             # A noisy variance may be negative, and whitening divides by its root.
             largest = max(float(values[0]), np.finfo(np.float64).tiny)
             template.explained_variance_ = np.maximum(values, _SMALLEST_SHARE * largest)
-        set_features(template, layout)
+        set_facts(template, layout)
         template.components_ = components.astype(layout.fact("dtype"))
         if "mean" in arrays:
             template.mean_ = arrays["mean"].astype(layout.fact("dtype"))
@@ -157,7 +157,7 @@ class AxesCanonicalizer(Canonicalizer):
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays = layout.unpack(vector)
-        set_features(template, layout)
+        set_facts(template, layout)
         template.components_ = arrays["components"]
         if "mean" in arrays:
             template.mean_ = arrays["mean"]

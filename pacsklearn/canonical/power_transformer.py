@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import boxcox, boxcox1p, inv_boxcox, inv_boxcox1p
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn.canonical.features import encoding_of, set_features
+from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.core.metric import DiagonalMetric, Metric
 from pacsklearn.information.arrays import Floats
 
 # Wide enough for what is fitted, narrow enough that noise overflows nowhere near the origin.
@@ -51,7 +51,7 @@ class PowerTransformerCanonicalizer(Canonicalizer):
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays = layout.unpack(vector)
-        set_features(template, layout)
+        set_facts(template, layout)
         if not template.standardize:
             limit = _LARGEST_RAW_EXPONENT
             template.lambdas_ = np.clip(arrays["curvature"], -limit, limit)
@@ -77,8 +77,8 @@ class PowerTransformerCanonicalizer(Canonicalizer):
             moved = {**typical, name: typical[name] + _STEP * scale}
             change = _standardised(power, rows, moved) - _standardised(power, rows, typical)
             weights.append(np.mean(np.square(change / (_STEP * scale)), axis=0))
-        blocks = [DiagonalMetric(np.nan_to_num(w, nan=1.0, posinf=1.0)) for w in weights]
-        return BlockMetric(tuple((p, block) for block in (*blocks, DiagonalMetric(np.ones(p)))))
+        weights = np.nan_to_num(np.concatenate([*weights, np.ones(p)]), nan=1.0, posinf=1.0)
+        return DiagonalMetric(weights)
 
 
 class _BoxCox:

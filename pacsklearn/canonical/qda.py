@@ -6,8 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from pacsklearn._sklearn_compat import set_classes
-from pacsklearn.canonical.features import encoding_of, set_features
+from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.log_domain import (
     log_metric,
     mean_metric,
@@ -47,8 +46,7 @@ class QDACanonicalizer(Canonicalizer):
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         arrays = layout.unpack(vector)
-        set_classes(template, layout.fact("classes_"))
-        set_features(template, layout)
+        set_facts(template, layout)
         template.means_ = arrays["means"]
         p = template.means_.shape[1]
         spectra = [spectrum_of_log(upper, p) for upper in arrays["log_covariances"]]

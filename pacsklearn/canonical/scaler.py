@@ -7,10 +7,10 @@ from typing import Any, Self, final
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
-from pacsklearn.canonical.features import encoding_of, set_features
+from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.stateless import zero_rows
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.core.metric import DiagonalMetric, Metric
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
 
@@ -46,7 +46,7 @@ class ScalerCanonicalizer(Canonicalizer):
         scale: Any = None
         if "log_scale" in arrays:
             scale = np.exp(np.clip(arrays["log_scale"], -_LARGEST_LOG_SCALE, _LARGEST_LOG_SCALE))
-        set_features(template, layout)
+        set_facts(template, layout)
         if isinstance(template, MinMaxScaler):
             low, high = template.feature_range
             template.scale_ = (high - low) / scale
@@ -66,13 +66,11 @@ class ScalerCanonicalizer(Canonicalizer):
 
     def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
         """Squared change of a scaled value of size one."""
-        where, blocks = layout.slices(), []
-        for name, (p,) in layout.blocks:
-            weights = np.ones(p)
-            if name == "origin" and "log_scale" in where:
-                weights = np.exp(-2 * vectors[:, where["log_scale"]].mean(axis=0))
-            blocks.append((p, DiagonalMetric(weights)))
-        return BlockMetric(tuple(blocks))
+        weights = {name: np.ones(shape) for name, shape in layout.blocks}
+        if len(weights) > 1:
+            typical = layout.unpack(vectors.mean(axis=0))
+            weights["origin"] = np.exp(-2 * typical["log_scale"])
+        return DiagonalMetric(layout.pack(weights))
 
 
 def _origin(estimator: Any) -> Floats | None:

@@ -7,7 +7,7 @@ from typing import Any, Final, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.canonical.features import encoding_of, feature_facts, set_features
+from pacsklearn.canonical.features import encoding_of, feature_facts, set_facts
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
@@ -87,7 +87,7 @@ class SchemaEncoderCanonicalizer(Canonicalizer):
         return encoding_of(estimator, {}, **schema_facts(estimator.schema))
 
     def decode(self, vector: NDArray[np.float64], layout: Layout, template: Any) -> Any:
-        set_features(template, layout)
+        set_facts(template, layout)
         return template
 
 

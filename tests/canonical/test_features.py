@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
-from pacsklearn.canonical.features import feature_facts, second_moment, set_features
+from pacsklearn.canonical.features import feature_facts, second_moment, set_facts
 from pacsklearn.core.canonicalizer import Layout
 from pacsklearn.core.metric import DiagonalMetric
 
@@ -45,7 +45,8 @@ def test_facts_go_there_and_back() -> None:
     frame = pd.DataFrame({"age": [1.0, 2.0, 3.0], "weight": [3.0, 1.0, 2.0]})
     facts = feature_facts(Ridge().fit(frame, [1, 2, 3]))
     blank = Ridge()
-    set_features(blank, Layout.of({}, other_=1, **facts))
+    set_facts(blank, Layout.of({}, other_=1, classes_=np.array(["no", "yes"]), **facts))
+    assert blank.classes_.tolist() == ["no", "yes"]
     assert blank.n_features_in_ == 2
     assert blank.feature_names_in_.tolist() == ["age", "weight"]
     assert not hasattr(blank, "other_")
