@@ -20,9 +20,9 @@ from pacsklearn.canonical.parts import (
     constant_of_parts,
     decode_parts,
     encode_parts,
-    keeping_scores,
     metric_of_parts,
 )
+from pacsklearn.canonical.pipeline import keeping_scores
 from pacsklearn.canonical.stateless import zero_rows
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import Metric

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import Bunch
 
-from pacsklearn.canonical.linear_classifier import LinearClassifierCanonicalizer
-from pacsklearn.canonical.pipeline import PipelineCanonicalizer, SearchCanonicalizer
+from pacsklearn.canonical.features import set_facts
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, Metric
 from pacsklearn.core.public_prior import Constant
@@ -27,12 +27,15 @@ class Part(NamedTuple):
 
 def encode_parts(parts: Iterable[Part], **facts: Any) -> Encoding:
     """Vectors of the parts one after another, with public facts beside them."""
-    arrays, children = {}, []
-    for part in parts:
-        arrays[part.name], layout = part.canonicalizer.encode(part.fitted, part.rows)
-        children.append((part.name, layout))
-    layout = Layout(facts=tuple(facts.items()), children=tuple(children))
-    return Encoding(layout.pack(arrays), layout)
+    own = {part.name: part.canonicalizer.encode(part.fitted, part.rows) for part in parts}
+    return joined(own, **facts)
+
+
+def joined(encodings: Mapping[str, Encoding], **facts: Any) -> Encoding:
+    """Encodings by their parts' names in one, with public facts beside them."""
+    children = tuple((name, own.layout) for name, own in encodings.items())
+    layout = Layout(facts=tuple(facts.items()), children=children)
+    return Encoding(layout.pack({name: own.vector for name, own in encodings.items()}), layout)
 
 
 def decode_parts(
@@ -44,6 +47,17 @@ def decode_parts(
         name: blanks[name][0].decode(arrays[name], child, clone(blanks[name][1]))
         for name, child in layout.children
     }
+
+
+def decode_listed(
+    vector: Floats, layout: Layout, parts: Iterable[tuple[str, Canonicalizer]], template: Any
+) -> None:
+    """Give a template the decoded ``estimators_`` of what it lists in ``estimators``, and facts."""
+    blank = dict(template.estimators)
+    decoded = decode_parts(vector, layout, {name: (part, blank[name]) for name, part in parts})
+    template.estimators_ = list(decoded.values())
+    template.named_estimators_ = Bunch(**{name: decoded.get(name, "drop") for name in blank})
+    set_facts(template, layout)
 
 
 def align_parts(
@@ -71,17 +85,3 @@ def constant_of_parts(constants: list[Constant | None]) -> Constant | None:
     if len(known) != len(constants) or len({each.slope for each in known}) != 1:
         return None
     return Constant(np.concatenate([each.vector for each in known]), known[0].slope)
-
-
-def keeping_scores(canonicalizer: Canonicalizer) -> Canonicalizer:
-    """The same canonicalizer, releasing scores and not only decisions.
-
-    Where the scores of several models are compared, the scale of one is no longer a gauge.
-    """
-    if isinstance(canonicalizer, LinearClassifierCanonicalizer):
-        return LinearClassifierCanonicalizer(gauge=False, probabilities=canonicalizer.probabilities)
-    if isinstance(canonicalizer, PipelineCanonicalizer):
-        return canonicalizer.with_last(keeping_scores(canonicalizer.steps[-1][1]))
-    if isinstance(canonicalizer, SearchCanonicalizer):
-        return SearchCanonicalizer(keeping_scores(canonicalizer.part))
-    return canonicalizer

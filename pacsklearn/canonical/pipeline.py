@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Self, final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self, final
 
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -11,8 +11,16 @@ from sklearn.pipeline import Pipeline
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
 from pacsklearn.canonical.end_metric import end_metric
 from pacsklearn.canonical.heads import FoldPlan, fold_plan, fold_steps, head_of, is_nothing
+from pacsklearn.canonical.linear_classifier import LinearClassifierCanonicalizer
+from pacsklearn.canonical.parts import (
+    Part,
+    decode_parts,
+    encode_parts,
+    joined,
+    metric_of_parts,
+)
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import BlockMetric, Metric
+from pacsklearn.core.metric import Metric
 from pacsklearn.core.public_prior import Constant
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import NoCanonicalizerError
@@ -66,15 +74,6 @@ class SearchCanonicalizer(Canonicalizer):
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         return self.part.behaviour(getattr(estimator, "best_estimator_", estimator), X)
-
-
-class Walked(NamedTuple):
-    """A released step of a fitted pipeline: its head, or the folded model, and the rows it saw."""
-
-    name: str
-    canonicalizer: Canonicalizer
-    fitted: Any
-    rows: Any
 
 
 @final
@@ -137,12 +136,7 @@ class PipelineCanonicalizer(Canonicalizer):
         return other
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
-        return _joined(
-            [
-                (name, part.encode(fitted, rows))
-                for name, part, fitted, rows in self._walk(estimator, X)
-            ]
-        )
+        return encode_parts(self._walk(estimator, X))
 
     def encode_jointly(
         self, models: Sequence[Any], X: Any, space: SecretSpace
@@ -152,31 +146,22 @@ class PipelineCanonicalizer(Canonicalizer):
         if inner and (self.is_searched or not all(step.is_public for _, step in inner)):
             return super().encode_jointly(models, X, space)
         fitted = [dict(self._parts(model)) for model in models]
-        before: list[list[tuple[str, Encoding]]] = [[] for _ in models]
+        before: list[dict[str, Encoding]] = [{} for _ in models]
         rows = X
         for name, step in inner:
             for encodings, own in zip(before, fitted, strict=True):
-                encodings.append((name, step.encode(own[name], rows[:1])))
+                encodings[name] = step.encode(own[name], rows[:1])
             rows = fitted[0][name].transform(rows)
         encoded = part.encode_jointly([own[last] for own in fitted], rows, space)
         if encoded is None:
             return None
-        return [
-            _joined([*encodings, (last, own)])
-            for encodings, own in zip(before, encoded, strict=True)
-        ]
+        return [joined(own | {last: end}) for own, end in zip(before, encoded, strict=True)]
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
-        arrays, layouts = layout.unpack(vector), dict(layout.children)
         blank = dict(_flat(template))
-        decoded = {
-            name: part.decode(
-                arrays[name],
-                layouts[name],
-                head_of(blank[name]) if name in self.plan.headed else blank[name],
-            )
-            for name, part in self.steps
-        }
+        blank |= {name: head_of(blank[name]) for name in self.plan.headed}
+        parts = {name: (part, blank[name]) for name, part in self.steps}
+        decoded = decode_parts(vector, layout, parts)
         if len(self.steps) == 1:
             return decoded[self.steps[0][0]]
         if blank.keys() != dict(template.steps).keys():
@@ -205,11 +190,7 @@ class PipelineCanonicalizer(Canonicalizer):
             at_end = end_metric(walked, layout, X, vectors)
             if at_end is not None:
                 return at_end
-        layouts, where, blocks = dict(layout.children), layout.slices(), []
-        for name, part, fitted, rows in walked:
-            metric = part.metric(layouts[name], fitted, rows, vectors[:, where[name]])
-            blocks.append((layouts[name].size, metric))
-        return BlockMetric(tuple(blocks))
+        return metric_of_parts(walked, layout, vectors)
 
     def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
         name, part = self.steps[-1]
@@ -234,14 +215,14 @@ class PipelineCanonicalizer(Canonicalizer):
         """Last step of a fitted pipeline with what is affine before it folded in."""
         return self._parts(estimator)[-1][1]
 
-    def _walk(self, estimator: Any, X: Any) -> Any:
+    def _walk(self, estimator: Any, X: Any) -> Iterator[Part]:
         """Each released step with its fitted part and the rows that part was fitted on."""
         canonicalizers = dict(self.steps)
         *inner, (last, model) = self._parts(estimator)
         for name, fitted in inner:
-            yield Walked(name, canonicalizers[name], fitted, X)
+            yield Part(name, canonicalizers[name], fitted, X)
             X = fitted.transform(X)
-        yield Walked(last, canonicalizers[last], model, X)
+        yield Part(last, canonicalizers[last], model, X)
 
     def _parts(self, estimator: Any) -> list[tuple[str, Any]]:
         last, part = self.steps[-1]
@@ -257,10 +238,18 @@ class PipelineCanonicalizer(Canonicalizer):
         return [*kept, (last, model)]
 
 
-def _joined(encodings: Sequence[tuple[str, Encoding]]) -> Encoding:
-    """Encodings of the steps one after another."""
-    layout = Layout(children=tuple((name, own.layout) for name, own in encodings))
-    return Encoding(layout.pack({name: own.vector for name, own in encodings}), layout)
+def keeping_scores(canonicalizer: Canonicalizer) -> Canonicalizer:
+    """The same canonicalizer, releasing scores and not only decisions.
+
+    Where the scores of several models are compared, the scale of one is no longer a gauge.
+    """
+    if isinstance(canonicalizer, LinearClassifierCanonicalizer):
+        return LinearClassifierCanonicalizer(gauge=False, probabilities=canonicalizer.probabilities)
+    if isinstance(canonicalizer, PipelineCanonicalizer):
+        return canonicalizer.with_last(keeping_scores(canonicalizer.steps[-1][1]))
+    if isinstance(canonicalizer, SearchCanonicalizer):
+        return SearchCanonicalizer(keeping_scores(canonicalizer.part))
+    return canonicalizer
 
 
 def _opened(

@@ -8,7 +8,6 @@ from typing import Any, Self, final
 
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.utils import Bunch
 
 from pacsklearn._sklearn_compat import set_stacked, stacked_widths
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
@@ -16,11 +15,12 @@ from pacsklearn.canonical.end_metric import end_metric
 from pacsklearn.canonical.parts import (
     Part,
     align_parts,
+    decode_listed,
     decode_parts,
     encode_parts,
-    keeping_scores,
     metric_of_parts,
 )
+from pacsklearn.canonical.pipeline import keeping_scores
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.public_prior import Constant
@@ -52,16 +52,10 @@ class _StackedCanonicalizer(Canonicalizer):
         return encode_parts(self.fitted_parts(estimator, X), **facts)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
-        parts, blank, facts = dict(self.parts), dict(template.estimators), dict(layout.facts)
-        decoded = decode_parts(vector, layout, {name: (parts[name], blank[name]) for name in parts})
-        template.estimators_ = list(decoded.values())
-        template.named_estimators_ = Bunch(
-            **{name: decoded.get(name, "drop") for name, _ in template.estimators}
-        )
+        facts = dict(layout.facts)
+        decode_listed(vector, layout, self.parts, template)
         template.stack_method_ = list(facts["stack_method_"])
         set_stacked(template, facts["n_outputs"], facts.get("classes_"))
-        if "feature_names_in_" in facts:
-            template.feature_names_in_ = facts["feature_names_in_"]
         return template
 
     def align(self, vectors: Floats, layout: Layout) -> Floats:

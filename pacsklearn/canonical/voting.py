@@ -9,18 +9,17 @@ from typing import Any, Self, final
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.preprocessing import LabelEncoder
-from sklearn.utils import Bunch
 
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
 from pacsklearn.canonical.parts import (
     Part,
     align_parts,
     constant_of_parts,
-    decode_parts,
+    decode_listed,
     encode_parts,
-    keeping_scores,
     metric_of_parts,
 )
+from pacsklearn.canonical.pipeline import keeping_scores
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.public_prior import Constant
@@ -65,19 +64,10 @@ class VotingCanonicalizer(FoldingCanonicalizer):
         return encode_parts(self._parts(estimator, X), **facts)
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
-        parts, blank = dict(self.voters), dict(template.estimators)
-        decoded = decode_parts(vector, layout, {name: (parts[name], blank[name]) for name in parts})
-        facts = dict(layout.facts)
-        template.estimators_ = list(decoded.values())
-        template.named_estimators_ = Bunch(
-            **{name: decoded.get(name, "drop") for name, _ in template.estimators}
-        )
-        if "feature_names_in_" in facts:
-            template.feature_names_in_ = facts["feature_names_in_"]
-        if "classes_" in facts:
+        decode_listed(vector, layout, self.voters, template)
+        if is_classifier(template):
             # From the public classes: nothing is learned here.
-            template.le_ = LabelEncoder().fit(facts["classes_"])
-            template.classes_ = template.le_.classes_
+            template.le_ = LabelEncoder().fit(layout.fact("classes_"))
         return template
 
     def align(self, vectors: Floats, layout: Layout) -> Floats:
