@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
+from pacsklearn._sklearn_compat import StrOptions
 from pacsklearn.forests.fixed_structure_forest import (
     FixedStructureForest,
     checked_weights,
@@ -19,7 +19,7 @@ from pacsklearn.forests.fixed_structure_forest import (
     on_simplex,
     shrunken_leaves,
 )
-from pacsklearn.forests.growth import Impurity, Statistics, entropy
+from pacsklearn.forests.growth import Statistics, entropy
 from pacsklearn.information.arrays import Floats
 
 
@@ -123,29 +123,15 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
     leaves: str = "probabilities"
     class_weight: Any = "root"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FixedStructureForestClassifier:
-        """Grow the forest.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), optional
-        """
-        if self.leaves not in ("probabilities", "votes"):
-            raise ValueError(f"leaves must be 'probabilities' or 'votes', got {self.leaves!r}.")
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        statistics = self.statistics(y, sample_weight)
-        self.grow(X, statistics)
-        return self
-
-    @property
-    def impurity(self) -> Impurity:
-        return entropy
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FixedStructureForest._parameter_constraints,
+        "leaves": [StrOptions({"probabilities", "votes"})],
+    }
+    impurity = staticmethod(entropy)
 
     def statistics(self, y: Any, sample_weight: Any = None) -> Statistics:
         """Set ``classes_``, and give each row's weight in its class's column."""
+        check_classification_targets(y)
         weights = checked_weights(sample_weight, y.shape[0])
         self.classes_, codes = np.unique(y, return_inverse=True)
         counts = np.zeros((y.shape[0], self.classes_.size))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -53,6 +53,34 @@ class FixedStructureForest(BaseEstimator):
         "temperature": [_NOT_NEGATIVE],
         "prior_count": [_NOT_NEGATIVE],
     }
+    # What thresholds leave as little of as they can.
+    impurity: ClassVar[Impurity]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), optional
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=is_regressor(self))
+        rule, statistics = self.rule(), self.statistics(y, sample_weight)
+        structure = forest_structure(self, X.shape[1])
+        scale = feature_scale(self.feature_range, X, statistics.weights)
+        self.features_ = structure.features
+        self.centre_, self.half_width_ = scale
+        if self.thresholds == "random":
+            self.thresholds_ = scale.raw(structure.units, structure.features)
+        else:
+            self.thresholds_ = grow_thresholds(
+                X, statistics.values, self.impurity, structure, scale, rule
+            )
+        leaves = descend(X, structure.features, self.thresholds_)
+        sums = node_sums(leaves, statistics.values, 2**structure.depth)
+        self.set_leaves(self.leaf_means(sums, np.full(len(sums), statistics.origin)), sums)
+        return self
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Leaf that each row reaches in each tree, from 0 on; shape (n_rows, n_estimators)."""
@@ -60,10 +88,9 @@ class FixedStructureForest(BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return descend(X, self.features_, self.thresholds_)
 
-    @property
     @abstractmethod
-    def impurity(self) -> Impurity:
-        """What thresholds leave as little of as they can."""
+    def statistics(self, y: Any, sample_weight: Any = None) -> Statistics:
+        """What impurity and leaves follow from, of checked targets."""
 
     @abstractmethod
     def leaf_means(self, sums: Floats, origins: Floats) -> Floats:
@@ -72,23 +99,6 @@ class FixedStructureForest(BaseEstimator):
     def set_leaves(self, means: Floats, sums: Floats) -> None:
         """Set ``leaf_values_`` by ``leaf_means`` and the sums of all this forest's trees."""
         self.leaf_values_ = means
-
-    def grow(self, X: Floats, statistics: Statistics) -> None:
-        """Set structure, thresholds and leaves."""
-        rule = self.rule()
-        structure = forest_structure(self, X.shape[1])
-        scale = feature_scale(self.feature_range, X, statistics.weights)
-        if self.thresholds == "random":
-            self.thresholds_ = scale.raw(structure.units, structure.features)
-            leaves = descend(X, structure.features, self.thresholds_)
-        else:
-            self.thresholds_, leaves = grow_thresholds(
-                X, statistics.values, self.impurity, structure, scale, rule
-            )
-        self.features_ = structure.features
-        self.centre_, self.half_width_ = scale
-        sums = node_sums(leaves, statistics.values, 2**structure.depth)
-        self.set_leaves(self.leaf_means(sums, np.full(len(sums), statistics.origin)), sums)
 
     def rule(self) -> ThresholdRule:
         """How thresholds are chosen, by checked parameters."""
@@ -121,22 +131,19 @@ def checked_weights(sample_weight: Any, n_rows: int) -> Floats:
 
 
 def shrunken_leaves(sums: Floats, mass: Floats, prior: Floats | None, prior_count: float) -> Floats:
-    """Means in the leaves, each node's shrunk towards its parent's; ``prior`` is the root's."""
-    n_leaves = (sums.shape[1] + 1) // 2
-    values = np.empty_like(sums)
-    root = mass[:, :1]
-    if prior is None:
-        values[:, 0] = sums[:, 0] / root
-    else:
-        values[:, 0] = (sums[:, 0] + prior_count * prior) / (root + prior_count)
-    for level in range(1, n_leaves.bit_length()):
-        nodes = np.arange(2**level - 1, 2 ** (level + 1) - 1)
-        parents = values[:, (nodes - 1) // 2]
+    """Means in the leaves, each node's shrunk towards its parent's.
+
+    ``prior`` stands for the root's parent; without one the root has the mean of its rows.
+    """
+    values = parents = sums[:, :1] / mass[:, :1, None] if prior is None else prior
+    for level in range(sums.shape[1].bit_length()):
+        nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
         total = mass[:, nodes, None] + prior_count
         shrunken = sums[:, nodes] + prior_count * parents
         # Without a prior an empty node takes its parent's place.
-        values[:, nodes] = np.where(total > 0, shrunken / np.where(total > 0, total, 1.0), parents)
-    return np.asarray(values[:, n_leaves - 1 :])
+        values = np.where(total > 0, shrunken / np.where(total > 0, total, 1.0), parents)
+        parents = np.repeat(values, 2, axis=1)
+    return np.asarray(values)
 
 
 def common_votes(values: Floats, sums: Floats, prior_count: float) -> Floats:

@@ -162,8 +162,8 @@ def grow_thresholds(
     structure: ForestStructure,
     scale: FeatureScale,
     rule: ThresholdRule,
-) -> tuple[Floats, Integers]:
-    """Thresholds that leave the least impurity, from the root down, and who goes where.
+) -> Floats:
+    """Thresholds that leave the least impurity, from the root down.
 
     Parameters
     ----------
@@ -177,10 +177,8 @@ def grow_thresholds(
 
     Returns
     -------
-    thresholds : ndarray of shape (n_trees, 2**depth - 1)
+    ndarray of shape (n_trees, 2**depth - 1)
         In the features' own units.
-    leaves : ndarray of shape (n_rows, n_trees)
-        Leaf that each row reaches.
 
     Notes
     -----
@@ -205,7 +203,7 @@ def grow_thresholds(
         chosen = scale.raw(units, features[:, None])
         thresholds[:, n_nodes - 1 : 2 * n_nodes - 1] = chosen
         node = 2 * node + (X[:, features] > chosen[trees, node])
-    return thresholds, node
+    return thresholds
 
 
 def chosen_units(counts: Floats, impurity: Impurity, whole: Any, rule: ThresholdRule) -> Floats:
@@ -248,12 +246,10 @@ def node_sums(leaves: Integers, statistics: Floats, n_leaves: int) -> Floats:
 
 def summed_upward(leaf_sums: Floats) -> Floats:
     """Sums in every node, from those in the leaves; (n_trees, 2 * n_leaves - 1, q)."""
-    n_trees, n_leaves, width = leaf_sums.shape
-    sums = np.empty((n_trees, 2 * n_leaves - 1, width))
-    sums[:, n_leaves - 1 :] = leaf_sums
-    for node in range(n_leaves - 2, -1, -1):
-        sums[:, node] = sums[:, 2 * node + 1] + sums[:, 2 * node + 2]
-    return sums
+    levels = [leaf_sums]
+    while levels[0].shape[1] > 1:
+        levels.insert(0, levels[0][:, ::2] + levels[0][:, 1::2])
+    return np.concatenate(levels, axis=1)
 
 
 def _cells(X: Floats, scale: FeatureScale, grid: Floats) -> Integers:

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
 
 from pacsklearn.forests.fixed_structure_forest import (
     FixedStructureForest,
     checked_weights,
     shrunken_leaves,
 )
-from pacsklearn.forests.growth import Impurity, Statistics, squared_error
+from pacsklearn.forests.growth import Statistics, squared_error
 from pacsklearn.information.arrays import Floats
 
 
@@ -66,23 +65,7 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
     penalty: float = 0.01
     target_range: Any = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FixedStructureForestRegressor:
-        """Grow the forest.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), optional
-        """
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        statistics = self.statistics(y, sample_weight)
-        self.grow(X, statistics)
-        return self
-
-    @property
-    def impurity(self) -> Impurity:
-        return squared_error
+    impurity = staticmethod(squared_error)
 
     def statistics(self, y: Any, sample_weight: Any = None) -> Statistics:
         """Each row's weight, that times its target, and times the target's square."""
@@ -95,9 +78,10 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
 
     def leaf_means(self, sums: Floats, origins: Floats) -> Floats:
         """Means by the sums of the statistics in every node of some trees, of these origins."""
-        prior = None if self.target_range is None else self._middle() - origins[:, None]
-        means = shrunken_leaves(sums[..., 1:2], sums[..., 0], prior, self.prior_count)
-        return means + origins[:, None, None]
+        origins, prior = origins[:, None, None], None
+        if self.target_range is not None:
+            prior = np.mean(_checked_range(self.target_range)) - origins
+        return shrunken_leaves(sums[..., 1:2], sums[..., 0], prior, self.prior_count) + origins
 
     def predict(self, X: Any) -> Floats:
         """Mean of the trees' numbers, inside ``target_range``."""
@@ -112,9 +96,6 @@ class FixedStructureForestRegressor(RegressorMixin, FixedStructureForest):
     def clipped(self, y: Floats) -> Floats:
         """Targets or predictions inside ``target_range``."""
         return y if self.target_range is None else np.clip(y, *_checked_range(self.target_range))
-
-    def _middle(self) -> float:
-        return float(np.mean(_checked_range(self.target_range)))
 
 
 def _checked_range(target_range: Any) -> tuple[float, float]:
