@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from pacsklearn.audit.confidence import row_confidences
 from pacsklearn.audit.model_numbers import model_numbers
+from pacsklearn.candidates.candidates import row_space
 from pacsklearn.core.game import CandidateGame, Round
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.procedure import ReleaseProcedure
-from pacsklearn.tables.hashed_space import row_space
 
 
 @final

@@ -14,11 +14,12 @@ from sklearn.utils.multiclass import type_of_target
 
 from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.candidates.universe import check_fit_params, check_universe
+from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.home_process import SubsetSeed
 from pacsklearn.core.secret_space import SecretSpace, units_of
-from pacsklearn.exceptions import DesignError
-from pacsklearn.tables.hashed_space import HashedDesign, HashedSpace
+from pacsklearn.exceptions import DesignError, TableError
+from pacsklearn.tables.hashed_space import HashedDesign, HashedSpace, Space
 from pacsklearn.tables.table import Table
 
 _ABOVE_STATED_SEEDS = 2**64
@@ -247,3 +248,38 @@ def checked_rows(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) 
     X, y = check_universe(estimator, X, y)
     check_fit_params(estimator, fit_params, X.shape[0])
     return X, y
+
+
+def listed_space(space: Space) -> SecretSpace | CandidateSpace:
+    """Space whose candidates can be looked at one by one.
+
+    Raises
+    ------
+    TableError
+        For the space of a table.
+    """
+    if isinstance(space, HashedSpace):
+        raise TableError(
+            "This is over a Table, whose rows pass one by one: models that follow from sums are "
+            "released (PACPrivate.fit, PrivacySession.release), and nothing else."
+        )
+    return space
+
+
+def row_space(space: Space) -> SecretSpace:
+    """Subsets of rows in memory.
+
+    Raises
+    ------
+    TableError
+        For the space of a table.
+    TypeError
+        For candidates of another kind.
+    """
+    listed = listed_space(space)
+    if isinstance(listed, CandidateSpace):
+        raise TypeError(
+            "This session is over arbitrary candidates, not over subsets of rows; use "
+            "release_function, or begin a session with PrivacySession(X, y, ...)."
+        )
+    return listed

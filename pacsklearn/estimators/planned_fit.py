@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -109,7 +110,7 @@ class PlannedFit(PrivateEstimator):
                 learned = table_release(self, X, y, groups, fit_params)
             else:
                 budget = check_budget(budget=self.budget)
-                with workers(self.engine):
+                with nullcontext() if self.engine is None else workers(self.engine):
                     rows = self._prepared(X, y, groups, fit_params)
                     watched.append(rows.candidates)
                     route, session = route_of(self, rows), opened_session(self, rows, budget)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.candidates import Candidates, row_space
 from pacsklearn.candidates.run import attempt
 from pacsklearn.core.fit_report import FitReport
 from pacsklearn.core.noise_law import NoiseLaw
@@ -29,7 +29,6 @@ from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.secret import opening_belief
 from pacsklearn.release.statement import membership_prior, public_facts
-from pacsklearn.tables.hashed_space import row_space
 
 NULL_BUDGET = 1e-9
 

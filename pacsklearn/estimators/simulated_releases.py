@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, clone, is_classifier, 
 from sklearn.metrics import check_scoring
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.candidates import Candidates, row_space
 from pacsklearn.candidates.models import PredictionTable
 from pacsklearn.candidates.outputs import CandidateOutputs, observe
 from pacsklearn.candidates.run import SubsetRun, attempt
@@ -31,7 +31,6 @@ from pacsklearn.release.secret import opening_belief
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.joint_labels import JointLabels
 from pacsklearn.responses.responder import Answers, Responder
-from pacsklearn.tables.hashed_space import row_space
 
 HeldOut = Callable[[int], tuple[Any, Any]]
 """Rows and targets that a release of some candidate is scored on, by the candidate's number."""

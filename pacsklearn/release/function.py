@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Self, final
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.candidates.candidates import listed_space
 from pacsklearn.candidates.function_values import FunctionValues, function_name, function_values
 from pacsklearn.candidates.outputs import observe
 from pacsklearn.core.candidate_space import CandidateSpace
@@ -25,7 +26,6 @@ from pacsklearn.noise.one_sided import OneSidedBackend
 from pacsklearn.plugin import registry
 from pacsklearn.plugin.discovery import unregistered_provenance
 from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
-from pacsklearn.tables.hashed_space import listed_space
 
 
 def candidate_values(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from pacsklearn.candidates.candidates import Candidates
+from pacsklearn.candidates.candidates import Candidates, row_space
 from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs, observe
 from pacsklearn.candidates.table_candidates import TableCandidates
 from pacsklearn.core.event import Event, Provenance
@@ -28,7 +28,7 @@ from pacsklearn.plugin import registry
 from pacsklearn.release.individual import information_about_units, with_individual
 from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
 from pacsklearn.release.statement import public_facts
-from pacsklearn.tables.hashed_space import HashedSpace, row_space
+from pacsklearn.tables.hashed_space import HashedSpace
 
 
 @final

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn.accounting.answer_table import AnswerTable
-from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.candidates.candidates import Candidates, FitOptions, row_space
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.candidates.table_candidates import TableCandidates
 from pacsklearn.core.candidate_space import CandidateSpace
@@ -36,7 +36,7 @@ from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.release.secret import Secret
 from pacsklearn.responses.responders import Responders
 from pacsklearn.session.linked_table import LinkedTable, linked_space
-from pacsklearn.tables.hashed_space import HashedSpace, Space, row_space
+from pacsklearn.tables.hashed_space import HashedSpace, Space
 
 
 class OpenSession:

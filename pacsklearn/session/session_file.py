@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from pacsklearn.candidates.candidates import listed_space
 from pacsklearn.candidates.models import CandidateModels, stack
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.event import Event
@@ -33,7 +34,6 @@ from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder_state import ResponderState
 from pacsklearn.responses.responders import Responders
 from pacsklearn.session.session_key import SALT, check_owner, digest_with
-from pacsklearn.tables.hashed_space import listed_space
 
 
 def models_without_code(models: Mapping[str, CandidateModels]) -> dict[str, bytes]:

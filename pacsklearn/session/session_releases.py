@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from pacsklearn.candidates.candidates import listed_space
 from pacsklearn.core.curator_figure import CuratorFigure
 from pacsklearn.core.release import Release
 from pacsklearn.release.function import FunctionPlan, release_value
@@ -22,7 +23,6 @@ from pacsklearn.release.planned import (
 )
 from pacsklearn.release.statement import curator_figure
 from pacsklearn.session.open_session import OpenSession
-from pacsklearn.tables.hashed_space import listed_space
 
 
 class SessionReleases(OpenSession):

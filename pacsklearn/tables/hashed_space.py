@@ -14,7 +14,7 @@ from pacsklearn._validation import check_integer, check_rate
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.home_process import SubsetSeed
 from pacsklearn.core.secret_space import SecretSpace, included_subsets
-from pacsklearn.exceptions import DesignError, TableError
+from pacsklearn.exceptions import DesignError
 from pacsklearn.information.balanced_design import unpack_subset
 
 if TYPE_CHECKING:  # the table names its units by what is here
@@ -185,38 +185,3 @@ class HashedSpace:
 
 Space = SecretSpace | CandidateSpace | HashedSpace
 """Whatever a secret is drawn from."""
-
-
-def listed_space(space: Space) -> SecretSpace | CandidateSpace:
-    """Space whose candidates can be looked at one by one.
-
-    Raises
-    ------
-    TableError
-        For the space of a table.
-    """
-    if isinstance(space, HashedSpace):
-        raise TableError(
-            "This is over a Table, whose rows pass one by one: models that follow from sums are "
-            "released (PACPrivate.fit, PrivacySession.release), and nothing else."
-        )
-    return space
-
-
-def row_space(space: Space) -> SecretSpace:
-    """Subsets of rows in memory.
-
-    Raises
-    ------
-    TableError
-        For the space of a table.
-    TypeError
-        For candidates of another kind.
-    """
-    listed = listed_space(space)
-    if isinstance(listed, CandidateSpace):
-        raise TypeError(
-            "This session is over arbitrary candidates, not over subsets of rows; use "
-            "release_function, or begin a session with PrivacySession(X, y, ...)."
-        )
-    return listed

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol, final
 from urllib.parse import urlsplit
@@ -310,16 +310,14 @@ def engine_of(name: str | None, source: Source) -> Engine:
     return DaskEngine() if far else LocalEngine()
 
 
-def workers(name: str | None) -> AbstractContextManager[Any]:
-    """Context in which joblib fits candidates on an engine; that of the caller where it is None.
+def workers(name: str) -> AbstractContextManager[Any]:
+    """Context in which joblib fits candidates on an engine.
 
     Raises
     ------
     TableError
     """
     _check_name(name)
-    if name is None:
-        return nullcontext()
     dask_client()
     return parallel_config(backend="dask")
 
