@@ -29,7 +29,7 @@ from sklearn.linear_model import LogisticRegression
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.ledger import Ledger, MemoryLedger
-from pacsklearn.information.belief import uniform_belief
+from pacsklearn.information.mixture import uniform_belief
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.responses.label_engine import answer_labels

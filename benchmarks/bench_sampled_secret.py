@@ -25,7 +25,7 @@ from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.sampled_subsets import sampled_subsets
 from pacsklearn.core.target import Target
-from pacsklearn.information.logdet_allocation import logdet_allocation
+from pacsklearn.information.lattice_bound import logdet_allocation
 from pacsklearn.plugin import registry
 from pacsklearn.release.drawn import DrawnParameters
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.metric import Metric
 from pacsklearn.information.arrays import Floats
-from pacsklearn.information.span import SpanCoordinates, span_coordinates
+from pacsklearn.information.lattice_bound import SpanCoordinates, span_coordinates
 
 
 @final

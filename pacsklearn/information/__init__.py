@@ -7,7 +7,6 @@ from pacsklearn.information.balanced_design import (
     inclusion_counts,
     unpack_subset,
 )
-from pacsklearn.information.belief import belief_entropy, uniform_belief, update_belief
 from pacsklearn.information.channel import channel_information
 from pacsklearn.information.criterion_success import certified_success, estimated_success
 from pacsklearn.information.donsker_varadhan import donsker_varadhan
@@ -17,12 +16,22 @@ from pacsklearn.information.individual_information import (
     IndividualInformation,
     individual_information,
 )
-from pacsklearn.information.lattice_bound import linear_bound, logdet_bound
+from pacsklearn.information.lattice_bound import (
+    SpanCoordinates,
+    linear_bound,
+    logdet_allocation,
+    logdet_bound,
+    span_coordinates,
+)
 from pacsklearn.information.least_visible_covariance import least_visible_covariance
-from pacsklearn.information.logdet_allocation import logdet_allocation
 from pacsklearn.information.mean_bound import upper_mean_bound, upper_mean_bounds
 from pacsklearn.information.membership_prior import k_of_n_prior
-from pacsklearn.information.mixture import GaussianMixture
+from pacsklearn.information.mixture import (
+    GaussianMixture,
+    belief_entropy,
+    uniform_belief,
+    update_belief,
+)
 from pacsklearn.information.mixture_information import (
     InformationEstimate,
     certified_information,
@@ -43,7 +52,6 @@ from pacsklearn.information.residual_privacy import (
 )
 from pacsklearn.information.sampled_bound import mean_distance_bound
 from pacsklearn.information.sliced_wasserstein import sliced_wasserstein
-from pacsklearn.information.span import SpanCoordinates, span_coordinates
 
 __all__ = [
     "GapCorrection",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.information.arrays import Floats
-from pacsklearn.information.logdet_allocation import logdet_allocation
+from pacsklearn.information.lattice_bound import logdet_allocation
 from pacsklearn.information.mixture import (
     GaussianMixture,
     MixtureDraws,

@@ -13,8 +13,7 @@ from pacsklearn.core.noise_law import Integers, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
-from pacsklearn.information.lattice_bound import linear_bound, logdet_bound
-from pacsklearn.information.logdet_allocation import logdet_allocation
+from pacsklearn.information.lattice_bound import linear_bound, logdet_allocation, logdet_bound
 from pacsklearn.noise.lattice import lattice_law, opened
 
 

@@ -12,7 +12,7 @@ from pacsklearn.core.sampled_law import GuardedSpan, SampledLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
-from pacsklearn.information.logdet_allocation import logdet_allocation
+from pacsklearn.information.lattice_bound import logdet_allocation
 from pacsklearn.information.mean_bound import upper_mean_bound
 from pacsklearn.information.sampled_bound import mean_distance_bound
 

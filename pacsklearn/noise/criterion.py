@@ -18,15 +18,15 @@ from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import MOST_CELLS, Floats
 from pacsklearn.information.criterion_success import (
     certified_success,
+    second_look,
+    spread,
     success_sums,
 )
-from pacsklearn.information.lattice_bound import logdet_bound
+from pacsklearn.information.lattice_bound import logdet_allocation, logdet_bound
 from pacsklearn.information.least_visible_covariance import least_visible_covariance
-from pacsklearn.information.logdet_allocation import logdet_allocation
 from pacsklearn.information.mixture import GaussianMixture, MixtureDraws
 from pacsklearn.information.residual_covariance import NoiseShape
 from pacsklearn.information.scale_search import least_log_factor
-from pacsklearn.information.screened_success import second_look, spread
 from pacsklearn.noise.certified import (
     GAMMA,
     Certificate,

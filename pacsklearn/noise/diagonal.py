@@ -11,8 +11,7 @@ from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.information.lattice_bound import linear_bound
-from pacsklearn.information.span import span_coordinates
+from pacsklearn.information.lattice_bound import linear_bound, span_coordinates
 from pacsklearn.noise.lattice import lattice_law, opened
 
 

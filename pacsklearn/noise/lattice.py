@@ -14,7 +14,7 @@ from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
-from pacsklearn.information.span import SpanCoordinates
+from pacsklearn.information.lattice_bound import SpanCoordinates
 
 Bound = Callable[[NDArray[np.int64], Floats, int], float]
 

@@ -15,7 +15,7 @@ from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
-from pacsklearn.information.logdet_allocation import logdet_allocation
+from pacsklearn.information.lattice_bound import logdet_allocation
 from pacsklearn.noise.lattice import generator_for, lattice_centres, opened
 
 

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.exceptions import PrivacyLeakWarning, warn_user
-from pacsklearn.information.belief import update_belief
+from pacsklearn.information.mixture import update_belief
 from pacsklearn.noise.sampler import Sampler, SecureSampler, SeededSampler
 
 

@@ -24,10 +24,9 @@ from pacsklearn.information import (
     mixture_information,
     posterior_success,
 )
-from pacsklearn.information.criterion_success import success_sums
-from pacsklearn.information.logdet_allocation import logdet_allocation
+from pacsklearn.information.criterion_success import second_look, success_sums
+from pacsklearn.information.lattice_bound import logdet_allocation
 from pacsklearn.information.residual_covariance import NoiseShape
-from pacsklearn.information.screened_success import second_look
 from pacsklearn.noise import certified, criterion, lattice, residual
 from pacsklearn.noise.closed_form import EigenBackend, LogdetBackend
 from pacsklearn.noise.criterion import CriterionBackend

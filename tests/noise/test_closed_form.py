@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.information.logdet_allocation import logdet_allocation
+from pacsklearn.information.lattice_bound import logdet_allocation
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from pacsklearn.core.metric import DiagonalMetric
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.information.logdet_allocation import logdet_allocation
+from pacsklearn.information.lattice_bound import logdet_allocation
 from pacsklearn.noise.lattice import generator_for
 from pacsklearn.noise.stackelberg import StackelbergBackend
 
