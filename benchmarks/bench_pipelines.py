@@ -29,8 +29,8 @@ from sklearn.preprocessing import KBinsDiscretizer, QuantileTransformer, Standar
 from pacsklearn.candidates.candidates import Candidates, Design
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.simulated_releases import SimulatedReleases
+from pacsklearn.release.account import opening_belief
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
-from pacsklearn.release.secret import opening_belief
 
 MISSING = 0.1
 

@@ -21,8 +21,8 @@ from pacsklearn.candidates.candidates import Candidates, Design
 from pacsklearn.candidates.outputs import observe
 from pacsklearn.core.target import Target
 from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.release.account import opening_belief
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
-from pacsklearn.release.secret import opening_belief
 
 BUDGETS = (1 / 64, 1 / 16, 1 / 4)
 MODELS = (

@@ -19,8 +19,8 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.target import Target
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.stabilized import stabilized
-from pacsklearn.release.account import as_criterion
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.release.procedure import as_criterion
 from pacsklearn.session.privacy_session import PrivacySession
 
 Insertion = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, tuple[int, ...]]]

@@ -18,8 +18,8 @@ from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.release.account import Secret
 from pacsklearn.release.procedure import ReleaseProcedure
-from pacsklearn.release.secret import Secret
 from pacsklearn.responses.answer_kind import AnswerKind, LabelKind, ValueKind, answer_kind
 from pacsklearn.responses.responder import Responder
 

@@ -32,8 +32,8 @@ from pacsklearn.estimators.row_fit import PreparedRows
 from pacsklearn.estimators.simulated_releases import SEED, outside_rows, released_scorer
 from pacsklearn.estimators.tuning import Choice, released_scoring, unfitted, value_name, with_choice
 from pacsklearn.exceptions import UtilityWarning, warn_user
-from pacsklearn.release.account import as_criterion
 from pacsklearn.release.parameters import ParameterPlan
+from pacsklearn.release.procedure import as_criterion
 from pacsklearn.schema.queries import SchemaQueries
 from pacsklearn.schema.schema import Schema
 from pacsklearn.session.privacy_session import PrivacySession

@@ -41,9 +41,9 @@ from pacsklearn.estimators.student_plan import plan_student
 from pacsklearn.estimators.tuning import Choice, Option, choose, listed_options, released_scoring
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugin import registry
-from pacsklearn.release.account import as_criterion, check_cap
+from pacsklearn.release.account import opening_belief
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices, public_prior
-from pacsklearn.release.secret import opening_belief
+from pacsklearn.release.procedure import as_criterion, check_cap
 from pacsklearn.responses.answer_kind import answer_kind
 from pacsklearn.tables.sources import workers
 from pacsklearn.tables.table import Table

@@ -26,8 +26,8 @@ from pacsklearn.estimators.simulated_releases import (
     scoring_name,
 )
 from pacsklearn.information.posterior_success import posterior_success
+from pacsklearn.release.account import opening_belief
 from pacsklearn.release.parameters import ParameterPlan
-from pacsklearn.release.secret import opening_belief
 from pacsklearn.release.statement import membership_prior, public_facts
 
 NULL_BUDGET = 1e-9

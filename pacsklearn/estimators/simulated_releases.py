@@ -25,9 +25,9 @@ from pacsklearn.exceptions import UtilityWarning, warn_user
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.release.account import opening_belief
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.procedure import ReleaseProcedure
-from pacsklearn.release.secret import opening_belief
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.joint_labels import JointLabels
 from pacsklearn.responses.responder import Answers, Responder

@@ -27,7 +27,7 @@ from pacsklearn.estimators.srpp_parameters import (
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import StatedRows, sliced_release
-from pacsklearn.release.secret import sampler_for
+from pacsklearn.release.account import sampler_for
 
 _DEFAULT_SCENARIO = "prevalence"
 

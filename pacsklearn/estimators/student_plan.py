@@ -39,8 +39,8 @@ from pacsklearn.estimators.student import Lesson
 from pacsklearn.estimators.teaching import learned
 from pacsklearn.exceptions import UtilityWarning, warn_user
 from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.release.account import opening_belief
 from pacsklearn.release.function import FunctionPlan
-from pacsklearn.release.secret import opening_belief
 from pacsklearn.responses.answer_kind import AnswerKind, LabelKind
 from pacsklearn.responses.joint_labels import JointLabels
 from pacsklearn.responses.responder import Answers

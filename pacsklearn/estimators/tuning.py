@@ -20,8 +20,8 @@ from pacsklearn.estimators.fit_plan import ExpectedScore
 from pacsklearn.estimators.planning import expected_score
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugin import registry
+from pacsklearn.release.account import opening_belief
 from pacsklearn.release.parameters import ParameterPlan
-from pacsklearn.release.secret import opening_belief
 
 MOST_OPTIONS = 64
 """So that a choice on the whole table is at most ``ln 64`` nats about it."""

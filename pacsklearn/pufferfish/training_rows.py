@@ -22,7 +22,7 @@ from pacsklearn.pufferfish.world_differences import (
     world_differences,
 )
 from pacsklearn.pufferfish.world_outputs import drawn_world, true_secret
-from pacsklearn.release.secret import sampler_for
+from pacsklearn.release.account import sampler_for
 from pacsklearn.scenarios.differing_rows import DifferingRows
 
 Integers = NDArray[np.int64]

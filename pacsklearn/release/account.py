@@ -1,4 +1,4 @@
-"""What a session caps and may still spend: its own ceiling, and a shared ledger's."""
+"""What a session keeps: its secret and the belief about it, and what may still be spent."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from pacsklearn._validation import check_budget
 from pacsklearn.core.accounts import bookkeeping_event
@@ -15,15 +20,109 @@ from pacsklearn.core.event import Event
 from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.exceptions import (
-    BudgetError,
     BudgetExhaustedError,
     LedgerMismatchError,
     PacsklearnError,
+    PrivacyLeakWarning,
     SessionRolledBackError,
-    TableError,
+    warn_user,
 )
-from pacsklearn.plugin import registry
-from pacsklearn.tables.hashed_space import HashedSpace, Space
+from pacsklearn.information.mixture import update_belief
+from pacsklearn.noise.sampler import Sampler, SecureSampler, SeededSampler
+
+
+@final
+class Secret:
+    """The drawn candidate and the public belief about it. Drawn once, at the first release.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (m,)
+        Prior probabilities.
+    sampler : Sampler
+        Draws the candidate and all noise.
+    """
+
+    def __init__(self, weights: NDArray[np.float64], sampler: Sampler) -> None:
+        self._weights = weights
+        self._index: int | None = None
+        self._home = HomeProcess("The secret")
+        self.sampler = sampler
+        self.log_belief = _log_prior(weights)
+
+    @property
+    def index(self) -> int:
+        """The drawn candidate; drawn now if it has not been."""
+        self._home.check()
+        # Kept for good: averages over releases of ever new candidates would show who is in.
+        if self._index is None:
+            self._index = self.sampler.index(self._weights)
+        return self._index
+
+    @property
+    def belief(self) -> NDArray[np.float64]:
+        """Posterior probabilities of the candidates given everything released so far."""
+        return np.exp(self.log_belief)
+
+    def learn(self, log_likelihood: NDArray[np.float64]) -> None:
+        """Bayes' rule for one more release."""
+        # After a fork parent and child would each learn half of what is out, and charge too little.
+        self._home.check()
+        self.log_belief = update_belief(self.log_belief, log_likelihood)
+
+    def use(self, index: int, numbers: NDArray[np.int64]) -> None:
+        """Take a candidate that was drawn elsewhere, before anything is released.
+
+        ``numbers`` says which candidate each of the inputs given is.
+        """
+        self._home.check()
+        m = numbers.shape[0]
+        if isinstance(index, bool) or not isinstance(index, Integral) or not 0 <= index < m:
+            raise ValueError(
+                # The number is not quoted: messages end up in logs.
+                f"secret must be the number of a candidate, an integer from 0 to {m - 1}; what was "
+                "given is withheld."
+            )
+        self._index = int(numbers[index])
+
+    def export(self) -> tuple[int, NDArray[np.float64]]:
+        """Drawn candidate and belief, for a session file."""
+        # Drawn now at the latest, or two copies of a file could draw two candidates.
+        return self.index, self.log_belief
+
+    def restore(self, index: int, log_belief: NDArray[np.float64]) -> None:
+        """Take over what :meth:`export` gave."""
+        self._index, self.log_belief = index, log_belief
+
+    def __repr__(self) -> str:
+        return "Secret(...)"
+
+
+def _log_prior(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.log(weights / weights.sum()))
+
+
+def opening_belief(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Belief that the first release of a session is calibrated to, to the last bit."""
+    return np.exp(_log_prior(weights))
+
+
+def sampler_for(random_state: Any) -> Sampler:
+    """Secure sampler for None, otherwise a reproducible one and a :class:`PrivacyLeakWarning`."""
+    if random_state is None:
+        return SecureSampler()
+    warn_user(
+        "random_state makes the secret and the noise predictable: the result is reproducible but "
+        "NOT private. Use random_state=None for anything that leaves your hands.",
+        PrivacyLeakWarning,
+    )
+    seed = check_random_state(random_state).randint(0, 2**31 - 1)
+    return SeededSampler(np.random.default_rng(seed))
+
+
+def resumed_sampler(generator: np.random.Generator | None) -> Sampler:
+    """Sampler of a session that was saved: secure, or the reproducible one where it was."""
+    return SecureSampler() if generator is None else SeededSampler(generator)
 
 
 @final
@@ -221,73 +320,6 @@ def open_shared(ledger: str | Ledger | None, ceiling: float, unit: str = "nats")
     from pacsklearn.accounting.open_ledger import open_ledger  # loads the database's client
 
     return open_ledger(ledger, ceiling=ceiling, unit=unit)
-
-
-def as_criterion(value: Any, space: Space) -> Criterion | None:
-    """Criterion from a user's argument.
-
-    Parameters
-    ----------
-    value : None, str, Criterion or callable
-        A registered name (``"membership"``, ``"identification"``, ``"35_of_n"``), an instance, or
-        a callable that makes one for a secret space.
-    space : SecretSpace, CandidateSpace or HashedSpace
-    """
-    if value is None:
-        return None
-    if isinstance(space, HashedSpace):
-        raise TableError(
-            "criterion must be None for a Table: it is certified over all rows, which pass one by "
-            "one. State a budget in nats."
-        )
-    if isinstance(value, Criterion):
-        return value
-    if isinstance(value, str):
-        return registry().criterion(value, space)
-    if callable(value) and not isinstance(value, type):
-        made = value(space)
-        if isinstance(made, Criterion):
-            return made
-        raise TypeError(
-            f"criterion must return a Criterion for a secret space, got {type(made).__name__}."
-        )
-    raise ValueError(
-        f"criterion must be None, one of {', '.join(map(repr, registry().names('criterion')))} "
-        "('35_of_n' is 'k_of_n' with a number for k), a Criterion, or a callable that makes one "
-        f"for a secret space, got {value!r}."
-    )
-
-
-def check_cap(
-    criterion: Criterion | None,
-    cap: float,
-    space: Space,
-    *,
-    allow_exact: bool = False,
-) -> None:
-    """Refuse a cap that guessing blindly passes, or that caps nothing.
-
-    Raises
-    ------
-    BudgetError
-    """
-    if criterion is None:
-        if cap >= space.entropy and not allow_exact:
-            raise BudgetError(
-                f"budget={cap:.6g} nats covers the whole secret: {space.n_candidates} candidates "
-                f"have an entropy of {space.entropy:.6g} nats, so nothing would be hidden, and "
-                "results published as they are. Give less, for instance budget=1/16, or "
-                "allow_exact=True if that is what you want."
-            )
-        return
-    blind = float(criterion.prior(space.weights).max())
-    # At or below the blind success no noise is enough; the comparison refuses NaN as well.
-    if not blind < cap < 1:
-        raise BudgetError(
-            f"budget={cap!r} caps the adversary's success at criterion {criterion.name!r}, where "
-            f"guessing blindly has {blind:.6g}; give a cap between that and 1, for instance "
-            f"budget={(1 + 9 * blind) / 10:.3g}."
-        )
 
 
 def ledger_unit(criterion: Criterion | None) -> str:

@@ -31,8 +31,7 @@ from pacsklearn.core.withheld import silence
 from pacsklearn.noise.confident import confident_law
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.plugin.discovery import unregistered_provenance
-from pacsklearn.release.account import Account, open_shared
-from pacsklearn.release.secret import sampler_for
+from pacsklearn.release.account import Account, open_shared, sampler_for
 
 
 def release_sampled(

@@ -23,7 +23,7 @@ from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_subsets import SampledSubsets
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.noise.sampler import Sampler
-from pacsklearn.release.account import Account
+from pacsklearn.release.account import Account, Secret
 from pacsklearn.release.drawn import DrawnProcedure
 from pacsklearn.release.parameters import (
     ParameterPlan,
@@ -33,7 +33,6 @@ from pacsklearn.release.parameters import (
 )
 from pacsklearn.release.planned import one_budget
 from pacsklearn.release.procedure import ReleaseProcedure
-from pacsklearn.release.secret import Secret
 from pacsklearn.responses.responders import Responders
 from pacsklearn.session.linked_table import LinkedTable, linked_space
 from pacsklearn.tables.hashed_space import HashedSpace, Space

@@ -20,8 +20,8 @@ from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets, sampled_subsets
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import TableError
-from pacsklearn.release.account import Account, as_criterion, check_cap, ledger_unit, open_shared
-from pacsklearn.release.secret import Secret, sampler_for
+from pacsklearn.release.account import Account, Secret, ledger_unit, open_shared, sampler_for
+from pacsklearn.release.procedure import as_criterion, check_cap
 from pacsklearn.responses.answer_kind import LabelKind, answer_kind
 from pacsklearn.responses.joint_labels import answer_together
 from pacsklearn.responses.responder import Responder

@@ -13,8 +13,7 @@ from pacsklearn.candidates.candidates import FitOptions
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.exceptions import SessionRolledBackError
-from pacsklearn.release.account import Account, ledger_unit
-from pacsklearn.release.secret import Secret, resumed_sampler
+from pacsklearn.release.account import Account, Secret, ledger_unit, resumed_sampler
 from pacsklearn.session.open_session import OpenSession
 from pacsklearn.session.session_file import (
     SessionState,

@@ -27,7 +27,7 @@ from pacsklearn.candidates.subset_fitting import seeded_clone
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.plugin import registry
-from pacsklearn.release.secret import Secret
+from pacsklearn.release.account import Secret
 from pacsklearn.session.privacy_session import PrivacySession
 from tests.estimators.reachable import reachable
 

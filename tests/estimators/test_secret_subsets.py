@@ -24,7 +24,7 @@ from pacsklearn.candidates.candidates import Design
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.estimators import row_fit
 from pacsklearn.exceptions import FewCandidatesWarning, PrivacyLeakWarning
-from pacsklearn.release.secret import Secret
+from pacsklearn.release.account import Secret
 
 pytestmark = pytest.mark.usefixtures("secret_subsets")
 

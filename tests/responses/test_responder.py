@@ -36,7 +36,7 @@ from pacsklearn.core.event import Event, QueryAnswers
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.information import belief_entropy
-from pacsklearn.release.secret import Secret
+from pacsklearn.release.account import Secret
 from pacsklearn.responses import responder as responder_module
 from pacsklearn.responses.responder import Responder
 
