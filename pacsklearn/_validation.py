@@ -1,8 +1,10 @@
-"""Checks of arguments, by keyword, so that a message names what was wrong."""
+"""Checks of arguments, whose messages name what was wrong, and warnings at the user's own line."""
 
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from numbers import Integral, Real
 from typing import Any
 
@@ -102,3 +104,15 @@ def _as_real(name: str, value: Any) -> float:
 
 def _scalar(value: Any) -> Any:
     return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line that called the package, however deep inside of it this is said."""
+    # The outermost call counts: in between there may be scikit-learn's frames, or contextlib's.
+    depth, level, frame = 0, 1, sys._getframe()
+    while frame is not None:
+        depth += 1
+        if frame.f_globals.get("__name__", "").startswith("pacsklearn"):
+            level = depth + 1
+        frame = frame.f_back  # type: ignore[assignment]
+    warnings.warn(message, category, stacklevel=level)

@@ -44,8 +44,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -393,15 +391,3 @@ class UtilityWarning(UserWarning):
 
 class PluginWarning(UserWarning):
     """A plugin failed to load and was left out."""
-
-
-def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the line that called the package, however deep inside of it this is said."""
-    # The outermost call counts: in between there may be scikit-learn's frames, or contextlib's.
-    depth, level, frame = 0, 1, sys._getframe()
-    while frame is not None:
-        depth += 1
-        if frame.f_globals.get("__name__", "").startswith("pacsklearn"):
-            level = depth + 1
-        frame = frame.f_back  # type: ignore[assignment]
-    warnings.warn(message, category, stacklevel=level)

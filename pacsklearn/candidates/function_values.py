@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from pacsklearn._validation import warn_user
 from pacsklearn.candidates.outputs import equal_but_for_rounding
 from pacsklearn.candidates.run import Failure, Run, attempt
 from pacsklearn.exceptions import (
     FunctionError,
     NonDeterministicError,
     PrivacyLeakWarning,
-    warn_user,
 )
 from pacsklearn.information.arrays import Floats
 

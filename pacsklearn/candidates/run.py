@@ -13,8 +13,9 @@ from typing import Any, ClassVar, final
 
 from sklearn.utils.parallel import Parallel
 
+from pacsklearn._validation import warn_user
 from pacsklearn.core.withheld import unprinted, withheld
-from pacsklearn.exceptions import GaugeError, SubsetFitError, warn_user
+from pacsklearn.exceptions import GaugeError, SubsetFitError
 
 ABOUT_GAPS = (
     "describe the columns in a public Schema, whose SchemaEncoder reads gaps, or put a "

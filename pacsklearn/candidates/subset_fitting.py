@@ -20,6 +20,7 @@ from sklearn.base import clone
 from sklearn.utils.parallel import delayed
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import warn_user
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.run import Outcome, SubsetRun, attempt
 from pacsklearn.core.fit_report import note_fits
@@ -28,7 +29,6 @@ from pacsklearn.exceptions import (
     NonDeterministicError,
     PrivacyLeakWarning,
     SubsetFitError,
-    warn_user,
 )
 from pacsklearn.plugin import registry
 

@@ -16,6 +16,7 @@ from typing import Any, Self, TypeVar, final
 import numpy as np
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import warn_user
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets, Members
 from pacsklearn.candidates.outputs import (
@@ -30,7 +31,7 @@ from pacsklearn.candidates.run import Outcome, attempt
 from pacsklearn.candidates.subset_fitting import joint_models, outcomes_over_subsets
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.exceptions import DesignWarning, warn_user
+from pacsklearn.exceptions import DesignWarning
 from pacsklearn.information.arrays import Floats
 
 _TOGETHER = 128

@@ -9,9 +9,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacsklearn._validation import check_integer, check_rate
+from pacsklearn._validation import check_integer, check_rate, warn_user
 from pacsklearn.core.statement_rendering import percent_up
-from pacsklearn.exceptions import DesignError, DesignWarning, warn_user
+from pacsklearn.exceptions import DesignError, DesignWarning
 from pacsklearn.information.balanced_design import (
     balanced_design,
     distinct_subsets,

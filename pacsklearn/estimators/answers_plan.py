@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import warn_user
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import candidate_models
 from pacsklearn.candidates.run import SubsetRun, attempt
@@ -33,7 +34,6 @@ from pacsklearn.exceptions import (
     NoCanonicalizerError,
     SubsetFitError,
     UtilityWarning,
-    warn_user,
 )
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Answers, Responder

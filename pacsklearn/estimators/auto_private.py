@@ -13,6 +13,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from pacsklearn._validation import warn_user
 from pacsklearn.candidates.universe import RowRules
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.home_process import SubsetSeed
@@ -31,7 +32,7 @@ from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_step
 from pacsklearn.estimators.row_fit import PreparedRows
 from pacsklearn.estimators.simulated_releases import SEED, outside_rows, released_scorer
 from pacsklearn.estimators.tuning import Choice, released_scoring, unfitted, value_name, with_choice
-from pacsklearn.exceptions import UtilityWarning, warn_user
+from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.procedure import as_criterion
 from pacsklearn.schema.queries import SchemaQueries

@@ -27,12 +27,12 @@ from pacsklearn._sklearn_compat import (
     routing_enabled,
     set_output_config,
 )
+from pacsklearn._validation import warn_user
 from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.exceptions import (
     ForeignProcessError,
     NoCanonicalizerError,
     PrivacyLeakWarning,
-    warn_user,
 )
 from pacsklearn.plugin import registry
 from pacsklearn.responses.cost_preview import CostPreview

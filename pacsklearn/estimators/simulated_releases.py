@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, clone, is_classifier, 
 from sklearn.metrics import check_scoring
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import warn_user
 from pacsklearn.candidates.candidates import Candidates, row_space
 from pacsklearn.candidates.models import PredictionTable
 from pacsklearn.candidates.outputs import CandidateOutputs, observe
@@ -21,7 +22,7 @@ from pacsklearn.candidates.run import SubsetRun, attempt
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.exceptions import UtilityWarning, warn_user
+from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.noise.sampler import SeededSampler

@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import warn_user
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import candidate_models
 from pacsklearn.candidates.outputs import observe
@@ -37,7 +38,7 @@ from pacsklearn.estimators.simulated_releases import (
 )
 from pacsklearn.estimators.student import Lesson
 from pacsklearn.estimators.teaching import learned
-from pacsklearn.exceptions import UtilityWarning, warn_user
+from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.account import opening_belief
 from pacsklearn.release.function import FunctionPlan

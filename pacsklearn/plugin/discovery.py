@@ -15,8 +15,9 @@ from typing import Any, Final, final
 
 import pluggy
 
+from pacsklearn._validation import warn_user
 from pacsklearn.core.event import Provenance
-from pacsklearn.exceptions import PluginClashError, PluginError, PluginWarning, warn_user
+from pacsklearn.exceptions import PluginClashError, PluginError, PluginWarning
 from pacsklearn.plugin import builtins, hookspecs
 from pacsklearn.plugin.records import KINDS, ClaimingRecord, Kind, Record, public_name, public_names
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from pacsklearn._validation import check_budget
+from pacsklearn._validation import check_budget, warn_user
 from pacsklearn.core.accounts import bookkeeping_event
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.event import Event
@@ -25,7 +25,6 @@ from pacsklearn.exceptions import (
     PacsklearnError,
     PrivacyLeakWarning,
     SessionRolledBackError,
-    warn_user,
 )
 from pacsklearn.information.mixture import update_belief
 from pacsklearn.noise.sampler import Sampler, SecureSampler, SeededSampler

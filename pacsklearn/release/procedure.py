@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, final
 
+from pacsklearn._validation import warn_user
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.event import Event, Provenance
@@ -22,7 +23,6 @@ from pacsklearn.exceptions import (
     BudgetExhaustedError,
     FewCandidatesWarning,
     TableError,
-    warn_user,
 )
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.plugin import registry

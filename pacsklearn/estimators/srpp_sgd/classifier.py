@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from pacsklearn._sklearn_compat import StrOptions
+from pacsklearn._validation import warn_user
 from pacsklearn.estimators.private_estimator import JudgedByBudget
 from pacsklearn.estimators.srpp_sgd.base import LinearSGD
 from pacsklearn.estimators.srpp_sgd.checked import (
@@ -22,7 +23,7 @@ from pacsklearn.estimators.srpp_sgd.checked import (
     documented,
 )
 from pacsklearn.estimators.srpp_sgd.clipped_gradient import LOSSES
-from pacsklearn.exceptions import PrivacyLeakWarning, warn_user
+from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.information.arrays import Floats
 
 _READ_OFF = (
