@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from pacsklearn import PACPrivate
 from pacsklearn.core.model_digest import mark_released, model_digest
 
-DIGEST_OF_EVERY_KIND = "b10fb8e5417b6e096e040a19954f50124a491044d18ee63e113af29fae1419bf"
+DIGEST_OF_EVERY_KIND = "5bd648fd259d84797cb914d18c9450290ee7ded10889c29a826275ce8955fdae"
 
 
 @pytest.fixture
