@@ -33,8 +33,8 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information import posterior_success
-from pacsklearn.noise.closed_form import LogdetBackend
 from pacsklearn.noise.criterion import CriterionBackend
+from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.residual import ResidualBackend
 
 _SHARED = Path(os.environ.get("PACSKLEARN_DATA", Path(__file__).parents[2] / "shared" / "data"))

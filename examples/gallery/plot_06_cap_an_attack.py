@@ -17,8 +17,8 @@ from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information import mutual_information_for_success
-from pacsklearn.noise.closed_form import LogdetBackend
 from pacsklearn.noise.criterion import CriterionBackend
+from pacsklearn.noise.lattice import LogdetBackend
 
 X = load_iris().data[::2]
 space = SecretSpace.balanced(len(X), n_subsets=32)

@@ -22,8 +22,7 @@ from pacsklearn.noise.certified import (
     CertifiedBackend,
     certified_law,
 )
-from pacsklearn.noise.closed_form import LogdetBackend
-from pacsklearn.noise.lattice import generator_for, lattice_slack, opened
+from pacsklearn.noise.lattice import LogdetBackend, generator_for, lattice_slack, opened
 
 # Draws on which the size of the certificate's margin is tried out.
 _REHEARSAL = 2**14

@@ -22,13 +22,13 @@ from pacsklearn.plugin.records import (
 )
 
 _NOISE_BACKENDS: Final = """
-isotropic = noise.closed_form:IsotropicBackend
+isotropic = noise.lattice:IsotropicBackend
     the same noise on every output; the baseline
 diagonal = noise.diagonal:DiagonalBackend
     noise shaped by the variance of each output (Efficient-PAC)
-eigen = noise.closed_form:EigenBackend
+eigen = noise.lattice:EigenBackend
     noise shaped by the eigenvalues of the output covariance (Auto-PAC)
-logdet = noise.closed_form:LogdetBackend
+logdet = noise.lattice:LogdetBackend
     least noise under the log-determinant bound; the default
 residual = noise.residual:ResidualBackend
     least noise under the true mutual information, certified (SR-PAC, exact)

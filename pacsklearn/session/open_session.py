@@ -43,6 +43,7 @@ class OpenSession:
 
     _drawn: DrawnProcedure | None = None
     _unit_names: NDArray[Any] | None = None
+    _asked: Responders | None = None
 
     def _start(
         self,
@@ -68,7 +69,6 @@ class OpenSession:
         self._procedure = ReleaseProcedure(
             self._space, self._secret, self._account, self._one_at_a_time, criterion
         )
-        self._responders = Responders(self._procedure, self._answer_table)
 
     def _start_drawn(
         self,
@@ -109,8 +109,16 @@ class OpenSession:
         if self._account.home.is_here:
             with self._one_at_a_time:  # whatever is on its way is finished first
                 self._account.is_closed = True
-        if self._drawn is None:
-            self._responders.close()
+        if self._asked is not None:
+            self._asked.close()
+
+    @property
+    def _responders(self) -> Responders:
+        self._account.home.check()  # a child must not wait for a lock held at the fork
+        with self._one_at_a_time:  # threads that ask at once share them, and their noise
+            if self._asked is None:
+                self._asked = Responders(self._procedure, self._answer_table)
+            return self._asked
 
     def _candidates(
         self,

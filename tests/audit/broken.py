@@ -10,7 +10,7 @@ from pacsklearn.core.game import Game, Round
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.information import posterior_success, update_belief
-from pacsklearn.noise.closed_form import EigenBackend
+from pacsklearn.noise.lattice import EigenBackend
 from pacsklearn.noise.sampler import SeededSampler
 
 

@@ -19,7 +19,7 @@ from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information import mutual_information_for_success
-from pacsklearn.noise.closed_form import LogdetBackend
+from pacsklearn.noise.lattice import LogdetBackend
 
 M = 16
 

@@ -32,7 +32,7 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.exceptions import AuditViolationError, UnknownNameError
-from pacsklearn.noise.closed_form import EigenBackend
+from pacsklearn.noise.lattice import EigenBackend
 from pacsklearn.plugin import AttackRecord, register, unregister
 from pacsklearn.testing import example_games
 from tests.audit.broken import InFloatingPoint, OneExactNumber, Redrawing, TooQuiet

@@ -29,7 +29,7 @@ from pacsklearn.core.metric import MatrixMetric, Metric
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.exceptions import PrivacyLeakWarning
-from pacsklearn.noise.closed_form import LogdetBackend
+from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.plugin import registry
 

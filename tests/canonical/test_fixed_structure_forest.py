@@ -11,7 +11,7 @@ from pacsklearn import FixedStructureForestClassifier, SecretSpace
 from pacsklearn.canonical.fixed_structure_forest import FixedStructureForestCanonicalizer
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.noise.closed_form import LogdetBackend
+from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.sampler import SeededSampler
 
 CANONICALIZER = FixedStructureForestCanonicalizer()

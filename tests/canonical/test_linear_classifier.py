@@ -24,8 +24,8 @@ from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.datasets import load_rice
-from pacsklearn.noise.closed_form import LogdetBackend
 from pacsklearn.noise.diagonal import DiagonalBackend
+from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.plugin import registry
 
 Floats = NDArray[np.float64]

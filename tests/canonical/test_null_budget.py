@@ -28,7 +28,7 @@ from sklearn.metrics import adjusted_rand_score
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.noise.closed_form import LogdetBackend
+from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.sampler import SeededSampler
 from tests.canonical.cases import CASES, STATELESS, Case, names
 

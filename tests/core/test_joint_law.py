@@ -14,7 +14,7 @@ from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.noise.closed_form import LogdetBackend
+from pacsklearn.noise.lattice import LogdetBackend
 
 
 def law_of(seed: int, budget: float, width: int = 2, **shape: float) -> NoiseLaw:

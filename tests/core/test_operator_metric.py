@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 from pacsklearn.core.metric import OperatorMetric, as_metric
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.noise.closed_form import LogdetBackend
+from pacsklearn.noise.lattice import LogdetBackend
 
 L = np.random.default_rng(0).standard_normal((5, 3))
 ROWS = np.random.default_rng(1).standard_normal((8, 3))

@@ -11,7 +11,7 @@ from pacsklearn.core.metric import DiagonalMetric, IdentityMetric, MatrixMetric,
 from pacsklearn.core.public_prior import Constant, PublicPrior
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.noise.closed_form import LogdetBackend
+from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.sampler import SeededSampler
 
 

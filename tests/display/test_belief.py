@@ -9,7 +9,7 @@ from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.display.belief import BeliefDisplay
-from pacsklearn.noise.closed_form import EigenBackend
+from pacsklearn.noise.lattice import EigenBackend
 
 SPACE = SecretSpace.balanced(40, n_subsets=16)
 SAID = np.random.default_rng(0).integers(0, 2, (30, 16))

@@ -28,8 +28,8 @@ from pacsklearn.information.criterion_success import second_look, success_sums
 from pacsklearn.information.lattice_bound import logdet_allocation
 from pacsklearn.information.residual_covariance import NoiseShape
 from pacsklearn.noise import certified, criterion, lattice, residual
-from pacsklearn.noise.closed_form import EigenBackend, LogdetBackend
 from pacsklearn.noise.criterion import CriterionBackend
+from pacsklearn.noise.lattice import EigenBackend, LogdetBackend
 from pacsklearn.noise.residual import ResidualBackend
 from pacsklearn.noise.stackelberg import StackelbergBackend
 from pacsklearn.testing import check_noise_backend

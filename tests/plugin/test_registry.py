@@ -432,7 +432,7 @@ class TestTargets:
             plugins.noise_backend("x")
 
     def test_a_string_target_is_imported_on_demand(self, empty):
-        empty.register(NoiseBackendRecord("x", "pacsklearn.noise.closed_form:LogdetBackend"))
+        empty.register(NoiseBackendRecord("x", "pacsklearn.noise.lattice:LogdetBackend"))
         assert type(empty.noise_backend("x")).__name__ == "LogdetBackend"
 
 
@@ -449,7 +449,7 @@ class TestProvenance:
         backend = empty.noise_backend("eigen")
         found = empty.provenance("noise_backend", backend)
         assert (found.name, found.distribution) == ("eigen", "pacsklearn")
-        assert found.target == "pacsklearn.noise.closed_form:EigenBackend"
+        assert found.target == "pacsklearn.noise.lattice:EigenBackend"
 
     def test_of_an_instance_nobody_registered(self, empty):
         found = empty.provenance("noise_backend", ToyBackend())

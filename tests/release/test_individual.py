@@ -12,7 +12,7 @@ from pacsklearn import SecretSpace
 from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.noise.closed_form import LogdetBackend
+from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.release.individual import information_about_units
 
 SPACE = SecretSpace.balanced(20, n_subsets=8)

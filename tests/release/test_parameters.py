@@ -17,7 +17,7 @@ from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.public_prior import PublicPrior
 from pacsklearn.core.target import Target
 from pacsklearn.exceptions import BudgetExhaustedError, UnknownNameError
-from pacsklearn.noise.closed_form import LogdetBackend
+from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.parameters import (
     ParameterPlan,

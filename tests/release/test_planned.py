@@ -24,7 +24,7 @@ from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.information import posterior_success
-from pacsklearn.noise.closed_form import LogdetBackend
+from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.one_sided import OneSidedBackend
 from pacsklearn.release.account import Account
 from pacsklearn.release.planned import planned_targets

@@ -22,7 +22,7 @@ from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
 from pacsklearn.information import posterior_success
-from pacsklearn.noise.closed_form import LogdetBackend
+from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.one_sided import OneSidedBackend
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release import statement

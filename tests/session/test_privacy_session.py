@@ -22,7 +22,7 @@ from sklearn.svm import LinearSVC
 from pacsklearn import NoiseBackend, PACPrivate, SecretSpace
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, SubsetFitError
-from pacsklearn.noise.closed_form import LogdetBackend
+from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.session.privacy_session import PrivacySession
 

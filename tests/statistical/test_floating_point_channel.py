@@ -31,7 +31,7 @@ from pacsklearn.core.metric import IdentityMetric
 from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.noise.closed_form import EigenBackend
+from pacsklearn.noise.lattice import EigenBackend
 from pacsklearn.noise.sampler import SecureSampler
 
 pytestmark = pytest.mark.statistical

@@ -10,8 +10,7 @@ import pytest
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.support import Support
 from pacsklearn.core.target import Target
-from pacsklearn.noise.closed_form import EigenBackend
-from pacsklearn.noise.lattice import exact_law
+from pacsklearn.noise.lattice import EigenBackend, exact_law
 from pacsklearn.plugin import registry
 from pacsklearn.testing import check_noise_backend
 
