@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn._sklearn_compat import Interval, check_parameters
 from pacsklearn.additive.solver import Loss, Problem, minimise
 from pacsklearn.additive.terms import Term, design_of, minimise_monotone, monotone_ranges, terms_of
 from pacsklearn.exceptions import SubsetFitError
+from pacsklearn.forests.fixed_structure_forest import checked_weights
 from pacsklearn.information.arrays import Floats
 from pacsklearn.schema.column import Column
 from pacsklearn.schema.schema import Schema
@@ -47,6 +49,28 @@ class AdditiveModel(BaseEstimator):
         "smoothness": [Interval(Real, 0, None, closed="left")],
         "pair_ridge": [Interval(Real, 1e-9, None, closed="left")],
     }
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the terms.
+
+        Parameters
+        ----------
+        X : DataFrame of pandas or polars, Arrow table, or array of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), optional
+        """
+        penalty, design = self.prepare(X), self.design(X)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(design, y)
+        weights = checked_weights(sample_weight, y.shape[0])
+        loss, factors = self.loss_of(y)
+        w = self.solve(design, loss, weights * factors, penalty)
+        self.set_weights(w, np.asarray(design @ w))
+        return self
+
+    @abstractmethod
+    def loss_of(self, y: NDArray[Any]) -> tuple[Loss, Any]:
+        """Loss of rows with these targets, and what they weigh beside their own weights."""
 
     @property
     def terms_(self) -> tuple[Term, ...]:

@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.additive.solver import LogisticLoss, Loss, SoftmaxLoss
 from pacsklearn.core.score_classifier import ScoreClassifier
-from pacsklearn.forests.fixed_structure_forest import checked_weights
 
 
 @dataclass(eq=False, repr=False)
@@ -89,29 +87,14 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel, ScoreClassifier):
     _: KW_ONLY
     class_weight: Any = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdditiveClassifier:
-        """Fit the terms.
-
-        Parameters
-        ----------
-        X : DataFrame of pandas or polars, Arrow table, or array of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), optional
-        """
-        penalty, design = self.prepare(X), self.design(X)
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(design, y)
+    def loss_of(self, y: NDArray[Any]) -> tuple[Loss, Any]:
+        """Set ``classes_``; loss and weights of rows with these targets."""
         check_classification_targets(y)
-        weights = checked_weights(sample_weight, y.shape[0])
-        if self.class_weight is not None:
-            weights = weights * compute_sample_weight(self.class_weight, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise ValueError("AdditiveClassifier needs at least 2 classes in y, got 1 class.")
         loss = loss_of_classes(codes, self.classes_.size)
-        w = self.solve(design, loss, weights, penalty)
-        self.set_weights(w, np.asarray(design @ w))
-        return self
+        return loss, compute_sample_weight(self.class_weight, y)
 
 
 def loss_of_classes(codes: NDArray[np.intp], n_classes: int) -> Loss:

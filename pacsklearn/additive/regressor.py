@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_array
 
 from pacsklearn.additive.additive_model import AdditiveModel
-from pacsklearn.additive.solver import SquaredLoss
-from pacsklearn.forests.fixed_structure_forest import checked_weights
+from pacsklearn.additive.solver import Loss, SquaredLoss
 
 
 @dataclass(eq=False, repr=False)
@@ -76,25 +75,11 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
     _: KW_ONLY
     value_range: tuple[float, float] | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdditiveRegressor:
-        """Fit the terms.
-
-        Parameters
-        ----------
-        X : DataFrame of pandas or polars, Arrow table, or array of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), optional
-        """
+    def loss_of(self, y: NDArray[Any]) -> tuple[Loss, Any]:
+        """Loss and weights of rows with these targets."""
         self._range()
-        penalty, design = self.prepare(X), self.design(X)
-        y = check_array(
-            column_or_1d(y, warn=True), ensure_2d=False, dtype=np.float64, input_name="y"
-        )
-        check_consistent_length(design, y)
-        weights = checked_weights(sample_weight, y.shape[0])
-        w = self.solve(design, SquaredLoss(y), weights, penalty)
-        self.set_weights(w, np.asarray(design @ w))
-        return self
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        return SquaredLoss(y), 1.0
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predictions, inside ``value_range`` where it is given."""

@@ -19,7 +19,6 @@ from sklearn.isotonic import isotonic_regression
 from pacsklearn.additive.solver import Problem
 from pacsklearn.information.arrays import Floats
 from pacsklearn.schema.column import Column
-from pacsklearn.schema.values import as_codes, as_days, as_numbers
 
 Codes = NDArray[np.intp]
 
@@ -48,7 +47,7 @@ class Term:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Levels of each column; the last one of a column stands for missing values."""
-        return tuple(_n_values(column, self.n_bins) + 1 for column in self.columns)
+        return tuple(column.n_cells(self.n_bins) + 1 for column in self.columns)
 
     @property
     def n_levels(self) -> int:
@@ -73,10 +72,11 @@ class Term:
 
     def codes(self, columns: Sequence[Any]) -> Codes:
         """Level of each row, from the values of the term's columns."""
-        indices = [
-            _codes(column, self.n_bins, values)
-            for column, values in zip(self.columns, columns, strict=True)
-        ]
+        # One level for what is missing and what is outside: to tell them apart would cost noise.
+        indices = []
+        for column, values, size in zip(self.columns, columns, self.sizes, strict=True):
+            cells = column.cells(values, self.n_bins)
+            indices.append(np.where(cells < 0, size - 1, cells))
         return np.asarray(np.ravel_multi_index(indices, self.sizes), dtype=np.intp)
 
 
@@ -111,30 +111,12 @@ def design_of(codes: Sequence[Codes], sizes: Sequence[int]) -> sparse.csr_matrix
     return sparse.csr_matrix((np.ones(columns.size), columns.ravel(), ends), shape=shape)
 
 
-def _n_values(column: Column, n_bins: int) -> int:
-    if column.kind in ("number", "date"):
-        return column.cuts(n_bins).size + 1
-    return len(column.categories)
-
-
 def _labels(column: Column, n_bins: int) -> list[str]:
     if column.kind in ("number", "date"):
         inner = [f"{cut:g}" for cut in column.cuts(n_bins)]
         ends = zip(["..", *inner], [*inner, ".."], strict=True)
         return [*(f"[{low},{high})" for low, high in ends), "missing"]
     return [*map(str, column.categories), "other or missing"]
-
-
-def _codes(column: Column, n_bins: int, values: Any) -> Codes:
-    count = _n_values(column, n_bins)
-    if column.kind not in ("number", "date"):
-        codes = as_codes(values, column.categories, column.missing)
-        # One level for both: which of them a cell is would need a level of its own, and noise.
-        return np.where(codes < 0, count, codes)
-    read = as_days if column.kind == "date" else as_numbers
-    numbers, _ = read(values, column.missing)
-    bins = np.searchsorted(column.cuts(n_bins), numbers, side="right")
-    return np.where(np.isnan(numbers), count, bins)
 
 
 Range = tuple[int, int, int]

@@ -9,8 +9,10 @@ from numbers import Real
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pacsklearn.schema.values import day_of, key_of
+from pacsklearn.information.arrays import Floats
+from pacsklearn.schema.values import as_codes, as_days, as_numbers, day_of, key_of
 
 KINDS = ("number", "category", "boolean", "date", "text", "ignored")
 _SCALES = ("linear", "log")
@@ -120,7 +122,7 @@ class Column:
             )
         return self._number(ends[0]), self._number(ends[1])
 
-    def cuts(self, n_bins: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def cuts(self, n_bins: int) -> Floats:
         """Inner bounds of the bins: the stated edges, or ``n_bins - 1`` from the range."""
         if self.edges:
             return np.array([self._number(edge) for edge in self.edges])
@@ -129,6 +131,25 @@ class Column:
         if self.scale == "log":
             return np.asarray(low + np.expm1(shares * np.log1p(high - low)))
         return np.asarray(low + shares * (high - low))
+
+    def read(self, values: Any) -> tuple[Floats, NDArray[np.bool_]]:
+        """Values of a number or a date as :attr:`bounds` has them, and which are neither.
+
+        NaN where they are missing or neither.
+        """
+        return (as_days if self.kind == "date" else as_numbers)(values, self.missing)
+
+    def n_cells(self, n_bins: int) -> int:
+        """Categories, or bins."""
+        return len(self.categories) or self.cuts(n_bins).size + 1
+
+    def cells(self, values: Any, n_bins: int) -> NDArray[np.intp]:
+        """Category or bin of each value; negative where it is missing or none of them."""
+        if self.categories:
+            return as_codes(values, self.categories, self.missing)
+        numbers, _ = self.read(values)
+        bins = np.searchsorted(self.cuts(n_bins), numbers, side="right")
+        return np.where(np.isnan(numbers), -1, bins)
 
     def confirm(self) -> Column:
         """The same column, said to hold public facts only."""

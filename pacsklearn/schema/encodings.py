@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,14 @@ from sklearn.utils import murmurhash3_32
 
 from pacsklearn.information.arrays import Floats
 from pacsklearn.schema.column import Column
-from pacsklearn.schema.values import MISSING, OUTSIDE, as_codes, as_days, as_numbers, as_words
+from pacsklearn.schema.values import MISSING, OUTSIDE, as_codes, as_words
 
 Mask = NDArray[np.bool_]
 
 _WORD = re.compile(r"\w+")
 
 
-class Encoded:
+class Encoded(NamedTuple):
     """Features of one column, and which values were missing or outside the schema.
 
     Parameters
@@ -30,8 +30,9 @@ class Encoded:
     missing, outside : ndarray of bool of shape (n_rows,)
     """
 
-    def __init__(self, features: Any, missing: Mask, outside: Mask) -> None:
-        self.features, self.missing, self.outside = features, missing, outside
+    features: Any
+    missing: Mask
+    outside: Mask
 
 
 class Encoding(ABC):
@@ -59,8 +60,7 @@ class _OfNumbers(Encoding):
         self.cuts = column.cuts(n_bins)
 
     def encode(self, values: Any) -> Encoded:
-        read = as_days if self.column.kind == "date" else as_numbers
-        numbers, strange = read(values, self.column.missing)
+        numbers, strange = self.column.read(values)
         missing = np.isnan(numbers)
         filled = np.where(missing, (self.low + self.high) / 2, numbers)
         # Edges given without a range bound nothing: the outer bins are open.

@@ -13,15 +13,7 @@ from pacsklearn._validation import check_integer
 from pacsklearn.schema.column import Column
 from pacsklearn.schema.schema import Schema
 from pacsklearn.schema.tables import check_schema
-from pacsklearn.schema.values import (
-    MISSING,
-    OUTSIDE,
-    as_codes,
-    as_days,
-    as_numbers,
-    column_names,
-    column_values,
-)
+from pacsklearn.schema.values import column_names, column_values
 
 Floats = NDArray[np.float64]
 
@@ -84,7 +76,10 @@ class SchemaQueries:
                 f"got {self.marginals!r}."
             )
         for name, shares in self.marginals.items():
-            size, given = self._size(self.schema[name]), np.asarray(shares, dtype=np.float64)
+            size, given = (
+                self.schema[name].n_cells(self.n_bins),
+                np.asarray(shares, dtype=np.float64),
+            )
             if given.shape != (size,) or not np.all(given >= 0) or not 0 < given.sum() < np.inf:
                 raise ValueError(
                     f"marginals of column {name!r} must be {size} shares >= 0, one for each bin "
@@ -112,8 +107,8 @@ class SchemaQueries:
         for position, column in enumerate(self.schema):
             if column.kind == "ignored":
                 continue
-            cells, size = self._cells(column, X, position), self._size(column)
-            counts = np.bincount(cells[cells >= 0], minlength=size)
+            cells = column.cells(column_values(X, column.name, position), self.n_bins)
+            counts = np.bincount(cells[cells >= 0], minlength=column.n_cells(self.n_bins))
             parts.append(counts / max(int(counts.sum()), 1))
         return np.concatenate(parts)
 
@@ -134,7 +129,7 @@ class SchemaQueries:
             if column.kind == "ignored":
                 columns[column.name] = np.full(self.n_queries, np.nan)
                 continue
-            size = self._size(column)
+            size = column.n_cells(self.n_bins)
             shares = np.ones(size)
             if released is not None:
                 # Noisy shares may all be negative: nothing is known then, and all are equal.
@@ -146,21 +141,6 @@ class SchemaQueries:
             cells = generator.choice(size, self.n_queries, p=shares / shares.sum())
             columns[column.name] = self._drawn(column, cells, generator)
         return _contained(columns, like)
-
-    def _size(self, column: Column) -> int:
-        if column.categories:
-            return len(column.categories)
-        return int(column.cuts(self.n_bins).size) + 1
-
-    def _cells(self, column: Column, X: Any, position: int) -> NDArray[np.intp]:
-        values = column_values(X, column.name, position)
-        if column.categories:
-            codes = as_codes(values, column.categories, column.missing)
-            return np.where((codes == OUTSIDE) | (codes == MISSING), -1, codes)
-        read = as_days if column.kind == "date" else as_numbers
-        numbers, _ = read(values, column.missing)
-        cells = np.searchsorted(column.cuts(self.n_bins), numbers, side="right")
-        return np.where(np.isnan(numbers), -1, cells)
 
     def _drawn(self, column: Column, cells: NDArray[Any], generator: np.random.Generator) -> Any:
         if column.categories:
