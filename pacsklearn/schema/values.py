@@ -12,19 +12,6 @@ from numpy.typing import NDArray
 
 from pacsklearn.information.arrays import Floats
 
-__all__ = [
-    "MISSING",
-    "OUTSIDE",
-    "as_codes",
-    "as_days",
-    "as_numbers",
-    "as_words",
-    "column_names",
-    "column_values",
-    "day_of",
-    "key_of",
-]
-
 # Codes of a value that is no category of the schema, and of one that is not there.
 OUTSIDE, MISSING = -1, -2
 

@@ -49,3 +49,17 @@ def test_a_fact_that_was_looked_up_stays_open_until_somebody_confirms_it():
     assert not column.confirm().is_open
     assert column.confirm().looked_up == ("low", "high")
     assert not Column("age", low=0, high=120).confirm().confirmed
+
+
+def test_cells_are_bins_or_categories_and_negative_for_the_rest() -> None:
+    age = Column("age", low=0, high=4, missing=(-1,))
+    assert age.n_cells(4) == 4
+    assert age.cells(np.array([-5.0, 0.5, 1.0, 3.5, 9.0, -1.0, np.nan]), 4).tolist() == [
+        0, 0, 1, 3, 3, -1, -1,
+    ]  # fmt: skip
+    ward = Column("ward", "category", categories=("north", "south"))
+    cells = ward.cells(np.array(["south", "east", None], dtype=object), 4)
+    assert (ward.n_cells(4), cells[0]) == (2, 1)
+    assert (cells[1:] < 0).all()
+    numbers, strange = age.read(np.array(["2", "x"], dtype=object))
+    assert (numbers[0], strange.tolist()) == (2.0, [False, True])
