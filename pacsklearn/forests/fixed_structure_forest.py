@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
 from pacsklearn.forests.growth import (
-    Impurity,
     Statistics,
     ThresholdRule,
     feature_scale,
@@ -53,8 +52,8 @@ class FixedStructureForest(BaseEstimator):
         "temperature": [_NOT_NEGATIVE],
         "prior_count": [_NOT_NEGATIVE],
     }
-    # What thresholds leave as little of as they can.
-    impurity: ClassVar[Impurity]
+    # What thresholds leave as little of as they can; an ``Impurity``, which is no method.
+    impurity: ClassVar[Any]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the forest.
