@@ -20,7 +20,7 @@ TESTS = {
         "tests/session/test_privacy_session.py",
         "tests/session/test_criterion_session.py",
     ],
-    "responses": ["tests/responses", "tests/testing/test_label_oracle.py"],
+    "responses": ["tests/responses"],
     "noise": ["tests/noise", "tests/statistical/test_confident_certificate.py"],
     "pufferfish": [
         "tests/pufferfish",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import final
 
 import numpy as np
@@ -16,7 +14,7 @@ from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import posterior_success, update_belief
 from pacsklearn.information.arrays import Floats
-from pacsklearn.testing.label_oracle import LabelLaw, label_law
+from pacsklearn.responses.label_engine import answer_labels
 
 _CANDIDATES, _UNITS, _QUERIES = 16, 24, 8
 _BUDGET = 1 / 4
@@ -57,9 +55,9 @@ def example_games(seed: int = 0) -> AttackGames:
     space = SecretSpace.balanced(_UNITS, n_subsets=_CANDIDATES, seed=seed)
     halves = [generator.permutation(_CANDIDATES) % 2 for _ in range(_QUERIES - 1)]
     # The first query is the one that must not be answered without noise.
-    codes = np.stack([np.arange(_CANDIDATES), *halves])
+    codes = np.stack([np.arange(_CANDIDATES), *halves]).astype(np.uint8)
     sound = _Answers(space, codes, _BUDGET)
-    agreed = np.zeros((1, _CANDIDATES), dtype=np.int64)
+    agreed = np.zeros((1, _CANDIDATES), dtype=np.uint8)
     weights = generator.permutation(1.0 + np.arange(_CANDIDATES))
     uneven = replace(space, weights=weights / weights.sum())
     return AttackGames(
@@ -84,7 +82,7 @@ class _Answers(Game):
     """
 
     space: SecretSpace
-    codes: NDArray[np.int64] = field(repr=False)
+    codes: NDArray[np.uint8] = field(repr=False)
     budget: float
     noise_factor: float = 1.0
     redraws: bool = False
@@ -108,32 +106,18 @@ class _Answers(Game):
         for number, row in enumerate(self.codes):
             if self.redraws and number:
                 drawn.append(self._draw(generator))
-            law = _law(tuple(row.tolist()), tuple(thought.tolist()), self.budget / len(self.codes))
-            own = row[drawn[-1]]
-            if not law.centres:
-                thought, known = (update_belief(b, _only(row == own)) for b in (thought, known))
-                released.append((int(own), 0))
-                continue
             factor = 0.0 if number == self.exact_row else self.noise_factor
-            noise = np.rint(factor * generator.normal(0.0, LATTICE_SCALE, len(law.centres)))
-            centres = np.array([law.centre(label) for label in row.tolist()])
-            distances = ((noise + centres[drawn[-1]] - centres) / LATTICE_SCALE) ** 2
-            likelihood = -distances.sum(axis=1) / 2
-            thought = update_belief(thought, likelihood)
-            known = update_belief(known, likelihood / factor**2 if factor else _only(row == own))
-            released.append(tuple((noise + centres[drawn[-1]]).astype(np.int64).tolist()))
+            noise = np.rint(factor * generator.normal(0.0, LATTICE_SCALE, row.size)).astype(int)
+            step = self.budget / len(self.codes)
+            told = answer_labels(row[None], drawn[-1], thought, step, noise)
+            released.append((int(told.answers[0]), float(told.margins[0])))
+            gain = np.full(row.size, -np.inf)
+            np.subtract(told.log_belief, thought, out=gain, where=np.isfinite(told.log_belief))
+            thought = told.log_belief
+            exact = np.where(row == row[drawn[-1]], 0.0, -np.inf)
+            known = update_belief(known, gain / factor**2 if factor else exact)
         # Where secrets change, no posterior of one secret is right; this is what a session keeps.
         return Round(drawn[-1], np.exp(known), tuple(released), tuple(drawn[:-1]))
 
     def _draw(self, generator: np.random.Generator) -> int:
         return int(generator.choice(_CANDIDATES, p=self.space.weights))
-
-
-@lru_cache(maxsize=32)
-def _law(row: tuple[int, ...], belief: tuple[float, ...], step: float) -> LabelLaw:
-    """Law of one row; the first row's is the same in every round."""
-    return label_law(row, belief, step)
-
-
-def _only(possible: NDArray[np.bool_]) -> Floats:
-    return np.where(possible, 0.0, -math.inf)

@@ -1,16 +1,172 @@
-"""Private labels by definition, from the law of each row: what the compiled engine is held to."""
+"""Private labels by definition: what the compiled engine is held to.
+
+Plain Python, one row at a time; :mod:`pacsklearn.responses.label_engine` is the fast version, for
+the same noise with the same answers. Sums are written as loops because ``sum`` compensates on newer
+Pythons.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.responses.label_engine import LabelAnswers, Step, Stop
-from pacsklearn.testing.label_oracle import INF, LabelLaw, label_law
+from pacsklearn.information.rounding import OUTWARD
+from pacsklearn.responses.label_engine import LARGEST_CENTRE, LabelAnswers, Step, Stop
+
+INF: Final = math.inf
+
+
+@final
+@dataclass(frozen=True)
+class Masses:
+    """Posterior masses of the distinct labels, and the log of the belief's total before."""
+
+    labels: tuple[int, ...]
+    logs: tuple[float, ...]
+    best: int
+    log_total: float
+
+    @property
+    def entropy(self) -> float:
+        """Nats, rounded outwards; what an exact answer reveals."""
+        value = 0.0
+        for log_mass in self.logs:
+            value -= math.exp(log_mass) * log_mass
+        return value * OUTWARD
+
+
+@final
+@dataclass(frozen=True)
+class LabelLaw:
+    """What is released for one row; a function of codes and belief, never of the secret.
+
+    Parameters
+    ----------
+    masses : Masses
+        Distinct labels in increasing order.
+    charge : float
+        Proved bound in nats.
+    centres : tuple of int
+        One a coordinate: none when the answer is exact; with two labels the centre of the larger
+        one, the other being at zero; with more, that of each label in its own coordinate.
+    units : tuple of float
+        What a grid step of each coordinate is worth in the response vector.
+    scale : int
+        Parameter of the discrete Gaussian.
+    """
+
+    masses: Masses
+    charge: float
+    centres: tuple[int, ...] = ()
+    units: tuple[float, ...] = ()
+    scale: int = LATTICE_SCALE
+
+    def centre(self, label: int) -> tuple[int, ...]:
+        """Integer output of a candidate with this label; empty when there is no noise."""
+        if not self.centres:
+            return ()
+        labels = self.masses.labels
+        own = labels[1:] if len(labels) == 2 else labels
+        return tuple(a if label == owner else 0 for a, owner in zip(self.centres, own, strict=True))
+
+
+def label_masses(codes: Sequence[int], log_belief: Sequence[float]) -> Masses:
+    """Masses of the labels of all candidates that are still possible."""
+    alive = [(code, log) for code, log in zip(codes, log_belief, strict=True) if log > -INF]
+    labels = tuple(sorted({code for code, _ in alive}))
+    logs = []
+    for label in labels:
+        own = [log for code, log in alive if code == label]
+        peak, total = max(own), 0.0
+        for log in own:
+            total += math.exp(log - peak)
+        logs.append(peak + math.log(total))
+    top = max(logs)
+    best, rest = logs.index(top), 0.0
+    for index, log in enumerate(logs):
+        if index != best:
+            rest += math.exp(log - top)
+    shift = math.log1p(rest)
+    return Masses(labels, tuple((log - top) - shift for log in logs), best, top + shift)
+
+
+def label_law(
+    codes: Sequence[int],
+    log_belief: Sequence[float],
+    step_budget: float,
+    scale: int = LATTICE_SCALE,
+) -> LabelLaw:
+    """Calibrate one row (pac-private-responses, Algorithm 1, over distinct labels)."""
+    masses = label_masses(codes, log_belief)
+    if len(masses.labels) == 1:
+        return LabelLaw(masses, 0.0, scale=scale)
+    entropy = masses.entropy
+    if entropy <= step_budget:
+        return LabelLaw(masses, entropy, scale=scale)
+    if len(masses.labels) == 2:
+        return _two_labels(masses, step_budget, scale)
+    return _many_labels(masses, step_budget, scale)
+
+
+def _two_labels(masses: Masses, budget: float, scale: int) -> LabelLaw:
+    log_variance = masses.logs[0] + masses.logs[1]
+    variance, minor = math.exp(log_variance), math.exp(min(masses.logs))
+    root = math.exp(0.5 * (math.log(2.0 * budget) - log_variance))
+    # One more than the formula gives, for its own rounding; the bound decides.
+    centre = math.floor(scale * root) + 1
+    while True:
+        charge = _bound(variance, minor, centre) / (2.0 * scale * scale) * OUTWARD
+        if charge <= budget:
+            return LabelLaw(masses, charge, (centre,), (), scale)
+        centre -= 1
+
+
+def _many_labels(masses: Masses, budget: float, scale: int) -> LabelLaw:
+    logs = masses.logs
+    rest = 0.0
+    for index, log in enumerate(logs):
+        if index != masses.best:
+            rest += math.exp(log)
+    roots, spread = [], 0.0
+    for index, log in enumerate(logs):
+        other = math.log(rest) if index == masses.best else math.log1p(-math.exp(log))
+        roots.append(0.5 * (log + other))
+        spread += math.exp(roots[-1])
+    # Logarithm of sqrt(e_i), e_i = sqrt(v_i) sum_j sqrt(v_j) / (2 b).
+    deviations = [0.5 * (root + math.log(spread) - math.log(2.0 * budget)) for root in roots]
+    highest = math.log(LARGEST_CENTRE / scale)
+    centres = [
+        math.floor(scale * math.exp(-deviation)) if -deviation < highest else LARGEST_CENTRE
+        for deviation in deviations
+    ]
+    while True:
+        bound = 0.0
+        for log, root, centre in zip(logs, roots, centres, strict=True):
+            # Distance from an integer is the same for q and 1 - q; the smaller one is precise.
+            minor = math.exp(log) if log < -0.6931471805599453 else rest
+            bound += _bound(math.exp(2.0 * root), minor, centre)
+        charge = bound / (2.0 * scale * scale) * OUTWARD
+        if charge <= budget:
+            break
+        shrink = math.sqrt(budget / charge) * (1.0 - 1e-12)
+        centres = [math.floor(centre * shrink) for centre in centres]
+    units = tuple(
+        1.0 / centre if centre > 0 else math.exp(deviation) / scale
+        for centre, deviation in zip(centres, deviations, strict=True)
+    )
+    return LabelLaw(masses, charge, tuple(centres), units, scale)
+
+
+def _bound(variance: float, minor: float, centre: int) -> float:
+    """Mean squared distance of a coordinate from the integer nearest its mean."""
+    offset = minor * centre - round(minor * centre)
+    return variance * centre * centre + offset * offset
 
 
 def answer_labels(

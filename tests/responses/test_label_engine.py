@@ -21,8 +21,8 @@ from pacsklearn.responses.label_engine import (
     contested_rows,
 )
 from pacsklearn.responses.value_engine import LARGEST_OFFSET, TINIEST_STEP
-from pacsklearn.testing.label_oracle import label_law
 from tests.responses import label_oracle
+from tests.responses.label_oracle import label_law
 
 
 @dataclass

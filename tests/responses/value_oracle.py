@@ -18,7 +18,7 @@ from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.responses.label_engine import Step, Stop
 from pacsklearn.responses.value_engine import LARGEST_OFFSET, TINIEST_STEP, ValueAnswers
-from pacsklearn.testing.label_oracle import INF, label_masses
+from tests.responses.label_oracle import INF, label_masses
 
 __all__ = ["ValueLaw", "answer_values", "value_law"]
 

@@ -19,8 +19,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacsklearn.testing.label_oracle import LabelLaw, label_law
-from tests.responses.label_oracle import log_gains, log_gains_exact
+from tests.responses.label_oracle import LabelLaw, label_law, log_gains, log_gains_exact
 from tests.responses.value_oracle import value_law
 
 pytestmark = pytest.mark.statistical

@@ -24,7 +24,7 @@ from pacsklearn.core.game import Game, Round
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information import update_belief
 from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.testing import label_oracle
+from tests.responses import label_oracle
 
 pytestmark = pytest.mark.statistical
 

@@ -11,8 +11,7 @@ import pytest
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information import linear_bound
 from pacsklearn.responses.label_engine import LARGEST_CENTRE
-from pacsklearn.testing.label_oracle import label_law
-from tests.responses.label_oracle import answer_labels
+from tests.responses.label_oracle import answer_labels, label_law
 
 
 def test_charge_is_the_linear_bound_of_the_released_integers() -> None:
