@@ -30,10 +30,8 @@ from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
+from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
 from pacsklearn.information import (
     GaussianMixture,
     dp_epsilon,

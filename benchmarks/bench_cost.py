@@ -30,9 +30,8 @@ from threadpoolctl import threadpool_limits
 from pacsklearn import PACPrivate
 from pacsklearn.candidates.outputs import observe
 from pacsklearn.core.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
 from pacsklearn.noise.sampler import SecureSampler
 from pacsklearn.plugin import registry
 

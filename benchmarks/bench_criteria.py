@@ -29,9 +29,8 @@ from sklearn.preprocessing import StandardScaler
 
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.metric import IdentityMetric
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.criterion import CriterionBackend
 from pacsklearn.noise.lattice import LogdetBackend

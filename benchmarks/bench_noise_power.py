@@ -17,9 +17,8 @@ from sklearn.svm import LinearSVC
 
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
 from pacsklearn.plugin import registry
 
 BACKENDS = ("isotropic", "diagonal", "eigen", "logdet")

@@ -47,10 +47,8 @@ from sklearn.svm import LinearSVC
 
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.outputs import candidate_outputs, observe
-from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.noise_law import NoiseLaw, Support, Target
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.plugin import builtins, registry
 

@@ -27,7 +27,7 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import KBinsDiscretizer, QuantileTransformer, StandardScaler
 
 from pacsklearn.candidates.candidates import Candidates, Design
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Target
 from pacsklearn.estimators.simulated_releases import SimulatedReleases
 from pacsklearn.release.account import opening_belief
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices

@@ -23,8 +23,8 @@ from pacsklearn import PrivacySession
 from pacsklearn.candidates.candidates import Candidates, Design, FitOptions
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.candidates.outputs import candidate_outputs
+from pacsklearn.core.noise_law import Target
 from pacsklearn.core.sampled_subsets import sampled_subsets
-from pacsklearn.core.target import Target
 from pacsklearn.information.lattice_bound import logdet_allocation
 from pacsklearn.plugin import registry
 from pacsklearn.release.drawn import DrawnParameters

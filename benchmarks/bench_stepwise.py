@@ -19,7 +19,7 @@ from tabular_data import TABLES  # beside this file
 from pacsklearn import SchemaEncoder, StepwiseClassifier
 from pacsklearn.candidates.candidates import Candidates, Design
 from pacsklearn.candidates.outputs import observe
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Target
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.account import opening_belief
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices

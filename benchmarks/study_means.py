@@ -10,8 +10,8 @@ from study_releases import target_for
 
 from pacsklearn.candidates.outputs import observe
 from pacsklearn.core.metric import IdentityMetric
+from pacsklearn.core.noise_law import Support
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
 from pacsklearn.information.dp_equivalent import dp_epsilon
 from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.noise.sampler import SeededSampler

@@ -15,9 +15,8 @@ from pacsklearn.candidates.candidates import Candidates as Prepared
 from pacsklearn.candidates.candidates import Design
 from pacsklearn.candidates.outputs import candidate_outputs, observe
 from pacsklearn.core.membership_criterion import MembershipCriterion
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
 from pacsklearn.information.posterior_success import posterior_success
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.plugin import registry

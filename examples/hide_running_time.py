@@ -15,8 +15,7 @@ import secrets
 import numpy as np
 
 from pacsklearn import PrivacySession
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.noise.one_sided import OneSidedBackend
 
 BITS, MICROSECONDS = 8, 40

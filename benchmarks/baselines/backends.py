@@ -15,9 +15,7 @@ from benchmarks.baselines.estimated_noise import EstimatedNoise
 from benchmarks.baselines.variance_converged import variance_converged
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.noise.lattice import lattice_centres, opened
 from pacsklearn.plugin import NoiseBackendRecord, register, unregister
 

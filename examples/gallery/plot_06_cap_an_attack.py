@@ -14,8 +14,7 @@ from sklearn.datasets import load_iris
 from pacsklearn import SecretSpace
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.information import mutual_information_for_success
 from pacsklearn.noise.criterion import CriterionBackend
 from pacsklearn.noise.lattice import LogdetBackend

@@ -14,8 +14,7 @@ from sklearn.datasets import load_iris
 from pacsklearn import SecretSpace
 from pacsklearn.audit.parameter_game import ParameterGame
 from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.plugin import registry
 
 X, y = load_iris(return_X_y=True)

@@ -64,8 +64,8 @@ class ParameterGame(CandidateGame):
     >>> from pacsklearn.audit.identification_attack import IdentificationAttack
     >>> from pacsklearn.audit.parameter_game import ParameterGame
     >>> from pacsklearn.core.metric import IdentityMetric
-    >>> from pacsklearn.core.support import Support
-    >>> from pacsklearn.core.target import Target
+    >>> from pacsklearn.core.noise_law import Support
+    >>> from pacsklearn.core.noise_law import Target
     >>> from pacsklearn.plugin import registry
     >>> outputs = np.random.default_rng(0).normal(size=(16, 3))
     >>> law = registry().noise_backend("logdet").calibrate(

@@ -8,8 +8,8 @@ import numpy as np
 
 from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.candidates.candidates import Candidates, FitOptions
+from pacsklearn.core.noise_law import Target
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.target import Target
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
 
 

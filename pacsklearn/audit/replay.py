@@ -14,9 +14,9 @@ from pacsklearn.candidates.candidates import Candidates, Design, FitOptions
 from pacsklearn.candidates.universe import check_universe
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.home_process import SubsetSeed
+from pacsklearn.core.noise_law import Target
 from pacsklearn.core.sampled_subsets import sampled_subsets
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.target import Target
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.stabilized import stabilized
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices

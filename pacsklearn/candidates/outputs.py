@@ -26,10 +26,9 @@ from pacsklearn.candidates.subset_fitting import (
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.metric import Metric, as_metric
-from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.noise_law import NoiseLaw, Support
 from pacsklearn.core.public_prior import Constant, PublicPrior
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
 from pacsklearn.exceptions import NonDeterministicError, StructureMismatchError
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.sampler import Sampler

@@ -5,9 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from pacsklearn.core.metric import Metric
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import NoiseLaw, Support, Target
 
 
 class NoiseBackend(ABC):

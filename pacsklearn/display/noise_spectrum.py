@@ -14,8 +14,7 @@ from pacsklearn.candidates.candidates import subset_seed as seed_of
 from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.core.home_process import SubsetSeed
 from pacsklearn.core.metric import Metric, as_metric
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.display.palette import COLOURS, MARKERS, legend_below, pyplot, styled
 from pacsklearn.plugin import registry
 

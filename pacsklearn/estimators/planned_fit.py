@@ -19,9 +19,9 @@ from pacsklearn.candidates.subset_fitting import explained
 from pacsklearn.candidates.universe import check_names, check_reader, check_universe
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.fit_report import recorded
+from pacsklearn.core.noise_law import Target
 from pacsklearn.core.sampled_subsets import sampled_subsets
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.target import Target
 from pacsklearn.estimators.answers_plan import plan_answers
 from pacsklearn.estimators.fit_plan import FitPlan, steadier_models
 from pacsklearn.estimators.planning import plan_parameters

@@ -22,8 +22,8 @@ from pacsklearn.candidates.universe import check_names, check_universe
 from pacsklearn.core.home_process import SubsetSeed
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.noise_backend import NoiseBackend
+from pacsklearn.core.noise_law import Target
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.target import Target
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.planned_fit import title_of
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve, PrivacyUtilityPoint

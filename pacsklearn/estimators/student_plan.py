@@ -16,7 +16,7 @@ from pacsklearn.candidates.models import candidate_models
 from pacsklearn.candidates.outputs import observe
 from pacsklearn.candidates.run import SubsetRun, attempt
 from pacsklearn.core.fit_report import FitReport
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Target
 from pacsklearn.estimators.answers_plan import advice_on_answers
 from pacsklearn.estimators.fit_plan import ExpectedScore, FitPlan
 from pacsklearn.estimators.planning import (

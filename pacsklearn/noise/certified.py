@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from pacsklearn._validation import check_integer
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
-from pacsklearn.core.support import Support
+from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.information.residual_covariance import NoiseShape

@@ -7,10 +7,8 @@ import math
 import numpy as np
 
 from pacsklearn.core.metric import IdentityMetric, Metric
-from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.core.noise_law import LATTICE_SCALE, Support, Target
 from pacsklearn.core.sampled_law import GuardedSpan, SampledLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.lattice_bound import logdet_allocation
 from pacsklearn.information.mean_bound import upper_mean_bound

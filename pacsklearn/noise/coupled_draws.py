@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.core.metric import Metric
-from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.core.noise_law import LATTICE_SCALE, Support
 from pacsklearn.core.sampled_law import GuardedSpan
 from pacsklearn.core.scenario import Worlds
 from pacsklearn.core.sliced_law import RenyiCosts, SlicedLaw
-from pacsklearn.core.support import Support
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.lattice_smoothing import smoothing_excess

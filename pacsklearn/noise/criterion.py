@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.metric import Metric
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import NoiseLaw, Support, Target
 from pacsklearn.information.arrays import MOST_CELLS, Floats
 from pacsklearn.information.criterion_success import (
     certified_success,

@@ -8,9 +8,7 @@ import numpy as np
 
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import NoiseLaw, Support, Target
 from pacsklearn.information.lattice_bound import linear_bound, span_coordinates
 from pacsklearn.noise.lattice import lattice_law, opened
 

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import LATTICE_SCALE, Integers, NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, Integers, NoiseLaw, Support, Target
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.lattice_bound import (
     SpanCoordinates,

@@ -6,9 +6,8 @@ from typing import final
 
 import numpy as np
 
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.core.one_sided_law import OneSidedLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
 from pacsklearn.information.padding import bucket_padding, least_padding
 
 _LARGEST = 2.0**53

@@ -8,9 +8,7 @@ from typing import final
 import numpy as np
 
 from pacsklearn.core.metric import Metric
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import NoiseLaw, Support, Target
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.mixture import GaussianMixture, leakage
 from pacsklearn.information.mixture_information import certified_information

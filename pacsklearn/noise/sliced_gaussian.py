@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.core.metric import IdentityMetric, Metric
-from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.core.noise_law import LATTICE_SCALE, Support
 from pacsklearn.core.scenario import Worlds
 from pacsklearn.core.sliced_law import RenyiCosts, SlicedLaw
-from pacsklearn.core.support import Support
 from pacsklearn.information import renyi_calibration as renyi
 from pacsklearn.information.anisotropic_covariance import anisotropic_covariance
 from pacsklearn.information.arrays import Floats

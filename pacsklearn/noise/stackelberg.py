@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from pacsklearn._validation import check_integer
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.lattice_bound import logdet_allocation
 from pacsklearn.noise.lattice import generator_for, lattice_centres, opened

@@ -30,10 +30,10 @@ from pacsklearn.core.fit_report import stage
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import ledger_head
 from pacsklearn.core.metric import Metric, as_metric
+from pacsklearn.core.noise_law import Target
 from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_law import SampledLaw
 from pacsklearn.core.sampled_subsets import SampledSubsets
-from pacsklearn.core.target import Target
 from pacsklearn.core.withheld import silence
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.confident import confident_law

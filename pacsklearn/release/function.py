@@ -15,12 +15,10 @@ from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.event import Provenance
 from pacsklearn.core.metric import Metric, as_metric
 from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.noise_law import NoiseLaw, Support, Target
 from pacsklearn.core.one_sided_law import ONE_SIDED, OneSidedLaw
 from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.one_sided import OneSidedBackend
 from pacsklearn.plugin import registry

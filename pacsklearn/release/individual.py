@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.noise_law import NoiseLaw, Support
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
 from pacsklearn.information.individual_information import (
     IndividualInformation,
     individual_information,

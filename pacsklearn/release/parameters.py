@@ -18,11 +18,10 @@ from pacsklearn.core.fit_report import stage
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.noise_law import NoiseLaw, Target
 from pacsklearn.core.public_prior import PublicPrior
 from pacsklearn.core.release import Release
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
 from pacsklearn.plugin import registry
 from pacsklearn.release.individual import information_about_units, with_individual

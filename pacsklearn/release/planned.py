@@ -13,9 +13,8 @@ from pacsklearn.candidates.outputs import observe
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.event import Provenance
 from pacsklearn.core.joint_law import JointLaw
-from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.noise_law import NoiseLaw, Target
 from pacsklearn.core.release import Release
-from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
 from pacsklearn.release.account import Account
 from pacsklearn.release.procedure import ReleaseProcedure

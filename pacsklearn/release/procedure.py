@@ -15,9 +15,9 @@ from pacsklearn.core.fit_report import stage
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import MemoryLedger, ledger_head
 from pacsklearn.core.noise_backend import NoiseBackend
+from pacsklearn.core.noise_law import Target
 from pacsklearn.core.one_sided_law import ONE_SIDED
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.target import Target
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,

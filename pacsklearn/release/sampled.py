@@ -23,10 +23,10 @@ from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import Ledger, MemoryLedger, ledger_head
 from pacsklearn.core.metric import as_metric
+from pacsklearn.core.noise_law import Target
 from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_law import SampledLaw
 from pacsklearn.core.stated_secret import SampledSecret
-from pacsklearn.core.target import Target
 from pacsklearn.core.withheld import silence
 from pacsklearn.noise.confident import confident_law
 from pacsklearn.noise.sampler import Sampler

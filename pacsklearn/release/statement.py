@@ -16,12 +16,11 @@ from pacsklearn.core.curator_figure import CuratorFigure
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.joint_law import JointLaw
 from pacsklearn.core.membership_criterion import MembershipCriterion
-from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.noise_law import NoiseLaw, Support
 from pacsklearn.core.one_sided_law import OneSidedLaw
 from pacsklearn.core.secret_rows import SecretRows
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.stated_secret import SecretCandidate
-from pacsklearn.core.support import Support
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.criterion_success import certified_success
 from pacsklearn.information.known_rows import known_rows_success

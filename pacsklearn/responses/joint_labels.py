@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pacsklearn.candidates.function_values import FunctionValues
 from pacsklearn.candidates.models import AnsweringModels
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.noise_law import Target
 from pacsklearn.core.release import Release
-from pacsklearn.core.target import Target
 from pacsklearn.information.arrays import Floats
 from pacsklearn.release.function import FunctionPlan, take_function
 from pacsklearn.release.procedure import ReleaseProcedure

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pacsklearn.core.metric import DiagonalMetric, IdentityMetric, MatrixMetric, Metric
-from pacsklearn.core.support import Support
+from pacsklearn.core.noise_law import Support
 
 
 class Example(NamedTuple):

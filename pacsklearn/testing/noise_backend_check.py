@@ -7,8 +7,7 @@ import itertools
 import numpy as np
 
 from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import NoiseLaw, Target
 from pacsklearn.testing.example_supports import Example, example_supports
 from pacsklearn.testing.law_rules import (
     check_agreed_outputs_are_exact,

@@ -15,9 +15,7 @@ from pacsklearn.audit.membership_attack import OptimalMembershipAttack
 from pacsklearn.audit.parameter_game import ParameterGame
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, Support, Target
 from pacsklearn.information import mutual_information_for_success
 from pacsklearn.noise.lattice import LogdetBackend
 

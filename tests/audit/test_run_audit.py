@@ -28,9 +28,8 @@ from pacsklearn.audit.run_audit import run_audit
 from pacsklearn.core.attack import Attack, AttackResult
 from pacsklearn.core.game import Game
 from pacsklearn.core.metric import IdentityMetric
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
 from pacsklearn.exceptions import AuditViolationError, UnknownNameError
 from pacsklearn.noise.lattice import EigenBackend
 from pacsklearn.plugin import AttackRecord, register, unregister

@@ -11,8 +11,7 @@ from benchmarks.baselines.backends import registered_baselines
 from benchmarks.baselines.variance_converged import variance_converged
 from pacsklearn import PACPrivate
 from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.exceptions import UnknownNameError
 from pacsklearn.plugin import registry
 

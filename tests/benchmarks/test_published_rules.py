@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.baselines.confident_auto_pac import confident_auto_pac
 from benchmarks.baselines.variance_converged import variance_converged
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Target
 from pacsklearn.information import upper_mean_bound
 from pacsklearn.noise.confident import confident_law
 

@@ -26,8 +26,7 @@ from sklearn.preprocessing import (
 from pacsklearn import PACPrivate
 from pacsklearn.canonical.end_metric import rows_with_gaps
 from pacsklearn.core.metric import MatrixMetric, Metric
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.sampler import SeededSampler

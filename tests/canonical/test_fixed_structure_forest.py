@@ -9,8 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 from pacsklearn import FixedStructureForestClassifier, SecretSpace
 from pacsklearn.canonical.fixed_structure_forest import FixedStructureForestCanonicalizer
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.sampler import SeededSampler
 

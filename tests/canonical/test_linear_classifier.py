@@ -21,8 +21,7 @@ from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.canonical.linear_classifier import LinearClassifierCanonicalizer
 from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.datasets import load_rice
 from pacsklearn.noise.diagonal import DiagonalBackend
 from pacsklearn.noise.lattice import LogdetBackend

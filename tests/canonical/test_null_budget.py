@@ -25,9 +25,7 @@ from sklearn.base import is_classifier, is_clusterer
 from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.metrics import adjusted_rand_score
 
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import NoiseLaw, Support, Target
 from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.sampler import SeededSampler
 from tests.canonical.cases import CASES, STATELESS, Case, names

@@ -11,9 +11,7 @@ from scipy.stats import norm
 
 from pacsklearn.core.joint_law import JointLaw
 from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.noise.lattice import LogdetBackend
 
 

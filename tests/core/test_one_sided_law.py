@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.core.one_sided_law import OneSidedLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
 from pacsklearn.noise.one_sided import OneSidedBackend
 
 VALUES = np.array([3.0, 1.0, 3.0, 7.0, 2.0])

@@ -8,8 +8,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import LinearOperator
 
 from pacsklearn.core.metric import OperatorMetric, as_metric
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.noise.lattice import LogdetBackend
 
 L = np.random.default_rng(0).standard_normal((5, 3))

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from pacsklearn.core.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.core.protecting_metric import ProtectingMetric
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
 from pacsklearn.noise.residual import ResidualBackend
 
 

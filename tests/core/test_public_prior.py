@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from pacsklearn.core.metric import DiagonalMetric, IdentityMetric, MatrixMetric, ScaledMetric
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.core.public_prior import Constant, PublicPrior
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
 from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.sampler import SeededSampler
 

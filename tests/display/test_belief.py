@@ -6,8 +6,7 @@ import pytest
 
 from pacsklearn import SecretSpace
 from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.display.belief import BeliefDisplay
 from pacsklearn.noise.lattice import EigenBackend
 

@@ -6,8 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
 
 from pacsklearn.core.metric import DiagonalMetric, IdentityMetric
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.display.noise_spectrum import NoiseSpectrum, NoiseSpectrumDisplay
 from pacsklearn.plugin import registry
 

@@ -24,8 +24,7 @@ from pacsklearn import PACPrivate, SecretSpace
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs
 from pacsklearn.candidates.subset_fitting import seeded_clone
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.core.support import Support
+from pacsklearn.core.noise_law import NoiseLaw, Support
 from pacsklearn.plugin import registry
 from pacsklearn.release.account import Secret
 from pacsklearn.session.privacy_session import PrivacySession

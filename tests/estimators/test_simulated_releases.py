@@ -19,8 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from pacsklearn import PACPrivate
 from pacsklearn.candidates.candidates import Candidates, Design
 from pacsklearn.candidates.models import candidate_models
-from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, Target
 from pacsklearn.estimators.privacy_curve import privacy_utility_curve
 from pacsklearn.estimators.simulated_releases import (
     SEED,

@@ -22,7 +22,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from pacsklearn import Guarantee, PACPrivate
 from pacsklearn.candidates.candidates import Candidates, Design
 from pacsklearn.core.ledger import MemoryLedger
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Target
 from pacsklearn.estimators.simulated_releases import SimulatedReleases, outside_rows
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.core.metric import as_metric
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import NoiseLaw, Support, Target
 from pacsklearn.plugin import registry
 
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
-from pacsklearn.core.support import Support
+from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support
 from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.information.residual_covariance import NoiseShape
 from pacsklearn.noise.certified import Certificate, certified_law

@@ -13,9 +13,7 @@ from pacsklearn import SecretSpace
 from pacsklearn.core.guess_criterion import GuessCriterion, identification
 from pacsklearn.core.membership_criterion import MembershipCriterion
 from pacsklearn.core.metric import DiagonalMetric, IdentityMetric
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.information import (
     GaussianMixture,
     certified_information,

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.core.metric import DiagonalMetric, IdentityMetric
-from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, Target
 from pacsklearn.information import logdet_allocation, mean_distance_bound, upper_mean_bound
 from pacsklearn.noise.confident import confident_law
 

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.information.lattice_bound import linear_bound, logdet_allocation, logdet_bound
 from pacsklearn.noise.lattice import Bound, exact_law, lattice_centres, lattice_law, opened
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.information import channel_information
 from pacsklearn.noise.one_sided import OneSidedBackend
 from pacsklearn.noise.sampler import SecureSampler, SeededSampler

@@ -7,9 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pacsklearn.core.metric import DiagonalMetric
-from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, Support, Target
 from pacsklearn.information.lattice_bound import logdet_allocation
 from pacsklearn.noise.lattice import generator_for
 from pacsklearn.noise.stackelberg import StackelbergBackend

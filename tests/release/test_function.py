@@ -20,9 +20,7 @@ from pacsklearn import (
     release_sampled,
 )
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, Support, Target
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,

@@ -10,8 +10,7 @@ import pytest
 
 from pacsklearn import SecretSpace
 from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.release.individual import information_about_units
 

@@ -13,9 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from pacsklearn.candidates.candidates import Candidates, Design
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import NoiseLaw
+from pacsklearn.core.noise_law import NoiseLaw, Target
 from pacsklearn.core.public_prior import PublicPrior
-from pacsklearn.core.target import Target
 from pacsklearn.exceptions import BudgetExhaustedError, UnknownNameError
 from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.sampler import SeededSampler

@@ -19,9 +19,7 @@ from pacsklearn.core.accounts import bookkeeping_event
 from pacsklearn.core.joint_law import JointLaw
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import NoiseLaw, Support, Target
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.lattice import LogdetBackend

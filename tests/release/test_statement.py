@@ -18,9 +18,7 @@ from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.canonicalizer import Layout
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import NoiseLaw, Support, Target
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.lattice import LogdetBackend
 from pacsklearn.noise.one_sided import OneSidedBackend

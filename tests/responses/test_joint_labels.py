@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from pacsklearn import PrivacySession
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Target
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.responses.answer_kind import LabelKind
 from pacsklearn.responses.joint_labels import JointLabels

@@ -11,8 +11,7 @@ from scipy.integrate import quad
 from scipy.special import logsumexp
 from scipy.stats import binomtest
 
-from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, Target
 from pacsklearn.noise.confident import confident_law
 
 pytestmark = pytest.mark.statistical

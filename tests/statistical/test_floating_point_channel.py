@@ -28,9 +28,7 @@ from sklearn.datasets import load_iris
 
 from pacsklearn import SecretSpace
 from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.noise.lattice import EigenBackend
 from pacsklearn.noise.sampler import SecureSampler
 

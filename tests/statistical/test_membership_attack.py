@@ -20,9 +20,7 @@ from sklearn.svm import LinearSVC
 from pacsklearn import Guarantee, PACPrivate, SecretSpace
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.outputs import candidate_outputs
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.plugin import registry
 from pacsklearn.release import parameters as parameter_release

@@ -17,9 +17,7 @@ from sklearn.datasets import load_breast_cancer
 
 from pacsklearn import SecretSpace
 from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.plugin import registry

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from pacsklearn import PrivacySession
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.one_sided import OneSidedBackend

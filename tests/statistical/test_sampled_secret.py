@@ -11,8 +11,8 @@ import pytest
 from pacsklearn import SecretSpace
 from pacsklearn.candidates.candidates import Design
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
+from pacsklearn.core.noise_law import Target
 from pacsklearn.core.sampled_law import SampledLaw
-from pacsklearn.core.target import Target
 from pacsklearn.information import posterior_success
 from pacsklearn.information.known_rows import known_rows_success
 from pacsklearn.noise.confident import confident_law

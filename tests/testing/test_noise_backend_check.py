@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.support import Support
-from pacsklearn.core.target import Target
+from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.noise.lattice import EigenBackend, exact_law
 from pacsklearn.plugin import registry
 from pacsklearn.testing import check_noise_backend
