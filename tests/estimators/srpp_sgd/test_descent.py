@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from pacsklearn import DifferingRows, SRPPSGDClassifier, SRPPSGDRegressor
-from pacsklearn.core.gradient_clipping import GradientClipping
-from pacsklearn.estimators.srpp_sgd.clipped_gradient import LogisticLoss, SquaredLoss, clipped_sum
-from pacsklearn.estimators.srpp_sgd.descent import ColumnScales
-from pacsklearn.information.update_cap import (
+from benchmarks.baselines.update_cap import (
     box_matrix_cap,
     matrix_cap_noise,
     matrix_update_cap,
 )
+from pacsklearn import DifferingRows, SRPPSGDClassifier, SRPPSGDRegressor
+from pacsklearn.core.gradient_clipping import GradientClipping
+from pacsklearn.estimators.srpp_sgd.clipped_gradient import LogisticLoss, SquaredLoss, clipped_sum
+from pacsklearn.estimators.srpp_sgd.descent import ColumnScales
 
 QUIET = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 BOUNDS = np.array([90.0, 1.0, 0.01])

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from pacsklearn.information import update_cap as caps_of
-from pacsklearn.information.discrepancy import second_moment
-from pacsklearn.information.update_cap import (
+from benchmarks.baselines import update_cap as caps_of
+from benchmarks.baselines.update_cap import (
     published_noise_scale,
     update_cap,
 )
+from pacsklearn.information.discrepancy import second_moment
 
 EPSILONS = [80, 70, 65, 60, 55, 50, 45, 40, 35, 30, 25, 20, 18, 14, 12, 10, 8, 4, 2, 1, 0.5]
 

@@ -1,4 +1,4 @@
-"""How far one step of clipped gradient descent can move when some rows of its batch differ."""
+"""The caps of srpp on how far a step of clipped gradient descent moves, which tests hold it to."""
 
 from __future__ import annotations
 
