@@ -15,8 +15,8 @@ from pacsklearn.estimators.planned_fit import PlannedFit
 from pacsklearn.estimators.student import STUDENT_METHODS
 from pacsklearn.estimators.tuning import unfitted
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
-from pacsklearn.responses.cost_preview import CostPreview
 from pacsklearn.responses.responder import Responder
+from pacsklearn.responses.statement import CostPreview
 
 _CURATORS = frozenset({"fit_report_", "leaderboard_"})
 

@@ -35,8 +35,8 @@ from pacsklearn.exceptions import (
     PrivacyLeakWarning,
 )
 from pacsklearn.plugin import registry
-from pacsklearn.responses.cost_preview import CostPreview
 from pacsklearn.responses.responder import Responder
+from pacsklearn.responses.statement import CostPreview
 
 _WHAT = "The secret behind these private answers"
 _ABOUT_ANSWERS = ("answers_given_", "remaining_budget_")

@@ -17,8 +17,7 @@ from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.information.arrays import Floats
 from pacsklearn.plugin import registry
 from pacsklearn.responses import label_engine, value_engine
-from pacsklearn.responses.label_engine import LabelAnswers
-from pacsklearn.responses.value_engine import ValueAnswers
+from pacsklearn.responses.label_engine import StepAnswers
 
 
 class AnswerKind(ABC):
@@ -54,7 +53,7 @@ class AnswerKind(ABC):
         """Rows on which candidates that are still possible disagree; shape (n,)."""
 
     @abstractmethod
-    def answer(self, predictions: NDArray[Any], *step: Any) -> LabelAnswers | ValueAnswers:
+    def answer(self, predictions: NDArray[Any], *step: Any) -> StepAnswers:
         """Answer rows by Algorithm 1; ``step`` are the engine's other arguments."""
 
     @abstractmethod
@@ -91,7 +90,7 @@ class LabelKind(AnswerKind):
     def contested(self, predictions: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
         return label_engine.contested_rows(predictions, log_belief)
 
-    def answer(self, predictions: NDArray[Any], *step: Any) -> LabelAnswers:
+    def answer(self, predictions: NDArray[Any], *step: Any) -> StepAnswers:
         return label_engine.answer_labels(predictions, *step)
 
     def decoded(self, values: list[Any]) -> NDArray[Any]:
@@ -104,7 +103,7 @@ class _NumberKind(AnswerKind):
     def contested(self, predictions: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
         return value_engine.contested_rows(predictions, log_belief)
 
-    def answer(self, predictions: NDArray[Any], *step: Any) -> ValueAnswers:
+    def answer(self, predictions: NDArray[Any], *step: Any) -> StepAnswers:
         return value_engine.answer_values(predictions, *step)
 
     def _table(self, values: list[Any]) -> Floats:
@@ -166,10 +165,11 @@ class ValueKind(_NumberKind):
         bounded = bool(np.all(np.isfinite(value_range)))
         self.prior = PublicPrior.of(prior_mean, value_range) if bounded else None
 
-    def answer(self, predictions: NDArray[Any], *step: Any) -> ValueAnswers:
+    def answer(self, predictions: NDArray[Any], *step: Any) -> StepAnswers:
         noisy = super().answer(predictions, *step)
         if self.prior is None:
             return noisy
+        assert noisy.variances is not None
         return replace(noisy, answers=self.prior.drawn(noisy.answers, noisy.variances))
 
     def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:

@@ -37,26 +37,28 @@ class Stop(IntEnum):
 
 @final
 @dataclass(frozen=True, eq=False)
-class LabelAnswers:
-    """Private labels of the first rows of a batch.
+class StepAnswers:
+    """Private answers to the first rows of a batch.
 
     Parameters
     ----------
-    answers : ndarray of shape (k,)
-        Label codes, k rows in the order asked.
+    answers : ndarray of shape (k,) or (k, d)
+        Label codes, or noisy values that are not clipped; k rows in the order asked.
     charges : ndarray of shape (k,)
         Nats each row costs, by the law that was used: 0 where all candidates agree. A session
         charges the worst case beforehand; this is what tests hold against the step budget.
     margins : ndarray of shape (k,)
         Smallest statistic T_j of Proposition 5.1 over the other labels: the answer may be kept
         at level alpha when it is at least ``Phi^-1(1 - alpha)``. ``inf`` where the answer is exact,
-        ``-inf`` where some label cannot be told from the answer.
+        ``-inf`` where some label cannot be told from the answer, ``nan`` for values.
     log_belief : ndarray of shape (m,)
         Normalised log-weights after these rows.
     noise_used : int
         Noise integers consumed, from the front.
     stop : Stop
         Why there are not more rows.
+    variances : ndarray of shape (k, d), optional
+        Of the noise of each value; zero where all candidates agree.
     """
 
     answers: NDArray[Any] = field(repr=False)
@@ -65,6 +67,7 @@ class LabelAnswers:
     log_belief: Floats = field(repr=False)
     noise_used: int
     stop: Stop
+    variances: Floats | None = field(default=None, repr=False)
 
 
 @final
@@ -125,7 +128,7 @@ def answer_labels(
     noise: ArrayLike,
     *,
     scale: int = LATTICE_SCALE,
-) -> LabelAnswers:
+) -> StepAnswers:
     """Answer label queries, one session step a row, until rows or noise run out.
 
     Parameters
@@ -146,7 +149,7 @@ def answer_labels(
 
     Returns
     -------
-    LabelAnswers
+    StepAnswers
         The rows answered, in order; their worst case is charged before.
 
     Raises
@@ -199,7 +202,7 @@ def answer_labels(
         charges,
         margins,
     )
-    return LabelAnswers(
+    return StepAnswers(
         answers=answers[:rows],
         charges=charges[:rows],
         margins=margins[:rows],

@@ -22,12 +22,10 @@ from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import AnswerKind
-from pacsklearn.responses.cost_preview import CostPreview
 from pacsklearn.responses.label_engine import Stop
 from pacsklearn.responses.ledger_answers import LedgerAnswers
-from pacsklearn.responses.responder_state import ResponderState
-from pacsklearn.responses.statement import responses_guarantee
-from pacsklearn.responses.stored_answers import StoredAnswers, row_keys
+from pacsklearn.responses.statement import CostPreview, responses_guarantee
+from pacsklearn.responses.stored_answers import ResponderState, StoredAnswers, row_keys
 
 # Rows evaluated, charged and answered together; more stream through in turns.
 _BATCH_ROWS = 2**16

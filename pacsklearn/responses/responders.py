@@ -15,7 +15,7 @@ from pacsklearn.noise.noise_pool import NoisePool
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Responder
-from pacsklearn.responses.responder_state import ResponderState
+from pacsklearn.responses.stored_answers import ResponderState
 
 _MOST_ANSWERS = 2**62
 

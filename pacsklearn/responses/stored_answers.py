@@ -1,4 +1,4 @@
-"""What a responder has answered: the same query gets the same answer, ten million of them too."""
+"""What a responder remembers: the same query gets the same answer, ten million of them too."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from pacsklearn.responses.answer_kind import AnswerKind
 
 # Answers kept one by one, where looking one up is fastest, before they become a run of arrays.
 _RECENT: Final = 2**16
@@ -213,3 +215,24 @@ def _digest(header: bytes, content: bytes) -> bytes:
     return hashlib.blake2b(
         len(header).to_bytes(8, "little") + header + content, digest_size=16
     ).digest()
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ResponderState:
+    """What a responder remembers; its answers are public, its queries need not be.
+
+    Parameters
+    ----------
+    kind : AnswerKind
+    step_budget : float
+    n_answered, n_contested : int
+    stored : tuple of AnswerRun
+        Answers and margins by the digest of the query.
+    """
+
+    kind: AnswerKind
+    step_budget: float
+    n_answered: int
+    n_contested: int
+    stored: tuple[AnswerRun, ...] = field(repr=False)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.information.arrays import Floats
-from pacsklearn.responses.label_engine import Step, Stop, check_belief
+from pacsklearn.responses.label_engine import Step, StepAnswers, Stop, check_belief
 
 LARGEST_OFFSET: Final = 2.0**40
 """Cap on the distance of a centre from the mean, in grid steps: beyond it integers would soon not
@@ -22,36 +20,6 @@ TINIEST_STEP: Final = 2.0**-1022
 _LARGEST_VALUE = 2.0**500
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class ValueAnswers:
-    """Private real-valued responses for the first rows of a batch.
-
-    Parameters
-    ----------
-    answers : ndarray of shape (k, d)
-        Noisy values; not clipped.
-    variances : ndarray of shape (k, d)
-        Of the noise of each value; zero where all candidates agree.
-    charges : ndarray of shape (k,)
-        Nats each row costs.
-    log_belief, noise_used, stop
-        As for :class:`~pacsklearn.responses.label_engine.LabelAnswers`.
-    """
-
-    answers: Floats = field(repr=False)
-    variances: Floats = field(repr=False)
-    charges: Floats = field(repr=False)
-    log_belief: Floats = field(repr=False)
-    noise_used: int
-    stop: Stop
-
-    @property
-    def margins(self) -> Floats:
-        """Numbers have none: nan; shape (k,)."""
-        return np.full(len(self.answers), np.nan)
-
-
 def answer_values(
     values: ArrayLike,
     secret: int,
@@ -60,7 +28,7 @@ def answer_values(
     noise: ArrayLike,
     *,
     scale: int = LATTICE_SCALE,
-) -> ValueAnswers:
+) -> StepAnswers:
     """Answer real-valued queries, one session step a row, until rows or noise run out.
 
     Parameters
@@ -82,7 +50,7 @@ def answer_values(
 
     Returns
     -------
-    ValueAnswers
+    StepAnswers
         The rows answered, in order; their worst case is charged before.
 
     Raises
@@ -126,13 +94,14 @@ def answer_values(
         variances,
         charges,
     )
-    return ValueAnswers(
+    return StepAnswers(
         answers=answers[:rows],
-        variances=variances[:rows],
         charges=charges[:rows],
+        margins=np.full(rows, np.nan),
         log_belief=step.log_belief,
         noise_used=used,
         stop=Stop(stop),
+        variances=variances[:rows],
     )
 
 

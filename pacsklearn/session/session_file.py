@@ -31,8 +31,8 @@ from pacsklearn.noise.sampler import SeededSampler
 from pacsklearn.release.account import ledger_unit
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import AnswerKind
-from pacsklearn.responses.responder_state import ResponderState
 from pacsklearn.responses.responders import Responders
+from pacsklearn.responses.stored_answers import ResponderState
 from pacsklearn.session.session_key import SALT, check_owner, digest_with
 
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information.rounding import OUTWARD
-from pacsklearn.responses.label_engine import LARGEST_CENTRE, LabelAnswers, Step, Stop
+from pacsklearn.responses.label_engine import LARGEST_CENTRE, Step, StepAnswers, Stop
 
 INF: Final = math.inf
 
@@ -177,7 +177,7 @@ def answer_labels(
     noise: ArrayLike,
     *,
     scale: int = LATTICE_SCALE,
-) -> LabelAnswers:
+) -> StepAnswers:
     """Reference for :func:`pacsklearn.responses.label_engine.answer_labels`."""
     table = np.asarray(codes)
     step = Step.checked(table.shape[1], secret, log_belief, step_budget, noise, scale)
@@ -210,7 +210,7 @@ def answer_labels(
         answers.append(answer)
         charges.append(law.charge)
         margins.append(margin)
-    return LabelAnswers(
+    return StepAnswers(
         answers=np.array(answers, dtype=table.dtype),
         charges=np.array(charges),
         margins=np.array(margins),

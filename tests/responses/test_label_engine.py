@@ -14,7 +14,7 @@ from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information import belief_entropy, uniform_belief
 from pacsklearn.responses.label_engine import (
     LARGEST_CENTRE,
-    LabelAnswers,
+    StepAnswers,
     Stop,
     _places,
     answer_labels,
@@ -34,7 +34,7 @@ class Problem:
     noise: NDArray[np.int64]
     scale: int
 
-    def ask(self, engine: Any) -> LabelAnswers:
+    def ask(self, engine: Any) -> StepAnswers:
         told = engine(
             self.codes,
             self.secret,
@@ -43,7 +43,7 @@ class Problem:
             self.noise,
             scale=self.scale,
         )
-        assert isinstance(told, LabelAnswers)
+        assert isinstance(told, StepAnswers)
         return told
 
 
@@ -280,4 +280,4 @@ def test_repr_tells_no_answers() -> None:
     told = answer_labels(
         np.zeros((1, 2), dtype=np.uint8), 0, uniform_belief(2), 0.5, np.zeros(1, dtype=np.int64)
     )
-    assert repr(told) == "LabelAnswers(noise_used=0, stop=<Stop.FINISHED: 0>)"
+    assert repr(told) == "StepAnswers(noise_used=0, stop=<Stop.FINISHED: 0>)"

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.information.rounding import OUTWARD
-from pacsklearn.responses.label_engine import Step, Stop
-from pacsklearn.responses.value_engine import LARGEST_OFFSET, TINIEST_STEP, ValueAnswers
+from pacsklearn.responses.label_engine import Step, StepAnswers, Stop
+from pacsklearn.responses.value_engine import LARGEST_OFFSET, TINIEST_STEP
 from tests.responses.label_oracle import INF, label_masses
 
 __all__ = ["ValueLaw", "answer_values", "value_law"]
@@ -167,7 +167,7 @@ def answer_values(
     noise: ArrayLike,
     *,
     scale: int = LATTICE_SCALE,
-) -> ValueAnswers:
+) -> StepAnswers:
     """Reference for :func:`pacsklearn.responses.value_engine.answer_values`."""
     table = np.asarray(values, dtype=np.float64)
     step = Step.checked(table.shape[1], secret, log_belief, step_budget, noise, scale)
@@ -200,10 +200,11 @@ def answer_values(
         answers.append(answer)
         variances.append(variance)
         charges.append(law.charge)
-    return ValueAnswers(
+    return StepAnswers(
         answers=np.array(answers).reshape(-1, table.shape[2]),
         variances=np.array(variances).reshape(-1, table.shape[2]),
         charges=np.array(charges),
+        margins=np.full(len(charges), np.nan),
         log_belief=np.array(belief),
         noise_used=used,
         stop=stop,
