@@ -94,9 +94,12 @@ class FoldingCanonicalizer(Canonicalizer):
 class LinearCanonicalizer(FoldingCanonicalizer):
     """Canonicalizer of a linear model, released as one block of weights ``[coef | intercept]``."""
 
-    @abstractmethod
     def weights(self, estimator: Any) -> tuple[Floats, Floats]:
         """Coefficients of shape (outputs, p) and intercepts of shape (outputs,)."""
+        coef = estimator.coef_.toarray() if sparse.issparse(estimator.coef_) else estimator.coef_
+        coef = np.atleast_2d(np.asarray(coef, dtype=np.float64))
+        intercept = np.asarray(estimator.intercept_, dtype=np.float64).ravel()
+        return coef, np.broadcast_to(intercept, (len(coef),))
 
 
 def can_fold(canonicalizer: Canonicalizer) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Self, final
 
@@ -15,51 +14,34 @@ from pacsklearn._sklearn_compat import output_config, safe_columns, set_output_c
 from pacsklearn.canonical.features import feature_facts
 from pacsklearn.canonical.parts import (
     Part,
-    align_parts,
+    PartsCanonicalizer,
     decode_parts,
     encode_parts,
-    metric_of_parts,
 )
 from pacsklearn.canonical.stateless import zero_rows
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import Metric
 from pacsklearn.information.arrays import Floats
 
 _PUBLIC = ("drop", "passthrough")
 
 
-class SideBySide(Canonicalizer):
+class SideBySide(PartsCanonicalizer):
     """Transformers whose outputs stand side by side, each with a canonicalizer of its own.
 
     Parameters
     ----------
-    transformers : tuple of (str, Canonicalizer)
+    parts : tuple of (str, Canonicalizer)
         Those that are neither dropped nor passed through.
     """
 
     methods = ("transform",)
 
-    def __init__(self, transformers: tuple[tuple[str, Canonicalizer], ...]) -> None:
-        self.transformers = transformers
-        self.noised = tuple(
-            f"{name}: {what}" for name, part in transformers for what in part.noised
-        )
-        self.is_exact = all(part.is_exact for _, part in transformers)
-        self.is_searched = any(part.is_searched for _, part in transformers)
-
-    def align(self, vectors: Floats, layout: Layout) -> Floats:
-        return align_parts(vectors, layout, dict(self.transformers))
-
-    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        """Each transformer's own."""
-        return metric_of_parts(self._parts(estimator, X), layout, vectors)
+    def __init__(self, parts: tuple[tuple[str, Canonicalizer], ...]) -> None:
+        super().__init__(parts)
+        self.is_exact = all(part.is_exact for _, part in parts)
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
-        return _side_by_side(self._parts(estimator, X))
-
-    @abstractmethod
-    def _parts(self, estimator: Any, X: Any) -> list[Part]:
-        """Fitted transformers with the columns that each sees."""
+        return _side_by_side(self.fitted_parts(estimator, X))
 
 
 @final
@@ -72,19 +54,18 @@ class UnionCanonicalizer(SideBySide):
         return cls(tuple((name, resolve(part)) for name, part in listed if part not in _PUBLIC))
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
-        return encode_parts(self._parts(estimator, X))
+        return encode_parts(self.fitted_parts(estimator, X))
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
-        parts, blank = dict(self.transformers), dict(template.transformer_list)
-        decoded = decode_parts(vector, layout, {name: (parts[name], blank[name]) for name in parts})
+        decoded = decode_parts(vector, layout, dict(self.parts), dict(template.transformer_list))
         template.transformer_list = [
             (name, decoded.get(name, part)) for name, part in template.transformer_list
         ]
         return template
 
-    def _parts(self, estimator: Any, X: Any) -> list[Part]:
+    def fitted_parts(self, estimator: Any, X: Any) -> list[Part]:
         fitted = dict(estimator.transformer_list)
-        return [Part(name, part, fitted[name], X) for name, part in self.transformers]
+        return [Part(name, part, fitted[name], X) for name, part in self.parts]
 
 
 def _side_by_side(parts: list[Part]) -> Any:
@@ -102,7 +83,7 @@ class ColumnTransformerCanonicalizer(SideBySide):
 
     Parameters
     ----------
-    transformers : tuple of (str, Canonicalizer)
+    parts : tuple of (str, Canonicalizer)
         Those that are neither dropped nor passed through, the remainder's included.
     """
 
@@ -122,7 +103,7 @@ class ColumnTransformerCanonicalizer(SideBySide):
             name: where.stop - where.start for name, where in estimator.output_indices_.items()
         }
         return encode_parts(
-            self._parts(estimator, X),
+            self.fitted_parts(estimator, X),
             columns=chosen,
             widths=tuple(widths.items()),
             sparse_output_=bool(estimator.sparse_output_),
@@ -132,9 +113,7 @@ class ColumnTransformerCanonicalizer(SideBySide):
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         """Learn where the parts' outputs go from rows of zeros, then put in the parts."""
         blanks, widths = _blanks(template), dict(layout.fact("widths"))
-        parts = dict(self.transformers)
-        seen = {name for name, _ in layout.children}
-        decoded = decode_parts(vector, layout, {name: (parts[name], blanks[name]) for name in seen})
+        decoded = decode_parts(vector, layout, dict(self.parts), blanks)
         listed, remainder = template.transformers, template.remainder
         chosen, container = dict(layout.fact("columns")), output_config(template).get("transform")
 
@@ -161,9 +140,9 @@ class ColumnTransformerCanonicalizer(SideBySide):
         template.sparse_output_ = layout.fact("sparse_output_")
         return template.set_params(transformers=listed, remainder=remainder)
 
-    def _parts(self, estimator: Any, X: Any) -> list[Part]:
+    def fitted_parts(self, estimator: Any, X: Any) -> list[Part]:
         """Parts that see any columns at all."""
-        parts = dict(self.transformers)
+        parts = dict(self.parts)
         return [
             Part(name, parts[name], fitted, safe_columns(X, columns))
             for name, fitted, columns in estimator.transformers_

@@ -121,9 +121,6 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
             decision = decision - decision.mean(axis=1, keepdims=True)
         return decision / (np.sqrt(np.mean(decision**2)) or 1.0)
 
-    def weights(self, estimator: Any) -> tuple[Floats, Floats]:
-        return _dense(estimator.coef_), _intercepts(estimator)
-
     def fold(self, estimator: Any, affine: AffineMap) -> Any:
         folded = copy.copy(estimator)
         folded.coef_, folded.intercept_ = affine.pull_back(*self.weights(estimator))
@@ -135,24 +132,13 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
         return bool(self.probabilities)
 
 
-def _dense(coef: Any) -> Floats:
-    coef = coef.toarray() if hasattr(coef, "toarray") else coef
-    return np.atleast_2d(np.asarray(coef, dtype=np.float64))
-
-
-def _intercepts(estimator: Any) -> Floats:
-    outputs = _dense(estimator.coef_).shape[0]
-    return np.broadcast_to(np.asarray(estimator.intercept_, dtype=np.float64), (outputs,))
-
-
 def _ignores_shift(estimator: Any, X: Any) -> bool:
     """Whether probabilities are a softmax, which a shift common to all classes leaves alone.
 
     Tried on made-up scores: those of real rows may be too large for the shift to show.
     """
-    coef = _dense(estimator.coef_)
-    probe = copy.copy(estimator)
-    probe.coef_, scores = np.zeros_like(coef), np.linspace(-0.5, 0.5, coef.shape[0])
+    probe, shape = copy.copy(estimator), np.shape(estimator.coef_)
+    probe.coef_, scores = np.zeros(shape), np.linspace(-0.5, 0.5, shape[0])
     probabilities = []
     for shift in (0.0, 0.25):
         probe.intercept_ = scores + shift

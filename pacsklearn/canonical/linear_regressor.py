@@ -59,11 +59,6 @@ class LinearRegressorCanonicalizer(LinearCanonicalizer):
         weights[:, -1] = value
         return Constant(weights.ravel(), slope)
 
-    def weights(self, estimator: Any) -> tuple[Floats, Floats]:
-        coef = np.atleast_2d(np.asarray(estimator.coef_, dtype=np.float64))
-        intercept = np.asarray(estimator.intercept_, dtype=np.float64).ravel()
-        return coef, np.broadcast_to(intercept, (coef.shape[0],))
-
     def fold(self, estimator: Any, affine: AffineMap) -> Any:
         folded = copy.copy(estimator)
         coef, intercept = affine.pull_back(*self.weights(estimator))

@@ -63,8 +63,9 @@ class MulticlassCanonicalizer(FoldingCanonicalizer):
         return encode_parts(self._parts(estimator, X), **facts, **feature_facts(estimator))
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
-        blanks = {name: (self.part, template.estimator) for name, _ in layout.children}
-        decoded = decode_parts(vector, layout, blanks)
+        names = [name for name, _ in layout.children]
+        parts, blanks = (dict.fromkeys(names, one) for one in (self.part, template.estimator))
+        decoded = decode_parts(vector, layout, parts, blanks)
         facts = dict(layout.facts)
         template.estimators_ = [
             decoded.get(str(i)) or constant_predictor(zero_rows(layout), column[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -39,12 +40,15 @@ def joined(encodings: Mapping[str, Encoding], **facts: Any) -> Encoding:
 
 
 def decode_parts(
-    vector: Floats, layout: Layout, blanks: Mapping[str, tuple[Canonicalizer, Any]]
+    vector: Floats,
+    layout: Layout,
+    canonicalizers: Mapping[str, Canonicalizer],
+    blanks: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Decoded parts by name; ``blanks`` gives the canonicalizer and the unfitted part of each."""
+    """Decoded parts by name; ``blanks`` are unfitted."""
     arrays = layout.unpack(vector)
     return {
-        name: blanks[name][0].decode(arrays[name], child, clone(blanks[name][1]))
+        name: canonicalizers[name].decode(arrays[name], child, clone(blanks[name]))
         for name, child in layout.children
     }
 
@@ -54,7 +58,7 @@ def decode_listed(
 ) -> None:
     """Give a template the decoded ``estimators_`` of what it lists in ``estimators``, and facts."""
     blank = dict(template.estimators)
-    decoded = decode_parts(vector, layout, {name: (part, blank[name]) for name, part in parts})
+    decoded = decode_parts(vector, layout, dict(parts), blank)
     template.estimators_ = list(decoded.values())
     template.named_estimators_ = Bunch(**{name: decoded.get(name, "drop") for name in blank})
     set_facts(template, layout)
@@ -77,6 +81,31 @@ def metric_of_parts(parts: Iterable[Part], layout: Layout, vectors: Floats) -> M
         metric = canonicalizer.metric(layouts[name], fitted, rows, vectors[:, where[name]])
         blocks.append((layouts[name].size, metric))
     return BlockMetric(tuple(blocks))
+
+
+class PartsCanonicalizer(Canonicalizer):
+    """Canonicalizer of a meta-estimator of named parts, each with a canonicalizer of its own.
+
+    Parameters
+    ----------
+    parts : tuple of (str, Canonicalizer)
+    """
+
+    def __init__(self, parts: tuple[tuple[str, Canonicalizer], ...]) -> None:
+        self.parts = parts
+        self.noised = tuple(f"{name}: {what}" for name, part in parts for what in part.noised)
+        self.is_searched = any(part.is_searched for _, part in parts)
+
+    @abstractmethod
+    def fitted_parts(self, estimator: Any, X: Any) -> list[Part]:
+        """Fitted parts with the rows that each sees."""
+
+    def align(self, vectors: Floats, layout: Layout) -> Floats:
+        return align_parts(vectors, layout, dict(self.parts))
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Each part's own."""
+        return metric_of_parts(self.fitted_parts(estimator, X), layout, vectors)
 
 
 def constant_of_parts(constants: list[Constant | None]) -> Constant | None:

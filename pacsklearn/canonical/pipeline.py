@@ -160,8 +160,7 @@ class PipelineCanonicalizer(Canonicalizer):
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         blank = dict(_flat(template))
         blank |= {name: head_of(blank[name]) for name in self.plan.headed}
-        parts = {name: (part, blank[name]) for name, part in self.steps}
-        decoded = decode_parts(vector, layout, parts)
+        decoded = decode_parts(vector, layout, dict(self.steps), blank)
         if len(self.steps) == 1:
             return decoded[self.steps[0][0]]
         if blank.keys() != dict(template.steps).keys():

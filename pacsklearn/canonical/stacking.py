@@ -14,6 +14,7 @@ from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fol
 from pacsklearn.canonical.end_metric import end_metric
 from pacsklearn.canonical.parts import (
     Part,
+    PartsCanonicalizer,
     align_parts,
     decode_listed,
     decode_parts,
@@ -30,15 +31,10 @@ _BASES, _FINAL = "estimators", "final_estimator"
 
 
 @final
-class _StackedCanonicalizer(Canonicalizer):
+class _StackedCanonicalizer(PartsCanonicalizer):
     """The models that are stacked: a transformer of rows into their predictions."""
 
     methods = ("transform",)
-
-    def __init__(self, parts: tuple[tuple[str, Canonicalizer], ...]) -> None:
-        self.parts = parts
-        self.noised = tuple(f"{name}: {what}" for name, part in parts for what in part.noised)
-        self.is_searched = any(part.is_searched for _, part in parts)
 
     def encode(self, estimator: Any, X: Any) -> Encoding:
         facts: dict[str, Any] = {
@@ -57,12 +53,6 @@ class _StackedCanonicalizer(Canonicalizer):
         template.stack_method_ = list(facts["stack_method_"])
         set_stacked(template, facts["n_outputs"], facts.get("classes_"))
         return template
-
-    def align(self, vectors: Floats, layout: Layout) -> Floats:
-        return align_parts(vectors, layout, dict(self.parts))
-
-    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
-        return metric_of_parts(self.fitted_parts(estimator, X), layout, vectors)
 
     def fitted_parts(self, estimator: Any, X: Any) -> list[Part]:
         """Stacked models that are not dropped."""
@@ -111,9 +101,8 @@ class StackingCanonicalizer(FoldingCanonicalizer):
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
         blank = _blank_final(template)
-        decoded = decode_parts(
-            vector, layout, {_BASES: (self.bases, template), _FINAL: (self.last, blank)}
-        )
+        parts, blanks = {_BASES: self.bases, _FINAL: self.last}, {_BASES: template, _FINAL: blank}
+        decoded = decode_parts(vector, layout, parts, blanks)
         decoded[_BASES].final_estimator_ = decoded[_FINAL]
         return decoded[_BASES]
 

@@ -21,7 +21,7 @@ from sklearn.preprocessing import (
 
 from pacsklearn._sklearn_compat import has_log_link
 from pacsklearn.canonical.linear_regressor import LinearRegressorCanonicalizer
-from pacsklearn.canonical.parts import Part, decode_parts, encode_parts, metric_of_parts
+from pacsklearn.canonical.parts import Part, encode_parts, metric_of_parts
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import Metric
@@ -69,8 +69,8 @@ class TransformedTargetCanonicalizer(Canonicalizer):
         return encode_parts(self._parts(estimator, X), dimensions=int(estimator._training_dim))
 
     def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
-        blanks = {"regressor": (self.part, _blank(template))}
-        template.regressor_ = decode_parts(vector, layout, blanks)["regressor"]
+        child = layout.children[0][1]
+        template.regressor_ = self.part.decode(vector, child, _blank(template))
         template._training_dim = layout.fact("dimensions")
         template.transformer_ = FunctionTransformer(
             func=template.func,
