@@ -57,7 +57,7 @@ def channel_information(weights: ArrayLike, channel: ArrayLike) -> float:
     overall = np.maximum(overall, np.finfo(np.float64).tiny)
     x = (rows - overall) / overall
     d = np.clip(x, -1e-3, 1e-3)
-    series = d * d * (1 / 2 - d * (1 / 6 - d * (1 / 12 - d * (1 / 20 - d / 30))))
+    series = d * d * (1 / 2 - d * (1 / 6 - d * (1 / 12 - d / 20)))
     with np.errstate(divide="ignore", invalid="ignore"):
         near = np.log1p(np.where(np.abs(x) < 0.5, x, 0.0))
         ratio = np.where(np.abs(x) < 0.5, near, np.log(rows) - np.log(overall))

@@ -49,7 +49,7 @@ def largest_discrepancy(n_rows: int, n_differing: int, batch_size: int, sampling
     if sampling == "without-replacement":
         return min(b, d)
     if sampling == "with-replacement":
-        return b if d > 0 else 0
+        return b if d else 0
     return d
 
 

@@ -96,7 +96,7 @@ def approximate_epsilon(cost: Callable[[float], float], delta: float) -> float:
     delta : float
         Between 0 and 1.
     """
-    if cost(2.0) == 0:
+    if not cost(2.0):
         return 0.0
 
     def bound(log: float) -> float:

@@ -63,6 +63,6 @@ def mean_distance_bound(noise: ArrayLike, reference: ArrayLike, mean_distance: f
 def _divergence(ratios: Floats) -> Floats:
     """``r - 1 - ln r`` without cancellation where ``r`` is near one."""
     x = ratios - 1.0
-    series = x * x * (1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x / 6))))
+    series = x * x * (1 / 2 - x * (1 / 3 - x * (1 / 4 - x / 5)))
     with np.errstate(divide="ignore"):
         return np.asarray(np.where(np.abs(x) < 1e-3, series, x - np.log(ratios)))

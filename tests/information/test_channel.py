@@ -41,6 +41,19 @@ def test_against_60_digits(closeness):
         assert found == pytest.approx(truth, rel=1e-9)
 
 
+@pytest.mark.parametrize("size", [1e-6, 3e-4, 9.9e-4, 1.01e-3, 0.02, 0.49, 0.51])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_to_the_last_digits_on_both_sides_of_every_branch(size, sign):
+    """One output whose chance differs by this share, one that is hardly touched."""
+    p, chance = [1 - 2**-10, 2**-10], 1e-3
+    moved = chance * (1 + sign * size)
+    rows = np.array([[chance, 1 - chance], [moved, 1 - moved]])
+    rows = np.rint(rows * 2**52) / 2**52
+    rows[:, 1] = 1 - rows[:, 0]
+    truth = float(exact(p, rows))
+    assert truth <= channel_information(p, rows) <= truth * (1 + 3e-12)
+
+
 def test_noiseless_and_useless_channels():
     p = np.array([0.7, 0.2, 0.1])
     assert channel_information(p, np.eye(3)) == pytest.approx(-np.sum(p * np.log(p)))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
-from pacsklearn.information import linear_bound, logdet_bound
+from pacsklearn.information import linear_bound, logdet_bound, span_coordinates
 
 SIGMA = 2**10
 Bound = Callable[[ArrayLike, ArrayLike, int], float]
@@ -155,3 +155,46 @@ def test_errors(bound: Bound) -> None:
         bound(good, [np.nan, 1.0], SIGMA)
     with pytest.raises(ValueError, match="coarser grid"):
         bound(good * 2**61, [0.5, 0.5], SIGMA)
+
+
+@pytest.mark.parametrize("d", [2, 3, 9])
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_axes_are_those_of_the_weighted_covariance(d: int, scale: float) -> None:
+    """At every scale of the rows; an impossible row lies where its projection is."""
+    generator = np.random.default_rng(d)
+    weights = np.array([0.4, 0.3, 0.2, 0.1, 0.0])
+    rows = generator.normal(size=(5, d)) * np.array([1.0, 1e-4, *[0.01] * (d - 2)])
+    rows = scale * (rows - weights @ rows)
+    span = span_coordinates(rows, weights)
+    k = min(3, d)
+    covariance = (rows.T * weights) @ rows
+    expected = np.linalg.eigvalsh(covariance / scale**2)[::-1]
+    assert span.variances.shape == (k,)
+    np.testing.assert_allclose(span.variances / scale**2, expected[:k], rtol=1e-6, atol=1e-15)
+    axes = span.mixing @ rows
+    np.testing.assert_allclose(axes @ axes.T, np.eye(k), atol=1e-9)
+    np.testing.assert_allclose(span.coordinates, rows @ axes.T, rtol=1e-9, atol=1e-10 * scale)
+    np.testing.assert_allclose(
+        (span.coordinates.T * weights) @ span.coordinates / scale**2,
+        np.diag(span.variances / scale**2),
+        atol=1e-14,
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_rounding_is_no_axis(scale: float) -> None:
+    weights = np.full(6, 1 / 6)
+    along = np.random.default_rng(0).normal(size=6)
+    rows = scale * np.outer(along - along.mean(), [0.3, -0.7, 1.1])
+    assert span_coordinates(rows, weights).variances.shape == (1,)
+    assert span_coordinates(0.0 * rows, weights).variances.shape == (0,)
+
+
+def test_axes_of_at_most_the_tolerance_are_dropped() -> None:
+    rows = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    weights = np.full(4, 0.25)
+    kept = [
+        span_coordinates(rows, weights, relative_tolerance=tolerance).variances.tolist()
+        for tolerance in (0.499, 0.501)
+    ]
+    assert [np.round(each, 12).tolist() for each in kept] == [[2.0, 0.5], [2.0]]

@@ -11,7 +11,7 @@ from scipy import optimize, special, stats
 from scipy.stats import beta
 
 from pacsklearn.information import upper_mean_bound, upper_mean_bounds
-from pacsklearn.information.mean_bound import chernoff_bounds
+from pacsklearn.information.mean_bound import _bernstein, chernoff_bounds
 
 
 def test_nothing_seen_is_nearly_clopper_pearson():
@@ -125,6 +125,15 @@ def test_the_smaller_of_two_bounds_by_search(n, gamma, kind):
     bound = upper_mean_bound(x, 0.0, 1.0, gamma)
     assert expected <= bound <= expected + 3e-6
     assert upper_mean_bound(5 * x - 3, -3.0, 2.0, gamma) == pytest.approx(5 * bound - 3, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_empirical_bernstein_is_the_published_theorem(n):
+    """Maurer and Pontil, Theorem 4, also for so few draws that betting is always better."""
+    log_term = math.log(2 / 0.3)
+    for variance in (0.0, 0.01, 0.25):
+        expected = 0.2 + math.sqrt(2 * variance * log_term / n) + 7 * log_term / (3 * (n - 1))
+        assert float(_bernstein(0.2, variance, n, 0.3)) == pytest.approx(expected, rel=1e-14)
 
 
 def test_bernstein_counts_where_many_draws_hardly_vary():
