@@ -15,7 +15,7 @@ from pacsklearn.information.bottleneck_transport import bottleneck_distance
 from pacsklearn.information.quantile_transport import sliced_distances
 from pacsklearn.information.world_distances import full_distance, worst_case_distance
 from pacsklearn.noise.coupled_draws import coupled_law
-from pacsklearn.noise.sliced_target import SlicedTarget
+from pacsklearn.noise.sliced_gaussian import SlicedTarget
 from pacsklearn.scenarios.prevalence_scenario import PrevalenceScenario
 
 D, N_SLICES = 100, 200

@@ -33,8 +33,7 @@ from pacsklearn.core.scenario import SecretColumn, Worlds
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.datasets import load_adult, load_cleveland, load_student
-from pacsklearn.noise.sliced_gaussian import sliced_law
-from pacsklearn.noise.sliced_target import SlicedTarget
+from pacsklearn.noise.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.plugin import registry
 from pacsklearn.pufferfish.release import CalibratedWorlds
 from pacsklearn.pufferfish.world_outputs import FunctionQuery, WorldOutputs, world_outputs

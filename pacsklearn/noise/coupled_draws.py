@@ -22,8 +22,7 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.information.lattice_smoothing import smoothing_excess
 from pacsklearn.information.mean_bound import upper_mean_bound
 from pacsklearn.information.renyi_conversion import epsilon_at_order, gaussian_epsilon
-from pacsklearn.noise.sliced_gaussian import unit_directions
-from pacsklearn.noise.sliced_target import SlicedTarget
+from pacsklearn.noise.sliced_gaussian import SlicedTarget, unit_directions
 
 _LEAST_DRAWS = 100
 _CALIBRATED = 0.2

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from pacsklearn.core.metric import IdentityMetric, Metric
 from pacsklearn.core.noise_law import LATTICE_SCALE, Support
 from pacsklearn.core.scenario import Worlds
+from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import RenyiCosts, SlicedLaw
 from pacsklearn.information import renyi_calibration as renyi
 from pacsklearn.information.anisotropic_covariance import anisotropic_covariance
@@ -30,7 +33,38 @@ from pacsklearn.information.world_distances import (
     worst_case_distance,
 )
 from pacsklearn.noise.lattice import lattice_centres
-from pacsklearn.noise.sliced_target import SlicedTarget
+
+
+@final
+@dataclass(frozen=True)
+class SlicedTarget:
+    """What a sliced law has to achieve.
+
+    Parameters
+    ----------
+    epsilon : float
+        Allowed Renyi divergence, in nats.
+    order : float
+        Its order.
+    aggregation : str
+        ``"average"``, ``"joint"`` or ``"full"``.
+    profile : SliceProfile
+    anisotropic : bool
+        Let the noise differ by direction.
+    worst_case : bool
+        Calibrate to the largest distance between any two outputs: a baseline.
+    delta : float
+        Of the (epsilon, delta) conversions.
+    """
+
+    epsilon: float
+    order: float
+    aggregation: str
+    profile: SliceProfile
+    anisotropic: bool = False
+    worst_case: bool = False
+    delta: float = 1e-5
+
 
 Integers = NDArray[np.int64]
 Members = list[tuple[tuple[int, ...], tuple[int, ...]]]

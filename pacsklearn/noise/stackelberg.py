@@ -7,6 +7,7 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from pacsklearn._validation import check_integer
 from pacsklearn.core.metric import Metric
@@ -107,13 +108,13 @@ class StackelbergBackend(NoiseBackend):
                 secrets, noise = self._draw(support, k, generator)
                 released = outputs[secrets] + noise * np.exp(leader.value)
                 inputs = np.hstack([released, np.ones((self.batch_size, 1))])
-                errors = _softmax(inputs @ follower.value)
+                errors = softmax(inputs @ follower.value, axis=1)
                 errors[np.arange(self.batch_size), secrets] -= 1
                 follower.descend(inputs.T @ errors / self.batch_size)
             secrets, noise = self._draw(support, k, generator)
             spread = noise * np.exp(leader.value)
             inputs = np.hstack([outputs[secrets] + spread, np.ones((self.batch_size, 1))])
-            posterior = _softmax(inputs @ follower.value)
+            posterior = softmax(inputs @ follower.value, axis=1)
             rows = np.arange(self.batch_size)
             entropy = -float(np.mean(np.log(np.maximum(posterior[rows, secrets], 1e-300))))
             posterior[rows, secrets] -= 1
@@ -144,10 +145,3 @@ class _Adam:
         mean = self._mean / (1 - 0.9**self._time)
         square = self._square / (1 - 0.999**self._time)
         self.value = self.value - self._rate * mean / (np.sqrt(square) + 1e-12)
-
-
-def _softmax(logits: Floats) -> Floats:
-    logits -= logits.max(axis=1, keepdims=True)
-    np.exp(logits, out=logits)
-    logits /= logits.sum(axis=1, keepdims=True)
-    return logits

@@ -22,8 +22,7 @@ from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.noise.coupled_draws import coupled_law
 from pacsklearn.noise.sampler import Sampler
-from pacsklearn.noise.sliced_gaussian import sliced_law
-from pacsklearn.noise.sliced_target import SlicedTarget
+from pacsklearn.noise.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.pufferfish.statement import pufferfish_guarantee
 from pacsklearn.pufferfish.world_outputs import (
     Query,

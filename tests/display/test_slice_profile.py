@@ -8,8 +8,7 @@ from sklearn.linear_model import Ridge
 
 from pacsklearn import GroupScenario, PrevalenceScenario, SliceProfile, SRPPPrivate
 from pacsklearn.display.slice_profile import SliceProfileDisplay
-from pacsklearn.noise.sliced_gaussian import sliced_law
-from pacsklearn.noise.sliced_target import SlicedTarget
+from pacsklearn.noise.sliced_gaussian import SlicedTarget, sliced_law
 
 LEFT = np.random.default_rng(0).normal(size=(20, 2))
 PROFILE = SliceProfile.uniform(2, n_slices=16)

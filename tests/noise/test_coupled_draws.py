@@ -18,7 +18,7 @@ from pacsklearn.information.mean_bound import upper_mean_bound
 from pacsklearn.information.renyi_conversion import epsilon_at_order, gaussian_epsilon
 from pacsklearn.noise import coupled_draws
 from pacsklearn.noise.coupled_draws import coupled_law
-from pacsklearn.noise.sliced_target import SlicedTarget
+from pacsklearn.noise.sliced_gaussian import SlicedTarget
 from pacsklearn.scenarios.data_world import DataWorld
 
 ORDER = 4.0

@@ -19,8 +19,7 @@ from pacsklearn.information.renyi_conversion import (
     gaussian_epsilon,
 )
 from pacsklearn.information.transport_moment import transport_divergence
-from pacsklearn.noise.sliced_gaussian import sliced_law
-from pacsklearn.noise.sliced_target import SlicedTarget
+from pacsklearn.noise.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.scenarios.data_world import DataWorld
 from tests.information.on_a_line import quantile_distance
 

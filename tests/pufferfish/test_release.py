@@ -15,8 +15,7 @@ from pacsklearn.core.scenario import Law, Worlds
 from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerMismatchError, ScenarioError
 from pacsklearn.noise.sampler import SecureSampler, SeededSampler
-from pacsklearn.noise.sliced_gaussian import sliced_law
-from pacsklearn.noise.sliced_target import SlicedTarget
+from pacsklearn.noise.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.pufferfish.release import (
     SlicedOptions,
     StatedRows,
