@@ -15,7 +15,7 @@ from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.curator_figure import CuratorFigure
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.joint_law import JointLaw
-from pacsklearn.core.membership_criterion import MembershipCriterion
+from pacsklearn.core.membership_criterion import MembershipCriterion, known_rows_success
 from pacsklearn.core.noise_law import NoiseLaw, Support
 from pacsklearn.core.one_sided_law import OneSidedLaw
 from pacsklearn.core.secret_rows import SecretRows
@@ -23,7 +23,6 @@ from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.stated_secret import SecretCandidate
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.criterion_success import certified_success
-from pacsklearn.information.known_rows import known_rows_success
 from pacsklearn.information.mixture import GaussianMixture
 from pacsklearn.information.padding import RESOLUTION
 from pacsklearn.information.rounding import OUTWARD

@@ -11,10 +11,10 @@ import pytest
 from pacsklearn import SecretSpace
 from pacsklearn.candidates.candidates import Design
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
+from pacsklearn.core.membership_criterion import known_rows_success
 from pacsklearn.core.noise_law import Target
 from pacsklearn.core.sampled_law import SampledLaw
 from pacsklearn.information import posterior_success
-from pacsklearn.information.known_rows import known_rows_success
 from pacsklearn.noise.confident import confident_law
 from pacsklearn.noise.sampler import SeededSampler
 

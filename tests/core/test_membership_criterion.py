@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.candidates.candidates import Design
-from pacsklearn.information.known_rows import known_rows_success
+from pacsklearn.core.membership_criterion import known_rows_success
 
 
 def plainly(members: Any, prior: Any, known: tuple[int, ...], target: int) -> float:
