@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import final
 
 from pacsklearn.accounting.entry import Entry, Founding, Position, is_sound, types_of
@@ -77,14 +77,6 @@ class Chain:
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
             return "cannot be read"
         return ""
-
-
-def sound_rows(founding: Founding, entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Yield the rows one by one, each when it has been checked; as :func:`verify_chain`."""
-    chain = Chain(founding)
-    for entry in entries:
-        chain.verify(entry)
-        yield entry
 
 
 def verify_chain(founding: Founding, entries: Iterable[Entry]) -> Position:

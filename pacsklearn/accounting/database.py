@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar, final
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from pacsklearn.accounting.entry import without_password
@@ -36,14 +36,21 @@ _ABANDONED: list[Database | Writer] = []
 
 
 class Database(ABC):
-    """One open database; used by its thread only."""
+    """One open database; used by its thread only.
+
+    Parameters
+    ----------
+    engine : Engine
+        Gives its one connection.
+    """
 
     errors: type[Exception]
     """What the driver raises."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, engine: Engine) -> None:
         self.pid = os.getpid()
-        self.address = address
+        self._engine = engine
+        self._connection: Connection | None = None
 
     @abstractmethod
     def begin(self, *, write: bool, lazily: bool) -> Connection:
@@ -69,9 +76,16 @@ class Database(ABC):
             driver.rollback()
             connection.rollback()
 
-    @abstractmethod
     def close(self) -> None:
         """Give the connection back."""
+        connection, self._connection = self._connection, None
+        if connection is not None and not connection.invalidated:
+            connection.invalidate()  # closes it at once, whatever it was doing
+        self._engine.dispose()
+
+    def _connected(self) -> Connection:
+        self._connection = self._connection or self._engine.connect()
+        return self._connection
 
     @abstractmethod
     def is_gone(self, error: Exception) -> bool:

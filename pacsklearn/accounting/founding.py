@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from sqlalchemy import Connection
 
 from pacsklearn.accounting.database import close, run
 from pacsklearn.accounting.entry import Founding, is_sound, without_password
 from pacsklearn.accounting.new_file import TakenError, new_file
-from pacsklearn.accounting.rows import open_rows
+from pacsklearn.accounting.rows import Rows, open_rows
 from pacsklearn.accounting.schema import migrate, schema_version
 from pacsklearn.accounting.sqlite_database import SQLITE, connect
 from pacsklearn.core.accounts import Terms
 from pacsklearn.core.ledger import time_text
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
+
+T = TypeVar("T")
 
 
 def write_founding(address: str, dataset: str, terms: Terms) -> Founding:
@@ -41,15 +45,20 @@ def write_founding(address: str, dataset: str, terms: Terms) -> Founding:
     if address.startswith(SQLITE) and not path.exists() and _make_file(path, founding):
         return founding
 
-    def write(connection: Connection) -> None:
-        if not address.startswith(SQLITE):
-            connection.exec_driver_sql("SET LOCAL ROLE NONE")  # the writers' role may not found
-        migrate(connection)
-        _insert(connection, founding, without_password(address))
-
-    run(address, write, write=True)
-    close(address)  # a server's connection is older than the writers' role
+    as_owner(address, lambda connection: insert(connection, founding, without_password(address)))
     return founding
+
+
+def as_owner(address: str, work: Callable[[Connection], T]) -> T:
+    """Do something in a database of this version's schema, as its owner."""
+
+    def write(connection: Connection) -> T:
+        migrate(connection)
+        return work(connection)
+
+    result = run(address, write, write=True)
+    close(address)  # a server's connection is older than the writers' role
+    return result
 
 
 def upgrade(address: str) -> int:
@@ -65,18 +74,10 @@ def upgrade(address: str) -> int:
     LedgerError
         When there is no ledger in it.
     """
-
-    def write(connection: Connection) -> int:
-        if not address.startswith(SQLITE):
-            connection.exec_driver_sql("SET LOCAL ROLE NONE")
-        before = schema_version(connection)
-        if before == 0:
-            raise LedgerError(f"There is no ledger at {without_password(address)}.")
-        migrate(connection)
-        return before
-
-    before = run(address, write, write=True)
-    close(address)
+    before = run(address, schema_version, write=False)
+    if before == 0:
+        raise LedgerError(f"There is no ledger at {without_password(address)}.")
+    as_owner(address, lambda _: None)
     return before
 
 
@@ -128,25 +129,28 @@ def foundings(connection: Connection) -> list[Founding]:
 
 def _make_file(path: Path, founding: Founding) -> bool:
     """Make the file as a whole, so that no other process ever sees half of it."""
-
-    def write(connection: Connection) -> None:
-        migrate(connection)
-        _insert(connection, founding, str(path))
-
     try:
         with new_file(path) as draft:
             connect(str(draft), "rwc").close()
-            run(SQLITE + str(draft), write, write=True)
+            as_owner(SQLITE + str(draft), lambda new: insert(new, founding, str(path)))
     except TakenError:
         return False
     return True
 
 
-def _insert(connection: Connection, founding: Founding, where: str) -> None:
+def insert(connection: Connection, founding: Founding, where: str) -> Rows:
+    """Write the first link of a data set's chain, where there is none.
+
+    Raises
+    ------
+    LedgerError
+    """
     rows = open_rows(connection, founding.name)
     if rows.founding(lock=False)[0] is not None:
         raise LedgerError(
-            f"{where} has a ledger for the dataset {founding.name!r} already; a ledger is founded "
-            "once. Leave it as it is, or found one for another data set or in another place."
+            f"{where} has a ledger for the dataset {founding.name!r} already, which is left as it "
+            "is: a ledger is founded once. Found or restore one for another data set, or in "
+            "another place."
         )
     rows.insert_founding(founding)
+    return rows

@@ -32,8 +32,7 @@ class PostgresDatabase(Database):
     errors = psycopg.Error
 
     def __init__(self, address: str) -> None:
-        super().__init__(address)
-        self._engine = create_engine(
+        engine = create_engine(
             make_url(address).set(drivername="postgresql+psycopg"),
             # Transactions are begun here, by name; and what psycopg prepares by itself it drops
             # after a rollback, with all that others have prepared.
@@ -45,8 +44,8 @@ class PostgresDatabase(Database):
             hide_parameters=True,
             poolclass=NullPool,
         )
-        event.listen(self._engine, "connect", _prepare)
-        self._connection: Connection | None = None
+        event.listen(engine, "connect", _prepare)
+        super().__init__(engine)
 
     def begin(self, *, write: bool, lazily: bool) -> Connection:
         try:
@@ -66,12 +65,6 @@ class PostgresDatabase(Database):
         if ask(driver, b"COMMIT").command_status != b"COMMIT":
             raise psycopg.OperationalError("the server rolled the transaction back")
 
-    def close(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None and not connection.invalidated:
-            connection.invalidate()  # closes it at once, whatever it was doing
-        self._engine.dispose()
-
     def is_gone(self, error: Exception) -> bool:
         cause = error.orig if isinstance(error, DBAPIError) else error
         if not isinstance(cause, psycopg.OperationalError):
@@ -79,7 +72,7 @@ class PostgresDatabase(Database):
         return cause.sqlstate is None or cause.sqlstate[:2] == "08" or cause.sqlstate in _LOST
 
     def _begin_once(self, *, write: bool, lazily: bool) -> Connection:
-        connection = self._connection = self._connection or self._engine.connect()
+        connection = self._connected()
         # A writer locks the data set's row first, and has to see what was committed until then.
         how = "READ COMMITTED" if write else "REPEATABLE READ READ ONLY"
         statement = f"BEGIN ISOLATION LEVEL {how}"

@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import uuid
-from collections.abc import Iterable
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, Final, final
 from sqlalchemy import Connection
 
 from pacsklearn.accounting.book import Book
-from pacsklearn.accounting.chain import Chain, sound_rows
+from pacsklearn.accounting.chain import Chain, verify_chain
 from pacsklearn.accounting.database import run
 from pacsklearn.accounting.entry import Entry, Founding, without_password
 from pacsklearn.accounting.new_file import check_free, new_file
@@ -121,16 +120,15 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
 class _Dataset:
     """Rows of one data set: those before the first wrong one, and the others."""
 
-    def __init__(self, founding: Founding, rows: Iterable[Entry]) -> None:
+    def __init__(self, founding: Founding, rows: list[Entry]) -> None:
         self.founding = founding
-        self.kept: list[Entry] = []
-        everything = list(rows)
+        self.kept, self.aside = rows, []
         try:
-            self.kept.extend(sound_rows(founding, everything))
+            verify_chain(founding, rows)
         except LedgerCorruptedError as error:
             if error.sequence == 0:
                 raise
-        self.aside = everything[len(self.kept) :]
+            self.kept, self.aside = rows[: error.sequence - 1], rows[error.sequence - 1 :]
 
     @property
     def is_sound(self) -> bool:

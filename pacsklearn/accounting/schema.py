@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
@@ -81,7 +81,7 @@ def bring_up(connection: Connection, version: int) -> None:
 
 
 def migrate(connection: Connection) -> None:
-    """Bring a database to this version, inside the transaction under way.
+    """Bring a database to this version, inside the transaction under way, as its owner.
 
     Raises
     ------
@@ -89,20 +89,29 @@ def migrate(connection: Connection) -> None:
         When it holds something else, or is newer.
     """
     from alembic import command
-    from alembic.config import Config
 
+    sqlite = connection.dialect.name == "sqlite"
+    if not sqlite:
+        connection.exec_driver_sql("SET LOCAL ROLE NONE")  # the writers' role may not found
     before = schema_version(connection)
     check_version(before)
     if before == VERSION:
         return
-    sqlite = connection.dialect.name == "sqlite"
     if not sqlite:
         connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-    config = Config(attributes={"connection": connection})
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    config = alembic_config(connection, _MIGRATIONS)
     if sqlite and before == 1:
         command.stamp(config, "0001")  # the first version kept its number in the header only
     command.upgrade(config, "head")
     if sqlite:
         connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION}")
         connection.exec_driver_sql(f"PRAGMA user_version = {VERSION}")
+
+
+def alembic_config(connection: Connection, migrations: Path) -> Any:
+    """Migrations of a folder, for a connection inside a transaction."""
+    from alembic.config import Config
+
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", str(migrations).replace("%", "%%"))
+    return config

@@ -37,13 +37,13 @@ class SQLiteDatabase(Database):
     errors = sqlite3.Error
 
     def __init__(self, address: str) -> None:
-        super().__init__(address)
         self._path = address.removeprefix(SQLITE)
         self._file = (0, 0)
-        self._engine = create_engine(
-            "sqlite://", creator=self._connect, poolclass=StaticPool, hide_parameters=True
+        super().__init__(
+            create_engine(
+                "sqlite://", creator=self._connect, poolclass=StaticPool, hide_parameters=True
+            )
         )
-        self._connection: Connection | None = None
 
     def is_gone(self, error: Exception) -> bool:
         return False
@@ -59,14 +59,8 @@ class SQLiteDatabase(Database):
                 busy = error
         raise busy
 
-    def close(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None and not connection.invalidated:
-            connection.invalidate()  # closes it at once, whatever it was doing
-        self._engine.dispose()
-
     def _begin_once(self, *, write: bool) -> Connection:
-        connection = self._connection = self._connection or self._engine.connect()
+        connection = self._connected()
         driver: Any = connection.connection.driver_connection
         try:
             driver.execute("BEGIN IMMEDIATE" if write else "BEGIN")

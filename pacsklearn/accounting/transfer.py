@@ -7,13 +7,12 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from pacsklearn.accounting.chain import sound_rows
-from pacsklearn.accounting.database import close, run
+from pacsklearn.accounting.chain import verify_chain
+from pacsklearn.accounting.database import run
 from pacsklearn.accounting.entry import Entry, Founding, Position, without_password
-from pacsklearn.accounting.founding import foundings
+from pacsklearn.accounting.founding import as_owner, foundings, insert
 from pacsklearn.accounting.rows import open_rows
-from pacsklearn.accounting.schema import check_version, migrate, schema_version
-from pacsklearn.accounting.sqlite_database import SQLITE
+from pacsklearn.accounting.schema import check_version, schema_version
 from pacsklearn.exceptions import LedgerError
 
 _FIRST_WITH_ANSWERS: Final = 3
@@ -62,41 +61,22 @@ def move(source: str, target: str) -> dict[str, Position]:
     """
 
     def read(connection: Connection) -> dict[str, Position]:
-        sound = [
-            (founding, list(sound_rows(founding, entries)))
-            for founding, entries in _all_rows(source, connection)
-        ]
+        datasets = _all_rows(source, connection)
+        positions = {each.name: verify_chain(each, entries) for each, entries in datasets}
         has_answers = schema_version(connection) >= _FIRST_WITH_ANSWERS
 
         def write(there: Connection) -> dict[str, Position]:
-            if not target.startswith(SQLITE):
-                there.exec_driver_sql("SET LOCAL ROLE NONE")
-            migrate(there)
-            for founding, entries in sound:
-                rows = open_rows(there, founding.name)
-                if rows.founding(lock=False)[0] is not None:
-                    raise LedgerError(
-                        f"{without_password(target)} has a ledger for the dataset "
-                        f"{founding.name!r} already, which is left as it is; restore to another "
-                        "database."
-                    )
-                rows.insert_founding(founding)
+            for founding, entries in datasets:
+                rows = insert(there, founding, without_password(target))
                 rows.add(entries)
                 for table, owner, key in _BESIDE if has_answers else ():
                     for lines in open_rows(connection, founding.name).beside(table, owner, key):
                         rows.insert(table, lines)
-            return {
-                founding.name: Position(
-                    len(entries), entries[-1].hash if entries else founding.hash
-                )
-                for founding, entries in sound
-            }
+            return positions
 
-        return run(target, write, write=True)
+        return as_owner(target, write)
 
-    positions = run(source, read, write=False)
-    close(target)  # a server's connection is older than the writers' role
-    return positions
+    return run(source, read, write=False)
 
 
 def _all_rows(address: str, connection: Connection) -> list[tuple[Founding, list[Entry]]]:

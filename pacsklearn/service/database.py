@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from pacsklearn.accounting.database import UnreachableError, run
 from pacsklearn.accounting.open_ledger import database_address
+from pacsklearn.accounting.schema import alembic_config
 from pacsklearn.accounting.schema import migrate as migrate_ledger
 from pacsklearn.accounting.sqlite_database import SQLITE, connect
 from pacsklearn.exceptions import LedgerError
@@ -186,17 +187,11 @@ class ServiceDatabase:
     def _migrate(self) -> None:
         """Bring the ledger's tables and the service's to this version."""
         from alembic import command
-        from alembic.config import Config
-
-        def ledgers(connection: sa.Connection) -> None:
-            if not self._is_file:
-                connection.exec_driver_sql("SET LOCAL ROLE NONE")
-            migrate_ledger(connection)
 
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
-                run(self.address, ledgers, write=True)
+                run(self.address, migrate_ledger, write=True)
                 break
             except UnreachableError:  # a server that starts, or was started anew
                 if time.monotonic() > deadline:
@@ -207,9 +202,7 @@ class ServiceDatabase:
                 # Two processes that start at once must not both make the tables.
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(470841)")
                 connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
-            config = Config(attributes={"connection": connection})
-            config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-            command.upgrade(config, "head")
+            command.upgrade(alembic_config(connection, _MIGRATIONS), "head")
 
     def __repr__(self) -> str:
         return f"ServiceDatabase({'file' if self._is_file else 'server'}, pid={os.getpid()})"
