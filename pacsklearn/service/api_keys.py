@@ -77,13 +77,8 @@ class ApiKeys:
         row = self._connection.execute(sa.select(KEYS).where(KEYS.c.id == name)).one_or_none()
         if row is None or row.revoked is not None or row.expires <= time.time():
             return None
-        return {
-            "user": row.user,
-            "project": row.project,
-            "scopes": row.scopes.split(),
-            "hash": row.hash,
-            "expires": row.expires,
-        }
+        own = {name: getattr(row, name) for name in ("user", "project", "hash", "expires")}
+        return own | {"scopes": row.scopes.split()}
 
     def all(self) -> list[dict[str, Any]]:
         """Every key, without hashes."""

@@ -73,52 +73,24 @@ class Batch:
 
     def to_bytes(self) -> bytes:
         """For the database, where it is sealed."""
-        return json.dumps(
-            {
-                "event": self.event,
-                "names": [name.hex() for name in self.names],
-                "flags": self.flags,
-                "rows": base64.b64encode(self.rows).decode(),
-                "shares": [
-                    {
-                        "user": each.user,
-                        "project": each.project,
-                        "price": each.price,
-                        "names": [name.hex() for name in each.names],
-                        "new": [name.hex() for name in each.new],
-                        "key": each.key,
-                        "body": each.body.hex(),
-                        "receipt": each.receipt,
-                    }
-                    for each in self.shares
-                ],
-            }
-        ).encode()
+        shares = [
+            vars(each) | {"names": _hex(each.names), "new": _hex(each.new), "body": each.body.hex()}
+            for each in self.shares
+        ]
+        rows = base64.b64encode(self.rows).decode()
+        facts = vars(self) | {"names": _hex(self.names), "rows": rows, "shares": shares}
+        return json.dumps(facts).encode()
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Batch:
         """Batch that :meth:`to_bytes` wrote."""
         facts = json.loads(content)
-        shares = [
-            Share(
-                each["user"],
-                each["project"],
-                each["price"],
-                [bytes.fromhex(name) for name in each["names"]],
-                [bytes.fromhex(name) for name in each["new"]],
-                each.get("key"),  # a service before this one wrote down none
-                bytes.fromhex(each.get("body", "")),
-                Receipt(*each["receipt"]) if each.get("receipt") else None,
-            )
-            for each in facts["shares"]
-        ]
-        return cls(
-            facts["event"],
-            [bytes.fromhex(name) for name in facts["names"]],
-            facts["flags"],
-            base64.b64decode(facts["rows"]),
-            shares,
-        )
+        facts["names"], facts["rows"] = _bytes(facts["names"]), base64.b64decode(facts["rows"])
+        for each in facts["shares"]:  # a service before this one wrote down no key
+            each["names"], each["new"] = _bytes(each["names"]), _bytes(each["new"])
+            each["body"] = bytes.fromhex(each.get("body", ""))
+            each["receipt"] = Receipt(*each["receipt"]) if each.get("receipt") else None
+        return cls(**facts | {"shares": [Share(**each) for each in facts["shares"]]})
 
 
 @final
@@ -147,11 +119,11 @@ class Outcome:
     def to_bytes(self) -> bytes:
         """For the database, where it is sealed."""
         facts: dict[str, Any] = {
-            "names": [name.hex() for name in self.names],
+            "names": _hex(self.names),
             "values": [_plain(each.value) for each in self.answers],
             "margins": [each.margin for each in self.answers],
             "flags": [each.contested for each in self.answers],
-            "owners": {user: [n.hex() for n in names] for user, names in self.owners.items()},
+            "owners": {user: _hex(names) for user, names in self.owners.items()},
             "belief": self.belief,
             "counts": self.counts,
         }
@@ -166,12 +138,20 @@ class Outcome:
             for each in zip(facts["values"], facts["margins"], facts["flags"], strict=True)
         ]
         return cls(
-            [bytes.fromhex(name) for name in facts["names"]],
+            _bytes(facts["names"]),
             answers,
-            {user: [bytes.fromhex(n) for n in names] for user, names in facts["owners"].items()},
+            {user: _bytes(names) for user, names in facts["owners"].items()},
             facts["belief"],
             (facts["counts"][0], facts["counts"][1]),
         )
+
+
+def _hex(names: list[bytes]) -> list[str]:
+    return [name.hex() for name in names]
+
+
+def _bytes(names: list[str]) -> list[bytes]:
+    return [bytes.fromhex(name) for name in names]
 
 
 def _plain(value: Any) -> Any:

@@ -43,12 +43,7 @@ class Caller:
 
     def to_dict(self) -> dict[str, Any]:
         """For another process."""
-        return {
-            "user": self.user,
-            "project": self.project,
-            "scopes": sorted(self.scopes),
-            "key": self.key,
-        }
+        return vars(self) | {"scopes": sorted(self.scopes)}
 
     @classmethod
     def from_dict(cls, facts: dict[str, Any]) -> Caller:

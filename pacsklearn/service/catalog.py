@@ -181,13 +181,8 @@ class Catalog:
         with self._database.reading() as connection:
             rows = connection.execute(query if name is None else query.where(c.name == name)).all()
         return [
-            {
-                "name": row.name,
-                "dataset": row.dataset,
-                "status": row.status,
-                "created": row.created,
-                **json.loads(row.facts),
-            }
+            {name: value for name, value in row._mapping.items() if name != "facts"}
+            | json.loads(row.facts)
             for row in rows
         ]
 

@@ -13,6 +13,7 @@ from pacsklearn.service.problem import Problem
 from pacsklearn.service.schemas import TABLE_BODY
 from pacsklearn.service.signature import Signature
 from pacsklearn.service.table_body import any_table
+from pacsklearn.service.web import ask, caller_of, content_kind
 
 router = APIRouter(prefix="/v1", tags=["curator plane"])
 
@@ -73,10 +74,14 @@ class RotateBody(_Body):
     grace: Annotated[float, Field(ge=0, le=30 * 86400)] = 86400.0
 
 
-async def _ask(request: Request, what: str, content: bytes = b"", **facts: Any) -> Any:
-    caller: Caller = await request.app.state.authenticator.caller(request)
+async def _ask(request: Request, what: str, **facts: Any) -> Any:
+    return await ask(request, what, await _curator(request), **facts)
+
+
+async def _curator(request: Request) -> Caller:
+    caller = await caller_of(request)
     caller.need("curate")
-    return await request.app.state.link.ask(what, caller, content, **facts)
+    return caller
 
 
 @router.get("/datasets")
@@ -93,20 +98,18 @@ async def add_dataset(
     ceiling: Annotated[float, Query(gt=0, allow_inf_nan=False)],
 ) -> dict[str, Any]:
     """Register a table (CSV, Parquet, Arrow or JSON) under a ceiling that is never changed."""
-    caller: Caller = await request.app.state.authenticator.caller(request)
-    caller.need("curate")
-    settings = request.app.state.settings
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    body = await request.body()
-    table = any_table(body, kind, most=_MOST_ROWS, most_bytes=16 * settings.most_bytes)
+    curator = await _curator(request)
+    body, most_bytes = await request.body(), 16 * request.app.state.settings.most_bytes
+    table = any_table(body, content_kind(request), most=_MOST_ROWS, most_bytes=most_bytes)
     if len(table) < 2:
         raise Problem("invalid", "A data set has a target, and at least one more column.")
     signature = Signature.exact(table)
     columns = signature.checked(table, most=_MOST_ROWS)
-    return await request.app.state.link.ask(
+    return await ask(
+        request,
         "add_dataset",
-        caller,
-        signature.packed(columns),
+        curator,
+        content=signature.packed(columns),
         name=name,
         target=target,
         ceiling=ceiling,

@@ -22,7 +22,8 @@ from pacsklearn.service.table_body import (
     mlflow_table,
     written_arrow,
 )
-from pacsklearn.service.v2_protocol import metadata, read_v2, written_v2
+from pacsklearn.service.v2_protocol import V2Request, metadata, read_v2, written_v2
+from pacsklearn.service.web import ask, caller_of, content_kind
 
 router = APIRouter(tags=["data plane"])
 
@@ -63,7 +64,7 @@ async def server() -> dict[str, Any]:
 async def model_metadata(request: Request, model: str, version: str = "1") -> dict[str, Any]:
     """Columns and outputs of a model."""
     _first(version)
-    return metadata(await _facts(request, model))
+    return metadata(await ask(request, "model", model=model))
 
 
 @router.get("/v2/models/{model}/ready")
@@ -71,7 +72,7 @@ async def model_metadata(request: Request, model: str, version: str = "1") -> di
 async def model_ready(request: Request, model: str, version: str = "1") -> dict[str, Any]:
     """Whether a model can answer."""
     _first(version)
-    await _facts(request, model)
+    await ask(request, "model", model=model)
     return {"name": model, "ready": True}
 
 
@@ -80,21 +81,16 @@ async def model_ready(request: Request, model: str, version: str = "1") -> dict[
 async def infer_v2(request: Request, model: str, version: str = "1") -> Response:
     """Private answers to the rows of a batch."""
     _first(version)
-    caller = await request.app.state.authenticator.caller(request)
-    facts, body = await _facts(request, model, caller), await request.body()
-    kind = _kind(request)
+    caller = await caller_of(request)
+    facts, body = await ask(request, "model", caller, model=model), await request.body()
+    kind = content_kind(request)
     if kind in (ARROW, PARQUET):
         return await _table(request, caller, facts, body, kind)
     if kind not in (JSON, _BINARY, ""):
         raise Problem(
             "unsupported-media-type", f"Content-Type must be {JSON}, {ARROW} or {PARQUET}."
         )
-    parsed = read_v2(
-        body,
-        request.headers.get("inference-header-content-length"),
-        Signature.from_facts(facts["signature"]),
-        request.app.state.settings.most_rows,
-    )
+    parsed = v2_request(request, facts, body)
     reply = await infer(request, caller, facts, parsed.columns, body, parsed.parameters)
     if "outputs" not in reply:  # a dry run
         return JSONResponse(
@@ -111,14 +107,14 @@ async def infer_v2(request: Request, model: str, version: str = "1") -> Response
 @router.post("/invocations", openapi_extra=INVOCATION_BODY)
 async def invocations(request: Request, model: str | None = None) -> Response:
     """Private answers as MLflow's scoring server gives them; ``model`` where there are several."""
-    caller = await request.app.state.authenticator.caller(request)
+    caller = await caller_of(request)
     if model is None:
-        names = await request.app.state.link.ask("models", caller)
+        names = await ask(request, "models", caller)
         if len(names) != 1:
             raise Problem("invalid", "Say which model: /invocations?model=...")
         model = names[0]
-    facts, body = await _facts(request, model, caller), await request.body()
-    kind = _kind(request) or JSON
+    facts, body = await ask(request, "model", caller, model=model), await request.body()
+    kind = content_kind(request) or JSON
     if kind in (ARROW, PARQUET, CSV):
         return await _table(request, caller, facts, body, kind)
     if kind != JSON:
@@ -152,12 +148,13 @@ async def infer(
     if reservation is not None and not isinstance(reservation, str):
         raise Problem("invalid", "reservation must be the name of one of yours.")
     # With the kind of body: the same bytes as a table of another kind are another request.
-    digest = hashlib.blake2b(f"{request.url.path} {_kind(request)}".encode(), digest_size=32)
+    digest = hashlib.blake2b(f"{request.url.path} {content_kind(request)}".encode(), digest_size=32)
     digest.update(body)
-    return await request.app.state.link.ask(
+    return await ask(
+        request,
         "infer",
         caller,
-        Signature.from_facts(facts["signature"]).packed(columns),
+        content=Signature.from_facts(facts["signature"]).packed(columns),
         model=facts["name"],
         key=key,
         body=digest.hexdigest(),
@@ -171,9 +168,7 @@ async def _table(
     request: Request, caller: Caller, facts: dict[str, Any], body: bytes, kind: str
 ) -> Response:
     """Answer a table, in the form that it came in or that is asked for."""
-    settings, signature = request.app.state.settings, Signature.from_facts(facts["signature"])
-    table = any_table(body, kind, most=settings.most_rows, most_bytes=4 * settings.most_bytes)
-    columns = signature.checked(table, most=settings.most_rows)
+    columns = table_columns(request, facts, body, kind)
     reply = await infer(request, caller, facts, columns, body, dict(request.query_params))
     outputs = reply.pop("outputs", {})
     if ARROW in request.headers.get("accept", "") or (kind != CSV and outputs):
@@ -181,18 +176,25 @@ async def _table(
     return JSONResponse({"predictions": outputs.get("predict", []), "parameters": reply})
 
 
-async def _facts(request: Request, model: str, caller: Caller | None = None) -> dict[str, Any]:
-    caller = caller or await request.app.state.authenticator.caller(request)
-    return await request.app.state.link.ask("model", caller, model=model)
+def table_columns(
+    request: Request, facts: dict[str, Any], body: bytes, kind: str
+) -> dict[str, Any]:
+    """Columns of a model, from a table with names."""
+    settings, signature = request.app.state.settings, Signature.from_facts(facts["signature"])
+    table = any_table(body, kind, most=settings.most_rows, most_bytes=4 * settings.most_bytes)
+    return signature.checked(table, most=settings.most_rows)
+
+
+def v2_request(request: Request, facts: dict[str, Any], body: bytes) -> V2Request:
+    """What a request of tensors asks of a model."""
+    length = request.headers.get("inference-header-content-length")
+    signature = Signature.from_facts(facts["signature"])
+    return read_v2(body, length, signature, request.app.state.settings.most_rows)
 
 
 async def _need_ready(request: Request) -> None:
     if not await request.app.state.link.ask("ready"):
         raise Problem("unavailable", "No process holds the lease yet.", retry_after=2)
-
-
-def _kind(request: Request) -> str:
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def _first(version: str) -> None:

@@ -74,13 +74,8 @@ class Quotas:
         """Account as it is now; None where there is none."""
         if (kind, name) not in self._known:
             c = ACCOUNTS.c
-            row = self._connection.execute(
-                sa.select(c.kind, c.name, c.ceiling, c.spent, c.count, c.head).where(
-                    c.dataset == self._dataset, c.kind == kind, c.name == name
-                )
-            ).one_or_none()
-            quota = None if row is None else Quota(*row[:3], Fraction(row[3]), *row[4:])
-            self._known[kind, name] = quota
+            own = self._select(c.kind == kind, c.name == name)
+            self._known[kind, name] = own[0] if own else None
         return self._known[kind, name]
 
     def debit(self, user: str, project: str | None, price: float, what: str) -> Receipt:
@@ -150,10 +145,13 @@ class Quotas:
 
     def all(self) -> list[Quota]:
         """Every account of the data set."""
+        return self._select()
+
+    def _select(self, *which: sa.ColumnElement[bool]) -> list[Quota]:
         c = ACCOUNTS.c
         rows = self._connection.execute(
             sa.select(c.kind, c.name, c.ceiling, c.spent, c.count, c.head)
-            .where(c.dataset == self._dataset)
+            .where(c.dataset == self._dataset, *which)
             .order_by(c.kind, c.name)
         )
         return [Quota(*row[:3], Fraction(row[3]), *row[4:]) for row in rows]

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pacsklearn.service.authenticator import Authenticator
+from pacsklearn.service.caller import Caller
 from pacsklearn.service.link import Link
 from pacsklearn.service.problem import KINDS, Problem, problem_of
 from pacsklearn.service.settings import Settings
@@ -97,6 +98,23 @@ def new_app(title: str, link: Link, settings: Settings, lifespan: Any = None) ->
 
     app.add_middleware(Limits, settings=settings)
     return app
+
+
+async def caller_of(request: Request) -> Caller:
+    """Whoever the request is from; refused where nobody is."""
+    caller: Caller = await request.app.state.authenticator.caller(request)
+    return caller
+
+
+async def ask(request: Request, what: str, caller: Caller | None = None, **facts: Any) -> Any:
+    """Ask the coordinator, as a caller or else as whoever the request is from."""
+    caller = caller or await caller_of(request)
+    return await request.app.state.link.ask(what, caller, **facts)
+
+
+def content_kind(request: Request) -> str:
+    """Media type of the body, without its parameters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def problem_response(problem: Problem) -> Response:

@@ -18,9 +18,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from pacsklearn.service.caller import Caller
 from pacsklearn.service.console import sign_in
+from pacsklearn.service.data_plane import table_columns
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.signature import Signature
-from pacsklearn.service.table_body import CSV, any_table
+from pacsklearn.service.table_body import CSV
+from pacsklearn.service.web import ask
 
 WIDTH: Final = 640
 HEIGHT: Final = 220
@@ -162,12 +164,8 @@ class _Page(APIRoute):
 router = APIRouter(prefix="/console", include_in_schema=False, route_class=_Page)
 
 
-async def _ask(request: Request, caller: Caller, what: str, **facts: Any) -> Any:
-    return await request.app.state.link.ask(what, caller, **facts)
-
-
 async def _one(request: Request, caller: Caller, what: str, kind: str, name: str) -> Any:
-    matches = await _ask(request, caller, what, **{kind: name})
+    matches = await ask(request, what, caller, **{kind: name})
     if not matches:
         raise Problem("not-found", "There is nothing of this name.")
     return matches[0]
@@ -212,8 +210,8 @@ async def end(request: Request) -> Response:
 async def home(request: Request) -> Response:
     """Data sets, and what is left of each."""
     caller = await sign_in.curator(request)
-    datasets = await _ask(request, caller, "datasets")
-    models = await _ask(request, caller, "all_models")
+    datasets = await ask(request, "datasets", caller)
+    models = await ask(request, "all_models", caller)
     return _page("home", who=caller.user, datasets=datasets, models=models)
 
 
@@ -222,13 +220,13 @@ async def dataset_page(request: Request, dataset: str) -> Response:
     """Ceiling, burn-down, and what each user spent."""
     caller = await sign_in.curator(request)
     facts = await _one(request, caller, "datasets", "dataset", dataset)
-    burnt = await _ask(request, caller, "burn_down", dataset=dataset, most=_MOST_POINTS)
-    models = [m for m in await _ask(request, caller, "all_models") if m["dataset"] == dataset]
+    burnt = await ask(request, "burn_down", caller, dataset=dataset, most=_MOST_POINTS)
+    models = [m for m in await ask(request, "all_models", caller) if m["dataset"] == dataset]
     return _page(
         "dataset",
         who=caller.user,
         dataset=facts,
-        quotas=await _ask(request, caller, "quotas", dataset=dataset),
+        quotas=await ask(request, "quotas", caller, dataset=dataset),
         models=models,
         picture=BurnDown(burnt["points"], burnt["ceiling"]),
     )
@@ -237,50 +235,41 @@ async def dataset_page(request: Request, dataset: str) -> Response:
 @router.get("/models/{model}")
 async def model_page(request: Request, model: str) -> Response:
     """What a model is, costs and promises."""
-    from pacsklearn.service.model_card import model_card  # loads what other pages do not need
-
     caller = await sign_in.curator(request)
     facts = await _one(request, caller, "all_models", "model", model)
-    users = await _ask(request, caller, "members", kind="user")
-    card = model_card(facts, {"guarantee": facts["guarantee"]})
-    return _page("model", who=caller.user, model=facts, users=users, card=card, price=None)
+    return await _model_page(request, caller, facts, None)
 
 
 @router.post("/models/{model}")
 async def price(request: Request, model: str) -> Response:
     """The most that the rows of a CSV file can cost a user; nothing is asked and nothing paid."""
-    from pacsklearn.service.model_card import model_card
-
     sign_in.check_origin(request)
     caller = await sign_in.curator(request)
     facts = await _one(request, caller, "all_models", "model", model)
     fields = form_fields(await request.body(), request.headers.get("content-type", ""))
-    settings, signature = request.app.state.settings, Signature.from_facts(facts["signature"])
     user = fields.get("user", b"").decode("utf-8", "replace")
-    table = any_table(
-        fields.get("rows", b""), CSV, most=settings.most_rows, most_bytes=4 * settings.most_bytes
-    )
-    columns = signature.checked(table, most=settings.most_rows)
-    quoted = await request.app.state.link.ask(
-        "price", caller, signature.packed(columns), model=model, user=user
-    )
-    quotas = await _ask(request, caller, "quotas", dataset=facts["dataset"])
+    columns = table_columns(request, facts, fields.get("rows", b""), CSV)
+    content = Signature.from_facts(facts["signature"]).packed(columns)
+    quoted = await ask(request, "price", caller, content=content, model=model, user=user)
+    quotas = await ask(request, "quotas", caller, dataset=facts["dataset"])
     own = [each for each in quotas if (each["kind"], each["name"]) == ("user", user)]
-    return _page(
-        "model",
-        who=caller.user,
-        model=facts,
-        users=await _ask(request, caller, "members", kind="user"),
-        card=model_card(facts, {"guarantee": facts["guarantee"]}),
-        price=quoted | {"user": user, "remaining": own[0]["remaining"] if own else None},
-    )
+    quoted |= {"user": user, "remaining": own[0]["remaining"] if own else None}
+    return await _model_page(request, caller, facts, quoted)
+
+
+async def _model_page(request: Request, caller: Caller, facts: Any, price: Any) -> Response:
+    from pacsklearn.service.model_card import model_card  # loads what other pages do not need
+
+    users = await ask(request, "members", caller, kind="user")
+    card = model_card(facts, {"guarantee": facts["guarantee"]})
+    return _page("model", who=caller.user, model=facts, users=users, card=card, price=price)
 
 
 @router.get("/keys")
 async def keys(request: Request) -> Response:
     """Names, scopes and times of keys; never a key."""
     caller = await sign_in.curator(request)
-    issued = await _ask(request, caller, "keys")
+    issued = await ask(request, "keys", caller)
     return _page("keys", who=caller.user, keys=issued)
 
 
@@ -290,7 +279,7 @@ async def audit(
 ) -> Response:  # fmt: skip
     """Who changed what."""
     caller = await sign_in.curator(request)
-    lines = await _ask(request, caller, "audit", after=after, limit=_LINES)
+    lines = await ask(request, "audit", caller, after=after, limit=_LINES)
     return _page("audit", who=caller.user, lines=lines, after=after, is_full=len(lines) == _LINES)
 
 
