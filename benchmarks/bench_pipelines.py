@@ -28,7 +28,7 @@ from sklearn.preprocessing import KBinsDiscretizer, QuantileTransformer, Standar
 
 from pacsklearn.candidates.candidates import Candidates, Design
 from pacsklearn.core.noise_law import Target
-from pacsklearn.estimators.simulated_releases import SimulatedReleases
+from pacsklearn.estimators.simulated_releases import HeldOut, SimulatedReleases
 from pacsklearn.release.account import opening_belief
 from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
 
@@ -95,7 +95,7 @@ def simulated(estimator: Any, X: Any, y: Any, budget: float, seed: int, n: int) 
         plan.outputs,
         candidates.space,
         lambda model, X, y: model.score(X, y),
-        lambda _: (X, y),
+        HeldOut(lambda _: (X, y)),
         n_releases=n,
         seed=seed,
     )

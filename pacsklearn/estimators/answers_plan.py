@@ -204,7 +204,9 @@ def _simulated(
             f"{type(candidates.estimator).__name__}: some candidate has no row outside its subset "
             "of which every candidate says a finite number, so nothing tells how good answers are."
         )
-    return simulated, lambda index: (
-        safe_indexing(queries, outside(index)),
-        safe_indexing(truth, outside(index)),
+    return simulated, HeldOut(
+        lambda index: (
+            safe_indexing(queries, outside(index)),
+            safe_indexing(truth, outside(index)),
+        )
     )

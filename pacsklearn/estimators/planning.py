@@ -68,7 +68,7 @@ def plan_parameters(
     expected = ExpectedScore(title, tuple(simulated.at(law).tolist()))
     constant = constant_score(outputs.template, score, held_out, simulated.candidates)
     others = [
-        expected_score(name, prepare(), candidates, scoring, n_releases)
+        expected_score(name, prepare(), candidates, scoring, n_releases, held_out=held_out)
         for name, prepare in (alternatives or {}).items()
     ]
     best = max(others, key=lambda other: other.mean, default=None)
@@ -141,6 +141,7 @@ def expected_score(
     scoring: Any,
     n_releases: int,
     seed: int = SEED,
+    held_out: HeldOut | None = None,
 ) -> ExpectedScore:
     """Expected score of a release of parameters, over the draws of a public seed."""
     outputs = plan.outputs
@@ -149,7 +150,7 @@ def expected_score(
         outputs,
         row_space(plan.space),
         score,
-        outside_rows(candidates, SEED),
+        held_out or outside_rows(candidates, SEED),
         n_releases=n_releases,
         seed=seed,
     )

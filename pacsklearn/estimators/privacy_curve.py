@@ -28,6 +28,7 @@ from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.planned_fit import title_of
 from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve, PrivacyUtilityPoint
 from pacsklearn.estimators.simulated_releases import (
+    HeldOut,
     SimulatedReleases,
     as_number,
     released_scorer,
@@ -183,7 +184,7 @@ def privacy_utility_curve(
         outputs,
         space,
         scorer,
-        lambda _: (X_test, y_test),
+        HeldOut(lambda _: (X_test, y_test)),
         n_releases=n_releases,
         seed=seed,
         is_silent=False,

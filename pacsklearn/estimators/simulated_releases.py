@@ -33,12 +33,39 @@ from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.joint_labels import JointLabels
 from pacsklearn.responses.responder import Answers, Responder
 
-HeldOut = Callable[[int], tuple[Any, Any]]
-"""Rows and targets that a release of some candidate is scored on, by the candidate's number."""
-
 _MOST_ROWS = 2000
 SEED = 0
 _QUICK_RELEASES, _QUICK_ROWS = 8, 500
+
+
+@final
+class HeldOut:
+    """Rows and targets that a release of some candidate is scored on, by the candidate's number.
+
+    Parameters
+    ----------
+    rows_of : callable
+        The same objects whenever it is asked for the same candidate.
+    """
+
+    def __init__(self, rows_of: Callable[[int], tuple[Any, Any]]) -> None:
+        self._rows_of = rows_of
+        self._encoder: Any = None
+        self._encoded: dict[int, tuple[Any, Any]] = {}
+
+    def __call__(self, index: int) -> tuple[Any, Any]:
+        return self._rows_of(index)
+
+    def encode_once(self, encoder: Any, X: Any) -> None:
+        """Have an encoder that is public look up ``X`` where an equal one has transformed it."""
+        params = encoder.get_params()
+        if params != self._encoder:  # rows as one encoder gives them, not as all
+            self._encoder, self._encoded = params, {}
+        if id(X) not in self._encoded:
+            self._encoded[id(X)] = X, encoder.transform(X)
+        known, transform = self._encoded[id(X)][1], encoder.transform
+        # A copy: a step after it may work in place.
+        encoder.transform = lambda rows: known.copy() if rows is X else transform(rows)
 
 
 class Simulation(ABC):
@@ -101,8 +128,7 @@ class SimulatedReleases(Simulation):
     space : SecretSpace
     score : callable
         ``score(model, X, y)``.
-    held_out : callable
-        Rows and targets that a release of a candidate is scored on.
+    held_out : HeldOut
     n_releases, seed, is_silent
         As for :class:`Simulation`.
     """
@@ -131,7 +157,11 @@ class SimulatedReleases(Simulation):
 
     def score(self, vector: Floats, index: int) -> float:
         """Score of a vector as a release of candidate ``index``."""
-        return as_number(self._score(self._outputs.decode(vector), *self._held_out(index)))
+        model, (X, y) = self._outputs.decode(vector), self._held_out(index)
+        name, first = getattr(self._outputs.canonicalizer, "steps", [("", None)])[0]
+        if getattr(first, "is_public", False) and name in model.named_steps:
+            self._held_out.encode_once(model.named_steps[name], X)
+        return as_number(self._score(model, X, y))
 
 
 @final
@@ -242,7 +272,7 @@ def outside_rows(candidates: Candidates, seed: int, most: int = _MOST_ROWS) -> H
             rows_of[index] = safe_indexing(X, rows), None if y is None else safe_indexing(y, rows)
         return rows_of[index]
 
-    return held_out
+    return HeldOut(held_out)
 
 
 def some_of(rows: NDArray[np.intp], most: int, seed: list[int]) -> NDArray[np.intp]:

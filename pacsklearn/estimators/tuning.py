@@ -18,6 +18,7 @@ from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.estimators.fit_plan import ExpectedScore
 from pacsklearn.estimators.planning import expected_score
+from pacsklearn.estimators.simulated_releases import SEED, outside_rows
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugin import registry
 from pacsklearn.release.account import opening_belief
@@ -191,10 +192,13 @@ def choose(
     """
     scores: list[ExpectedScore] = []
     best: tuple[ExpectedScore, Option, ParameterPlan] | None = None
+    held_out = outside_rows(candidates, SEED)
     for option in options:
         plan = prepare(option.estimator)
         law = plan.calibrate(opening_belief(plan.space.weights))
-        expected = partial(expected_score, option.name, plan, candidates, scoring)
+        expected = partial(
+            expected_score, option.name, plan, candidates, scoring, held_out=held_out
+        )
         score = expected(_RELEASES if best is None else _FIRST_RELEASES)
         if best is not None and not _is_hopeless(score, best[0]):
             score = expected(_RELEASES)

@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import balanced_accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from pacsklearn import PACPrivate
+from pacsklearn import Column, PACPrivate, Schema, SchemaEncoder
 from pacsklearn.candidates.candidates import Candidates, Design
 from pacsklearn.candidates.models import candidate_models
 from pacsklearn.core.noise_law import LATTICE_SCALE, Target
@@ -207,3 +209,46 @@ def test_transformers_are_scored_by_a_callable(iris: Any) -> None:
 def test_scores_a_released_model_lacks(iris: Any, estimator: Any, scoring: Any, match: str) -> None:
     with pytest.raises(ValueError, match=match):
         privacy_utility_curve(estimator, iris[0], scoring=scoring, **SMALL)
+
+
+def test_rows_are_encoded_once_for_every_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the scores are those of releases that encode them again, whatever steps do in place."""
+    draw = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": draw.uniform(size=200), "b": draw.choice(["x", "y"], 200)})
+    target = (frame.a > draw.uniform(size=200)).to_numpy().astype(int)
+    schema = Schema((Column("a", low=0, high=1), Column("b", "category", categories=("x", "y"))))
+    in_place = FunctionTransformer(lambda rows: np.negative(rows, out=rows))
+    model = make_pipeline(SchemaEncoder(schema), in_place, LogisticRegression())
+    candidates = Candidates.prepare(model, frame, target, Design(n_subsets=16))
+    plan = ParameterPlan.of(model, lambda: candidates, Target(1.0), ReleaseChoices())
+    held_out = outside_rows(candidates, SEED)
+    options = {"n_releases": 8, "seed": SEED}
+    simulated = SimulatedReleases(plan.outputs, candidates.space, accuracy, held_out, **options)
+    calls, transform = [], SchemaEncoder.transform
+
+    def counted(encoder: Any, X: Any) -> Any:
+        calls.append(len(X))
+        return transform(encoder, X)
+
+    law = plan.calibrate(candidates.space.weights)
+    monkeypatch.setattr(SchemaEncoder, "transform", counted)
+    scores = [simulated.at(law), simulated.at(law), simulated.without_noise()]
+    assert len(calls) == len(set(simulated.candidates))
+    found = [
+        scores[2],
+        SimulatedReleases(
+            plan.outputs, candidates.space, accuracy, held_out, **options
+        ).without_noise(),
+    ]
+    assert len(calls) == len(set(simulated.candidates))
+    by_hand = [
+        accuracy(plan.outputs.decode(plan.outputs.vectors[i]), *held_out(i))
+        for i in simulated.candidates
+    ]
+    np.testing.assert_array_equal(scores[0], scores[1])
+    np.testing.assert_array_equal(found, [by_hand, by_hand])
+    # Another encoder's rows are its own.
+    other = SchemaEncoder(schema.with_column("a", high=2)).fit(frame)
+    rows = held_out(0)[0]
+    held_out.encode_once(other, rows)
+    np.testing.assert_array_equal(other.transform(rows), transform(other, rows))
