@@ -281,6 +281,12 @@ class PrivacySession(SessionReleases, StoredSession):
         -------
         Responder
             The same one for the same arguments, with its step budget and its stored answers.
+
+        Notes
+        -----
+        Nothing warns of answers that are no better than a constant: a session does not know what
+        else it will be asked. A fit of ``PACPrivate(release="responses")`` does, and its ``plan``
+        shows the figures.
         """
         self._row_space()
         if self._procedure.criterion is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,64 +10,20 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.datasets import load_iris, make_regression
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import (
-    LinearRegression,
-    LogisticRegression,
-    Perceptron,
     Ridge,
-    RidgeClassifier,
-    SGDClassifier,
 )
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 
-from pacsklearn import PrivacySession, SecretSpace
-from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.models import candidate_models
-from pacsklearn.core.event import Event, QueryAnswers
-from pacsklearn.core.ledger import MemoryLedger
-from pacsklearn.exceptions import BudgetExhaustedError
-from pacsklearn.information import belief_entropy
-from pacsklearn.release.account import Secret
+from pacsklearn import PrivacySession
 from pacsklearn.responses import responder as responder_module
 from pacsklearn.responses.responder import Responder
-
-M = 8
-MODEL = KNeighborsClassifier(1)
-
-
-@pytest.fixture(scope="module")
-def rows() -> tuple[Any, Any]:
-    """Three classes on top of one another: most queries are contested."""
-    return make_classification(
-        160, 4, n_informative=3, n_redundant=0, n_classes=3, flip_y=0.4, random_state=1
-    )
-
-
-def session_on(rows: Any, budget: float = 2.0, **options: Any) -> PrivacySession:
-    X, y = rows
-    return PrivacySession(X[:80], y[:80], budget=budget, n_subsets=M, **options)
-
-
-@pytest.fixture
-def untouched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Grows whenever the secret is looked at."""
-    looks: list[int] = []
-    index = Secret.index.fget
-
-    def spy(self: Secret) -> int:
-        looks.append(1)
-        return index(self)
-
-    monkeypatch.setattr(Secret, "index", property(spy))
-    return looks
+from tests.responses.contested import MODEL, M, session_on
 
 
 @pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
@@ -182,78 +137,6 @@ def test_rows_on_which_all_agree_are_free(untouched: list[int]) -> None:
     assert responder.answer(setosa).margins.min() == math.inf
 
 
-def test_a_preview_looks_at_nothing(rows: Any, untouched: list[int]) -> None:
-    X, _ = rows
-    session = session_on(rows)
-    responder = session.responder(MODEL, query_budget=1 / 100)
-    preview = responder.preview(X[80:])
-    assert preview.n_stored + preview.n_unanimous + preview.n_contested == 80
-    assert untouched == []
-    assert session.ledger.events == ()
-    assert responder.n_answered == 0
-    responder.predict(X[80:])
-    assert untouched
-    assert session.ledger.spent == pytest.approx(preview.nats)
-
-
-@pytest.mark.parametrize("place", ["own", "shared"])
-def test_what_does_not_fit_is_refused_untouched(
-    rows: Any, untouched: list[int], place: str
-) -> None:
-    X, _ = rows
-    shared = MemoryLedger(0.5)
-    session = session_on(rows, 0.5 if place == "own" else 2.0, ledger=shared)
-    responder = session.responder(MODEL, query_budget=1 / 50)
-    contested = responder.preview(X[80:]).n_contested
-    assert contested > 25
-    if place == "shared":
-        shared.charge(Event("parameters", 0.1, "nats", "other", 0.1, 8, 1, 1))
-    before, belief = shared.spent, session._secret.log_belief.copy()
-    with pytest.raises(BudgetExhaustedError) as caught:
-        responder.predict(X[80:])
-    assert (caught.value.spent, caught.value.ceiling) == (before, 0.5)
-    assert caught.value.asked == pytest.approx(contested / 50)
-    for number in (f"{before:.6g}", f"{contested / 50:.6g}", "0.5"):
-        assert number in str(caught.value)
-    assert untouched == []
-    assert shared.spent == before
-    assert session.ledger.spent == 0
-    np.testing.assert_array_equal(session._secret.log_belief, belief)
-    assert (responder.n_answered, responder.n_contested, len(responder._stored)) == (0, 0, 0)
-    # A part of it fits.
-    responder.predict(X[80:90])
-    assert responder.remaining_budget == pytest.approx(0.5 - shared.spent)
-
-
-@pytest.mark.parametrize("count", [3, 7, 49])
-def test_the_answers_that_were_promised_fit(rows: Any, count: int) -> None:
-    X, _ = rows
-    session = session_on(rows, budget=0.1)
-    responder = session.responder(MODEL, max_answers=count)
-    contested = 0
-    for query in X[80:]:
-        contested += responder.preview(query[None]).n_contested
-        if contested > count:
-            with pytest.raises(BudgetExhaustedError):
-                responder.predict(query[None])
-            break
-        responder.predict(query[None])
-    assert responder.n_contested == count
-    assert session.ledger.spent <= 0.1
-    assert responder.remaining_budget < 1e-9
-
-
-def test_the_steps_are_named_once(rows: Any) -> None:
-    session = session_on(rows)
-    for wrong in ({}, {"query_budget": 0.1, "max_answers": 3}):
-        with pytest.raises(ValueError, match="either query_budget"):
-            session.responder(MODEL, **wrong)
-    with pytest.raises(BudgetExhaustedError):
-        session.responder(MODEL, query_budget=3.0)
-    with pytest.raises(ValueError, match="max_answers"):
-        session.responder(MODEL, max_answers=0)
-
-
 def test_shares_are_on_the_simplex(rows: Any) -> None:
     X, _ = rows
     session = session_on(rows, budget=1e-3)
@@ -304,56 +187,6 @@ def test_containers(rows: Any, container: str) -> None:
     assert session.ledger.spent == spent
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        LinearSVC(),
-        LogisticRegression(),
-        LinearDiscriminantAnalysis(),
-        RidgeClassifier(),
-        Perceptron(),
-        SGDClassifier(random_state=0),
-        make_pipeline(StandardScaler(), LogisticRegression()),
-    ],
-    ids=lambda model: type(model).__name__,
-)
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_stacked_labels_are_every_models_own(rows: Any, model: Any, n_classes: int) -> None:
-    X, y = rows
-    names = np.array(["b", "a", "c"])[y % n_classes]
-    space = SecretSpace.balanced(80, n_subsets=M, strata=names[:80])
-    models = candidate_models(Candidates.prepare(model, X[:80], names[:80], space))
-    assert models.stacked is not None
-    classes = np.unique(names)
-    codes = models.labels(X, classes)
-    for i, fitted in enumerate(models.models):
-        np.testing.assert_array_equal(classes[codes[:, i]], fitted.predict(X))
-
-
-def test_stacked_values_are_every_models_own() -> None:
-    X, y = make_regression(60, 3, n_targets=2, random_state=0)
-    space = SecretSpace.balanced(60, n_subsets=M)
-    for model in (LinearRegression(), make_pipeline(StandardScaler(), Ridge())):
-        models = candidate_models(Candidates.prepare(model, X, y, space))
-        assert models.stacked is not None
-        found = models.values(X, "predict", 2)
-        for i, fitted in enumerate(models.models):
-            np.testing.assert_allclose(found[:, i], fitted.predict(X), rtol=1e-9, atol=1e-9)
-    assert candidate_models(Candidates.prepare(KNeighborsRegressor(), X, y, space)).stacked is None
-
-
-@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
-def test_a_class_that_no_candidate_has_seen_has_its_own_code(rows: Any, model: Any) -> None:
-    X, y = rows
-    seen = np.flatnonzero(y > 0)
-    space = SecretSpace.from_subsets([seen[::2], seen[1::2]], len(y))
-    models = candidate_models(Candidates.prepare(model, X, y, space))
-    for i, fitted in enumerate(models.models):
-        np.testing.assert_array_equal(models.labels(X, np.arange(3))[:, i], fitted.predict(X))
-        shares = models.values(X, "predict_proba", 3, np.arange(3))[:, i]
-        np.testing.assert_allclose(shares, np.insert(fitted.predict_proba(X), 0, 0, axis=1))
-
-
 def test_a_closed_session_charges_nothing_for_what_it_cannot_answer(rows: Any) -> None:
     X, _ = rows
     with session_on(rows) as session:
@@ -398,40 +231,6 @@ def test_wrong_queries_are_named_not_quoted_and_cost_nothing(
     assert responder.remaining_budget == 2.0
 
 
-@pytest.mark.parametrize("budget", [0, -1, "x", math.nan])
-def test_a_wrong_query_budget_is_named(rows: Any, budget: Any) -> None:
-    with pytest.raises(ValueError, match="query_budget must be"):
-        session_on(rows).responder(MODEL, query_budget=budget)
-
-
-class Watching(KNeighborsClassifier):
-    """Takes a validation set, as boosters do."""
-
-    def fit(
-        self, X: Any, y: Any, eval_set: Any = None, sample_weight: Any = None, start: Any = None
-    ) -> Watching:
-        return super().fit(X, y)
-
-
-@pytest.mark.parametrize("param", ["eval_set", "sample_weight", "start"])
-def test_no_rows_of_other_subsets_come_in_through_fit_params(rows: Any, param: str) -> None:
-    X, y = rows
-    fitted = GaussianNB().fit(X, y)
-    given = {"eval_set": [(X, y)], "sample_weight": np.ones(5), "start": fitted}[param]
-    session = session_on(rows)
-    with pytest.raises(ValueError, match=f"{param} must (have|be) .*one entry"):
-        session.respond(Watching(1), X[80:], query_budget=1 / 64, fit_params={param: given})
-    own = {"sample_weight": np.ones(80), "start": None}
-    assert session.respond(Watching(1), X[80:82], query_budget=1 / 64, fit_params=own).shape == (2,)
-
-
-def test_the_same_holds_for_released_parameters(rows: Any) -> None:
-    with pytest.raises(ValueError, match="sample_weight must have one entry for each of the 80"):
-        session_on(rows).release(
-            LogisticRegression(), budget=1 / 4, fit_params={"sample_weight": np.ones(5)}
-        )
-
-
 class Boasting(KNeighborsClassifier):
     """Gives the class it knows best two to five times its share, and another less than none."""
 
@@ -464,113 +263,6 @@ def test_probabilities_are_clipped_before_noise_is_chosen(
     np.testing.assert_allclose(told.sum(axis=1), 1.0)
 
 
-def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
-    X, _ = rows
-    session = session_on(rows, 1.0)
-    responder = session.responder(MODEL, query_budget=1 / 50)
-    predictions = responder.predictions(responder.checked(X[80:110]))
-    contested = responder.contested(predictions, responder.log_belief)
-    n_contested = int(contested.sum())
-    assert contested.shape == (30,)
-    assert responder.preview(X[80:110]).n_contested == n_contested > 5
-    assert responder.next_event == 0
-    assert responder.charge(predictions) == n_contested
-    assert (responder.next_event, responder.n_answered) == (1, 0)
-    assert session.ledger.spent == n_contested / 50
-    (event,) = session.ledger.events
-    assert (event.kind, event.n_candidates, event.n_outputs, event.n_noisy) == (
-        "responses", M, 30, n_contested,
-    )  # fmt: skip
-    assert (event.bound, event.unit, event.backend) == (event.charge, "nats", "diagonal")
-    assert event.mechanism == QueryAnswers("labels", 1 / 50, n_contested)
-    before = responder.log_belief
-    values, margins = responder.draw(predictions, n_contested)
-    assert (len(values), len(margins)) == (30, 30)
-    assert np.isfinite(margins).sum() <= n_contested
-    assert not np.array_equal(before, responder.log_belief)
-    assert (responder.n_answered, responder.n_contested) == (30, n_contested)
-    assert len(responder._stored) == 0
-    # Rows on which all agree are charged nothing, and need no noise.
-    agreed = predictions[~contested]
-    assert responder.charge(agreed) == 0
-    assert responder.draw(agreed, 0)[1] == [math.inf] * len(agreed)
-    assert responder.next_event == 1
-
-
-def test_what_can_be_afforded_is_what_would_be_charged(rows: Any) -> None:
-    """Now, by the session's ceiling or by that of a reservation; nothing changes."""
-    X, _ = rows
-    ledger = MemoryLedger(2.0)
-    session = session_on(rows, 0.5, ledger=ledger)
-    responder = session.responder(MODEL, query_budget=1 / 16)
-    assert [responder.affords(count) for count in (0, 1, 8, 9)] == [True, True, True, False]
-    reserved = ledger.reserve(3 / 16)
-    assert [responder.affords(count, reserved) for count in (0, 3, 4)] == [True, True, False]
-    assert (ledger.spent, session.ledger.spent) == (3 / 16, 0.0)
-    predictions = responder.predictions(responder.checked(X[80:]))
-    few = predictions[responder.contested(predictions, responder.log_belief)][:2]
-    responder.charge(few, reserved)
-    assert reserved.spent == 2 / 16
-    assert [responder.affords(count, reserved) for count in (1, 2)] == [True, False]
-
-
-def test_a_session_that_stores_answers_itself_charges_no_service(rows: Any, tmp_path: Path) -> None:
-    X, y = rows
-    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
-    session = PrivacySession(X[:80], y[:80], budget=2.0, n_subsets=M, ledger=ledger, store="ledger")
-    responder = session.responder(MODEL, query_budget=1 / 50)
-    predictions = responder.predictions(responder.checked(X[80:90]))
-    with pytest.raises(RuntimeError, match="stores its answers itself"):
-        responder.charge(predictions)
-    assert ledger.events == ()
-
-
-def test_what_is_refused_says_how_many_rows_there_were_and_how_many_would_do(rows: Any) -> None:
-    X, _ = rows
-    session = session_on(rows, 0.3)
-    responder = session.responder(MODEL, query_budget=1 / 16)
-    contested = responder.preview(X[80:]).n_contested
-    for left in (4, 3):
-        with pytest.raises(BudgetExhaustedError) as caught:
-            responder.predict(X[80:])
-        assert (caught.value.rows, caught.value.rows_left) == (contested, left)
-        session.ledger.charge(Event("parameters", 1 / 16, "nats", "other", 0.1, 8, 1, 1))
-
-
-def test_never_more_is_charged_than_is_still_unknown(rows: Any) -> None:
-    """The entropy of the belief, rounded up; and a hair where doubles cannot tell any."""
-    X, _ = rows
-    session = session_on(rows, 10.0, allow_exact=True)
-    responder = session.responder(MODEL, query_budget=1.0)
-    preview = responder.preview(X[80:])
-    unknown = belief_entropy(responder.log_belief)
-    assert unknown == pytest.approx(math.log(M))
-    assert unknown < preview.nats <= unknown * (1 + 1e-11)
-    assert preview.worst_case == 80.0
-    responder.predict(X[80:])
-    assert session.ledger.spent == preview.nats
-    session._secret.log_belief = np.array([0.0] + [-1e6] * (M - 1))
-    assert 0 < responder.preview(X[:80]).nats <= 1e-249
-
-
-def test_a_preview_counts_across_batches(rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    X, _ = rows
-    monkeypatch.setattr(responder_module, "_BATCH_ROWS", 7)
-    responder = session_on(rows).responder(MODEL, query_budget=1 / 100)
-    once = responder.preview(X[80:100])
-    twice = responder.preview(np.concatenate([X[80:100], X[85:100]]))
-    assert (once.n_queries, once.n_stored) == (20, 0)
-    assert (twice.n_queries, twice.n_stored) == (35, 15)
-    assert (twice.n_unanimous, twice.n_contested) == (once.n_unanimous, once.n_contested)
-    assert once.n_unanimous + once.n_contested == 20
-    assert twice.nats == once.nats == pytest.approx(once.n_contested / 100)
-    assert twice.worst_case == pytest.approx(0.35)
-    margins = responder.answer(X[80:100]).margins
-    assert margins.shape == (20,)
-    assert np.isinf(margins).sum() >= once.n_unanimous
-    assert responder.preview(X[80:100]).n_stored == 20
-
-
 def test_no_noise_is_used_twice(rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine that stops for want of it gets what is left and more; then goes on."""
     X, _ = rows
@@ -596,23 +288,3 @@ def test_no_noise_is_used_twice(rows: Any, monkeypatch: pytest.MonkeyPatch) -> N
     whole = np.concatenate(used)
     np.testing.assert_array_equal(whole, everything[: whole.size])
     assert whole.size == 3 * responder.n_contested
-
-
-def test_a_responder_goes_on_from_what_it_exported(rows: Any) -> None:
-    X, _ = rows
-    session = session_on(rows)
-    responder = session.responder(MODEL, query_budget=1 / 100)
-    told = responder.answer(X[80:])
-    state = responder.export()
-    counts = (state.n_answered, state.n_contested)
-    assert counts == (80, responder.n_contested)
-    fresh = session.responder(MODEL, query_budget=1 / 101)
-    fresh.restore(state)
-    spent = session.ledger.spent
-    again = fresh.answer(X[80:])
-    np.testing.assert_array_equal(again.values, told.values)
-    np.testing.assert_array_equal(again.margins, told.margins)
-    assert session.ledger.spent == spent
-    assert (fresh.n_answered, fresh.n_contested) == (160, counts[1])
-    assert f"{160:,}, {counts[1]:,} of them charged" in str(fresh.guarantee_)
-    assert (fresh.feature_names, fresh.remaining_budget) == (None, 2.0 - spent)
