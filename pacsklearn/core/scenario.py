@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, final
 
 import numpy as np
@@ -32,12 +34,15 @@ class SecretColumn:
 
 
 class World(ABC):
-    """One data set that the curator could have held. Secret material."""
+    """One data set that the curator could have held. Secret material, which ``repr`` hides.
 
-    @property
-    @abstractmethod
-    def rows(self) -> NDArray[np.int64] | None:
-        """Which of the rows given it consists of, repetitions counted; None when of none."""
+    Attributes
+    ----------
+    rows : ndarray of int64 or None
+        Which of the rows given it consists of, repetitions counted; None when of none.
+    """
+
+    rows: NDArray[np.int64] | None = None
 
     @abstractmethod
     def data(self, X: Any, y: Any) -> tuple[Any, Any]:
@@ -48,6 +53,9 @@ class World(ABC):
         X, y : array-likes
             ``y`` may be None.
         """
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(...)"
 
 
 @final
@@ -125,6 +133,17 @@ class Worlds:
                 f"values must be empty or have one entry for each of the {len(self.secrets)} "
                 f"secrets, got {len(self.values)}."
             )
+
+    @classmethod
+    def drawn(cls, draws: Sequence[Sequence[World]], priors: Sequence[str], **parts: Any) -> Worlds:
+        """Data sets of each secret under each prior, secret by secret, all equally likely."""
+        ends = np.cumsum([len(each) for each in draws]).tolist()
+        laws = tuple(
+            Law(*divmod(number, len(priors)), tuple(range(end - len(draws[number]), end)))
+            for number, end in enumerate(ends)
+        )
+        worlds = tuple(chain.from_iterable(draws))
+        return cls(priors=tuple(priors), worlds=worlds, laws=laws, **parts)
 
     def index(self, realized: Any) -> int:
         """Index of the secret that a curator states, by its name or value.

@@ -292,8 +292,6 @@ def drawn_world(worlds: Worlds, secret: int, sampler: Sampler, prior: int = 0) -
 class _Given(World):
     """The rows given, as they are."""
 
-    rows = None
-
     def data(self, X: Any, y: Any) -> tuple[Any, Any]:
         return X, y
 

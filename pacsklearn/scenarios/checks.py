@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Sequence, Sized
 from numbers import Real
 from typing import Any
 
@@ -56,20 +57,21 @@ def secret_codes(
 
 def class_codes(y: Any, n_rows: int) -> NDArray[np.int64]:
     """Class of each row where ``y`` names few classes, else the same for all."""
-    labels = None if y is None else np.asarray(y)
-    if labels is None or labels.ndim != 1:
-        return np.zeros(n_rows, dtype=np.int64)
+    labels = np.zeros(n_rows) if y is None or np.ndim(y) != 1 else np.asarray(y)
     if labels.dtype == object:
         labels = labels.astype(str)
     names, codes = np.unique(labels, return_inverse=True)
-    if names.size > min(_MOST_CLASSES, n_rows // 2):
-        return np.zeros(n_rows, dtype=np.int64)
-    return codes.ravel().astype(np.int64)
+    few = names.size <= min(_MOST_CLASSES, n_rows // 2)
+    return codes.ravel().astype(np.int64) * few
 
 
-def is_number(value: object) -> bool:
-    """Whether it is a real number, and not a truth value."""
-    return not isinstance(value, bool) and isinstance(value, Real)
+def numbers(given: Any) -> list[float]:
+    """What a list holds, nan for what is no number; ``[]`` for what can be read only once."""
+    listed = np.iterable(given) and isinstance(given, Sized) and not isinstance(given, str)
+    return [
+        float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+        for value in (given if listed else ())
+    ]
 
 
 def pair_indices(

@@ -20,12 +20,5 @@ class DataWorld(World):
     def __init__(self, X: Any, y: Any = None) -> None:
         self._X, self._y = X, y
 
-    @property
-    def rows(self) -> None:
-        return None
-
     def data(self, X: Any, y: Any) -> tuple[Any, Any]:
         return self._X, self._y
-
-    def __repr__(self) -> str:
-        return "DataWorld(...)"

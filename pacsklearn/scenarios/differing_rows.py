@@ -34,6 +34,7 @@ class DifferingRows(Scenario):
     count: int = 1
 
     redrawn = False
+    releases = "the model fitted on the rows given"
 
     @property
     def protects(self) -> str:
@@ -42,17 +43,12 @@ class DifferingRows(Scenario):
         return f"whatever any {self.count:,} rows decide"
 
     @property
-    def releases(self) -> str:
-        return "the model fitted on the rows given"
-
-    @property
     def description(self) -> str:
         return f"DifferingRows(count={self.count})"
 
     def checked_count(self, n_rows: int) -> int:
         """``count``, for data of so many rows."""
-        count = check_integer(name="count", value=self.count, minimum=1)
-        return min(count, n_rows)
+        return min(check_integer(name="count", value=self.count, minimum=1), n_rows)
 
     def worlds(self, X: Any, y: Any, secret: SecretColumn | None) -> Worlds:
         raise ScenarioError(

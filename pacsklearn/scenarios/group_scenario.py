@@ -10,17 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
-from pacsklearn.core.scenario import Law, Scenario, SecretColumn, World, Worlds
+from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.scenarios.checks import (
-    class_codes,
-    is_number,
-    pair_indices,
-    secret_codes,
-)
+from pacsklearn.scenarios.checks import class_codes, numbers, pair_indices, secret_codes
 from pacsklearn.scenarios.row_world import RowWorld
-
-_LEAST_ROWS = 2
 
 
 @final
@@ -59,10 +52,7 @@ class GroupScenario(Scenario):
     seed: int = 0
 
     stated = True
-
-    @property
-    def protects(self) -> str:
-        return "which group of rows the released model is about"
+    protects = "which group of rows the released model is about"
 
     @property
     def releases(self) -> str:
@@ -81,37 +71,38 @@ class GroupScenario(Scenario):
     def worlds(self, X: Any, y: Any, secret: SecretColumn | None) -> Worlds:
         check_integer(name="n_draws", value=self.n_draws, minimum=1)
         check_integer(name="seed", value=self.seed, minimum=0)
-        sizes = _checked_sizes(self.sizes)
+        sizes = numbers(self.sizes)
+        if not sizes or not all(0 < size <= 10 for size in sizes):
+            raise ScenarioError(
+                f"sizes must be numbers above 0 and at most 10 (1.0 for a group's own size), got "
+                f"{self.sizes!r}."
+            )
         groups, codes = secret_codes(secret, X.shape[0], "GroupScenario")
         counts = np.bincount(codes, minlength=len(groups))
-        if counts.min() < _LEAST_ROWS:
+        if counts.min() < 2:
             few = groups[int(np.argmin(counts))]
             raise ScenarioError(
                 f"The secret {few!r} has a single record: a model of it would be about one row. "
                 "Leave it out, merge it with another group, or use PrevalenceScenario."
             )
         classes = class_codes(y, X.shape[0])
-        worlds: list[World] = []
-        laws: list[Law] = []
-        for i, _ in enumerate(groups):
+        draws: list[list[RowWorld]] = []
+        for i in range(len(groups)):
             rows = np.flatnonzero(codes == i)
             for j, size in enumerate(sizes):
                 # A stream for each: one more size leaves the data sets of the others as they are.
                 generator = np.random.default_rng([self.seed, i, j])
-                start = len(worlds)
-                if self.n_draws == 1 and size == 1:
-                    worlds.append(RowWorld(rows))
-                else:
-                    worlds += [
+                own = [RowWorld(rows)]
+                if self.n_draws > 1 or size != 1:
+                    own = [
                         RowWorld(_resampled(rows, classes[rows], size, generator))
                         for _ in range(self.n_draws)
                     ]
-                laws.append(Law(i, j, tuple(range(start, len(worlds)))))
-        return Worlds(
+                draws.append(own)
+        return Worlds.drawn(
+            draws,
+            [f"data sets of {size:g} times a group's size" for size in sizes],
             secrets=tuple(map(str, groups)),
-            priors=tuple(f"data sets of {size:g} times a group's size" for size in sizes),
-            worlds=tuple(worlds),
-            laws=tuple(laws),
             pairs=pair_indices(self.pairs, groups),
             values=tuple(groups),
         )
@@ -124,20 +115,5 @@ def _resampled(
     generator: np.random.Generator,
 ) -> NDArray[np.int64]:
     """Rows drawn with replacement within each class, which keeps its share."""
-    parts = []
-    for label in np.unique(classes):
-        own = rows[classes == label]
-        parts.append(generator.choice(own, max(1, round(size * own.size))))
-    return np.concatenate(parts)
-
-
-def _checked_sizes(sizes: Any) -> list[float]:
-    given: list[Any] = (
-        list(sizes) if isinstance(sizes, Sequence) and not isinstance(sizes, str) else []
-    )
-    usable = [is_number(size) and 0 < float(size) <= 10 for size in given]
-    if not given or not all(usable):
-        raise ScenarioError(
-            f"sizes must be numbers above 0 (1.0 for a group's own size), got {sizes!r}."
-        )
-    return [float(size) for size in given]
+    parts = [rows[classes == label] for label in np.unique(classes)]
+    return np.concatenate([generator.choice(own, max(1, round(size * own.size))) for own in parts])

@@ -11,9 +11,9 @@ import joblib
 import numpy as np
 
 from pacsklearn._validation import check_integer
-from pacsklearn.core.scenario import Law, Scenario, SecretColumn, Worlds
+from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.scenarios.checks import class_codes, is_number, pair_indices, secret_codes
+from pacsklearn.scenarios.checks import class_codes, numbers, pair_indices, secret_codes
 from pacsklearn.scenarios.shares import Share, SharesInUniverse, SharesOfReference
 
 _OWN = "as in the table"
@@ -107,16 +107,13 @@ class PrevalenceScenario(Scenario):
 
     @property
     def protects(self) -> str:
-        what = "a value of the secret column" if self.value is None else repr(self.value)
-        where = "training set" if self.redrawn else "table"
+        where, own = ("training set", "table") if self.redrawn else ("table", "reference")
         if self.shares is None:
-            each = "each value of the secret column" if self.value is None else what
-            own = "the table" if self.redrawn else "the reference"
-            grid = f"its share in {own}, or {self.shift:g} more or less"
-            text = f"how frequent {each} is in the {where} ({grid})"
+            which, grid = "each", f"its share in the {own}, or {self.shift:g} more or less"
         else:
-            shares = ", ".join(f"{share:g}" for share in self.shares)
-            text = f"how frequent {what} is in the {where} (shares of {shares})"
+            which, grid = "a", "shares of " + ", ".join(f"{share:g}" for share in self.shares)
+        what = f"{which} value of the secret column" if self.value is None else repr(self.value)
+        text = f"how frequent {what} is in the {where} ({grid})"
         return f"{text}; the table's own share is not hidden" if self.redrawn else text
 
     @property
@@ -148,22 +145,25 @@ class PrevalenceScenario(Scenario):
         if self.size is not None:
             check_integer(name="size", value=self.size, minimum=2)
         values, codes = secret_codes(secret, X.shape[0], "PrevalenceScenario")
-        shares = self._grid(values, np.bincount(codes, minlength=len(values)) / codes.size)
+        counts = np.bincount(codes)
+        shares = self._grid(values, counts / codes.size)
         for each in shares:
-            _check_records(values[each.code], int(np.sum(codes == each.code)))
+            if counts[each.code] < 2:
+                raise ScenarioError(
+                    f"The value {values[each.code]!r} of the secret column has a single record: no "
+                    "training sets of several shares can be drawn. Merge it with another value, or "
+                    "name one with value=."
+                )
         drawn: SharesInUniverse | SharesOfReference
         if self.redrawn:
             drawn = SharesInUniverse(codes, class_codes(y, codes.size), shares, self.size, seed)
         else:
             drawn = SharesOfReference(codes, self.size or codes.size, seed)
         names = [each.name for each in shares]
-        return Worlds(
+        return Worlds.drawn(
+            [[drawn.world(each, k) for k in range(n_draws)] for each in shares],
+            ["training sets drawn from the table" if self.redrawn else "the reference"],
             secrets=tuple(names),
-            priors=("training sets drawn from the table" if self.redrawn else "the reference",),
-            worlds=tuple(drawn.world(each, k) for each in shares for k in range(n_draws)),
-            laws=tuple(
-                Law(i, 0, tuple(range(i * n_draws, (i + 1) * n_draws))) for i in range(len(names))
-            ),
             pairs=pair_indices(self.pairs, names),
             values=() if self.shares is None else tuple(each.share for each in shares),
         )
@@ -172,23 +172,22 @@ class PrevalenceScenario(Scenario):
         """The secrets: a name, a value and its share each."""
         if self.value is not None and self.value not in values:
             raise ScenarioError(f"No row has the value {self.value!r} in the secret column.")
+        chosen = range(len(values)) if self.value is None else [values.index(self.value)]
+        if len(values) == 2:
+            chosen = chosen[-1:]  # the other's share is what is left
         if self.shares is not None:
-            if self.value is None and len(values) > 2:
+            if len(chosen) > 1:
                 raise ScenarioError(
                     f"shares are of one value, and the secret column has {len(values)}; give "
                     "value=."
                 )
-            code = len(values) - 1 if self.value is None else values.index(self.value)
             return [
-                Share(f"{values[code]!r} at {share:g}", code, share)
+                Share(f"{values[chosen[0]]!r} at {share:g}", chosen[0], share)
                 for share in _checked_shares(self.shares)
             ]
-        shift: Any = self.shift
-        if not is_number(shift) or not 0 < float(shift) < 1:
-            raise ScenarioError(f"shift must be a number between 0 and 1, got {shift!r}.")
-        chosen = range(len(values)) if self.value is None else [values.index(self.value)]
-        if len(values) == 2 and self.value is None:
-            chosen = [1]  # the other's share is what is left
+        (shift,) = numbers([self.shift])
+        if not 0 < shift < 1:
+            raise ScenarioError(f"shift must be a number between 0 and 1, got {self.shift!r}.")
         grid = [Share(_OWN, chosen[0], float(own[chosen[0]]))]
         for code in chosen:
             share = float(own[code])
@@ -199,19 +198,9 @@ class PrevalenceScenario(Scenario):
         return grid
 
 
-def _check_records(value: Any, count: int) -> None:
-    if count < 2:
-        raise ScenarioError(
-            f"The value {value!r} of the secret column has a single record: no training sets of "
-            "several shares can be drawn. Merge it with another value, or name one with value=."
-        )
-
-
 def _checked_shares(shares: Any) -> list[float]:
-    given: list[Any] = list(shares) if np.iterable(shares) and not isinstance(shares, str) else []
-    usable = [is_number(share) and 0 < float(share) < 1 for share in given]
-    checked = sorted({float(share) for share in given}) if all(usable) else []
-    if len(checked) < 2:
+    checked = sorted(set(numbers(shares)))
+    if len(checked) < 2 or not all(0 < share < 1 for share in checked):
         raise ScenarioError(f"shares must be two numbers or more between 0 and 1, got {shares!r}.")
     return checked
 

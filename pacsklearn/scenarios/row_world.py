@@ -22,14 +22,7 @@ class RowWorld(World):
     """
 
     def __init__(self, rows: NDArray[np.int64]) -> None:
-        self._rows = rows
-
-    @property
-    def rows(self) -> NDArray[np.int64]:
-        return self._rows
+        self.rows: NDArray[np.int64] = rows
 
     def data(self, X: Any, y: Any) -> tuple[Any, Any]:
-        return safe_indexing(X, self._rows), None if y is None else safe_indexing(y, self._rows)
-
-    def __repr__(self) -> str:
-        return "RowWorld(...)"
+        return safe_indexing(X, self.rows), None if y is None else safe_indexing(y, self.rows)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,7 @@ Integers = NDArray[np.int64]
 _KEPT_ORDERS = 64
 
 
-@final
-@dataclass(frozen=True)
-class Share:
+class Share(NamedTuple):
     """A secret: the share of one value.
 
     Parameters
@@ -78,25 +75,20 @@ class SharesInUniverse:
                 f"size={size} rows with every share of the grid are not in the table: it allows "
                 f"{most} at most. Give a smaller size, or shares nearer to each other."
             )
-        self._size = most if size is None else size
+        self.size = most if size is None else size
         wanted = {(each.code, self._count(each)) for each in shares}
-        if self._size < 2 or len(wanted) < len({(each.code, each.share) for each in shares}):
+        if self.size < 2 or len(wanted) < len({(each.code, each.share) for each in shares}):
             raise ScenarioError(
-                f"Training sets of {self._size} rows cannot tell the shares of the grid apart; "
+                f"Training sets of {self.size} rows cannot tell the shares of the grid apart; "
                 "give shares further from each other, or a larger table or size."
             )
         self._order = lru_cache(_KEPT_ORDERS)(self._drawn_order)
-
-    @property
-    def size(self) -> int:
-        """Rows of each training set."""
-        return self._size
 
     def world(self, share: Share, draw: int) -> RowWorld:
         """The training set of a share, from one order of the rows."""
         order = self._order(draw)
         having = self._codes == share.code
-        chosen, spare = order[: self._size], order[self._size :]
+        chosen, spare = order[: self.size], order[self.size :]
         missing = self._count(share) - int(having[chosen].sum())
         leaving = chosen[having[chosen] == (missing < 0)][::-1][: abs(missing)]
         entering = spare[having[spare] == (missing > 0)][: abs(missing)]
@@ -107,8 +99,8 @@ class SharesInUniverse:
 
     def _count(self, share: Share) -> int:
         total, n_rows = int(np.sum(self._codes == share.code)), self._codes.size
-        low = max(self._size - (n_rows - total), 0)
-        return min(max(round(share.share * self._size), low), total, self._size)
+        low = max(self.size - (n_rows - total), 0)
+        return min(max(round(share.share * self.size), low), total, self.size)
 
     def _drawn_order(self, draw: int) -> Integers:
         generator = np.random.default_rng([self._seed, draw])

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn._validation import check_integer
-from pacsklearn.core.scenario import Law, Scenario, SecretColumn, World, Worlds
+from pacsklearn.core.scenario import Scenario, SecretColumn, World, Worlds
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.scenarios.checks import pair_indices
 
@@ -31,10 +31,6 @@ class SimulatedWorld(World):
     ) -> None:
         self._sample, self._secret, self._prior, self._seed = sample, secret, prior, seed
 
-    @property
-    def rows(self) -> None:
-        return None
-
     def drawn(self) -> Any:
         """What the simulator returns."""
         return self._sample(self._secret, self._prior, np.random.default_rng(list(self._seed)))
@@ -42,9 +38,6 @@ class SimulatedWorld(World):
     def data(self, X: Any, y: Any) -> tuple[Any, Any]:
         rows, target = self.drawn()
         return rows, target
-
-    def __repr__(self) -> str:
-        return "SimulatedWorld(...)"
 
 
 _LIMIT = (
@@ -95,18 +88,12 @@ class SimulatorScenario(Scenario):
     about: str = "a property of the data"
 
     redrawn = False
+    releases = "what was fitted on the table, clipped to what the simulated tables give"
+    not_covered = (_LIMIT,)
 
     @property
     def protects(self) -> str:
         return f"{self.about}: {', '.join(map(str, self.secrets))}"
-
-    @property
-    def releases(self) -> str:
-        return "what was fitted on the table, clipped to what the simulated tables give"
-
-    @property
-    def not_covered(self) -> tuple[str, ...]:
-        return (_LIMIT,)
 
     @property
     def description(self) -> str:
@@ -130,20 +117,17 @@ class SimulatorScenario(Scenario):
                 f"A simulator needs two secrets and one prior at least, got {len(secrets)} and "
                 f"{len(priors)}."
             )
-        worlds: list[SimulatedWorld] = []
-        laws: list[Law] = []
-        for i, each in enumerate(secrets):
-            for j, prior in enumerate(priors):
-                start = len(worlds)
-                # No number of the secret in the seed: coupled draws share all that they draw alike.
-                worlds += [SimulatedWorld(self.sample, each, prior, (seed, j, k)) for k in range(n)]
-                laws.append(Law(i, j, tuple(range(start, len(worlds)))))
-        _check_form(worlds[law.members[0]] for law in laws)
-        return Worlds(
+        # No number of the secret in the seed: coupled draws share all that they draw alike.
+        draws = [
+            [SimulatedWorld(self.sample, each, prior, (seed, j, k)) for k in range(n)]
+            for each in secrets
+            for j, prior in enumerate(priors)
+        ]
+        _check_form(first for first, *_ in draws)
+        return Worlds.drawn(
+            draws,
+            list(map(str, priors)),
             secrets=tuple(map(str, secrets)),
-            priors=tuple(map(str, priors)),
-            worlds=tuple(worlds),
-            laws=tuple(laws),
             pairs=pair_indices(self.pairs, secrets),
             values=tuple(secrets),
         )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pacsklearn.core.scenario import Law, Worlds, all_pairs
+from pacsklearn.core.scenario import Law, World, Worlds, all_pairs
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.scenarios.data_world import DataWorld
 
@@ -26,6 +26,25 @@ def test_instances_are_pairs_under_every_prior():
     found = worlds(priors=("p", "q"), laws=tuple(laws)).instances()
     assert found == [(laws[0], laws[2]), (laws[1], laws[3])]
     assert all_pairs(3) == ((0, 1), (0, 2), (1, 2))
+
+
+def test_drawn_data_sets_stand_secret_by_secret():
+    one, *others = (DataWorld(np.ones((1, 1))) for _ in range(7))
+    draws = [[one], others[:2], others[2:3], others[3:]]
+    found = Worlds.drawn(draws, ["p", "q"], secrets=("a", "b"), pairs=((0, 1),), values=(3, 4))
+    for secret, prior, each in ((0, 0, 0), (0, 1, 1), (1, 0, 2), (1, 1, 3)):
+        assert [found.worlds[k] for k in found.law(secret, prior).members] == draws[each]
+    assert (found.priors, found.index(4)) == (("p", "q"), 1)
+
+
+def test_a_data_set_shows_nothing_of_itself():
+    class Own(World):
+        held = 12345.0
+
+        def data(self, X, y):
+            return np.full((1, 1), self.held), None
+
+    assert (repr(Own()), Own().rows) == ("Own(...)", None)
 
 
 def test_a_pair_without_data():

@@ -107,6 +107,8 @@ class TestPrevalence:
             (PrevalenceScenario(shares=(0.5,), value="a"), COLUMN, "shares must be two"),
             (PrevalenceScenario(shares=(0.5, 1.2)), COLUMN, "shares must be"),
             (PrevalenceScenario(shares=()), COLUMN, "shares must be"),
+            (PrevalenceScenario(shares=0.5), COLUMN, "shares must be"),
+            (PrevalenceScenario(shares=(0.2, float("nan"))), COLUMN, "shares must be"),
             (PrevalenceScenario(shares=(0.5, 0.501), value="a"), COLUMN, "tell the shares"),
             (PrevalenceScenario(value="z"), COLUMN, "No row has the value 'z'"),
             (PrevalenceScenario(n_draws=0), COLUMN, "n_draws"),
@@ -159,6 +161,11 @@ class TestGroup:
             (GroupScenario(), np.where(np.arange(N) == 3, "c", COLUMN), "single record"),
             (GroupScenario(sizes=()), COLUMN, "sizes must be"),
             (GroupScenario(sizes=(0.0,)), COLUMN, "sizes must be"),
+            *(
+                (GroupScenario(sizes=bad), COLUMN, "sizes must be")
+                for bad in (1.0, "1", (1, "x"), (True,))
+            ),
+            (GroupScenario(sizes=iter((1.0,))), COLUMN, "sizes must be"),
             (GroupScenario(pairs=[("a", "a")]), COLUMN, "two different secrets"),
             (GroupScenario(pairs=["ab"]), COLUMN, "pairs of secrets"),
             (GroupScenario(pairs=[("a", "q")]), COLUMN, "no data for 'q'"),
