@@ -21,8 +21,7 @@ from pacsklearn.candidates.models import CandidateModels, candidate_models
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.datasets import load_adult
-from pacsklearn.noise.noise_pool import NoisePool
-from pacsklearn.noise.sampler import SecureSampler
+from pacsklearn.noise.sampler import NoisePool, SecureSampler
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import AnswerKind, answer_kind
 from pacsklearn.responses.responder import Responder

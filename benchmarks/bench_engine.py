@@ -20,8 +20,7 @@ from report import Figures, print_table
 from threadpoolctl import threadpool_limits
 
 from pacsklearn.information import uniform_belief
-from pacsklearn.noise.noise_pool import NoisePool
-from pacsklearn.noise.sampler import SecureSampler
+from pacsklearn.noise.sampler import NoisePool, SecureSampler
 from pacsklearn.responses.label_engine import Stop, answer_labels
 
 M = 128

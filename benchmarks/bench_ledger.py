@@ -30,8 +30,7 @@ from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.information.mixture import uniform_belief
-from pacsklearn.noise.noise_pool import NoisePool
-from pacsklearn.noise.sampler import SecureSampler
+from pacsklearn.noise.sampler import NoisePool, SecureSampler
 from pacsklearn.responses.label_engine import answer_labels
 from pacsklearn.session.privacy_session import PrivacySession
 

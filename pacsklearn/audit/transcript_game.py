@@ -16,8 +16,7 @@ from pacsklearn.core.game import CandidateGame, Round
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.information.arrays import Floats
-from pacsklearn.noise.noise_pool import NoisePool
-from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.noise.sampler import NoisePool, SeededSampler
 from pacsklearn.release.account import Secret
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import AnswerKind, LabelKind, ValueKind, answer_kind

@@ -24,8 +24,7 @@ from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.information.arrays import Floats
-from pacsklearn.noise.noise_pool import NoisePool
-from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.noise.sampler import NoisePool, SeededSampler
 from pacsklearn.release.account import opening_belief
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.procedure import ReleaseProcedure

@@ -8,14 +8,12 @@ from collections.abc import Callable
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from pacsklearn.core.home_process import HomeProcess
+from pacsklearn.core.noise_law import Integers
 from pacsklearn.information.discrepancy import SAMPLINGS, largest_batch
 from pacsklearn.noise.sampler import Sampler
-
-Integers = NDArray[np.int64]
 
 _WORDS = 2**64
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacsklearn.core.metric import IdentityMetric, Metric
-from pacsklearn.core.noise_law import LATTICE_SCALE, Support
+from pacsklearn.core.noise_law import LATTICE_SCALE, Integers, Support
 from pacsklearn.core.scenario import Worlds
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import RenyiCosts, SlicedLaw
@@ -66,7 +65,6 @@ class SlicedTarget:
     delta: float = 1e-5
 
 
-Integers = NDArray[np.int64]
 Members = list[tuple[tuple[int, ...], tuple[int, ...]]]
 Sides = list[tuple[Floats, Floats]]
 

@@ -27,8 +27,7 @@ from pacsklearn.exceptions import (
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.discrepancy import largest_batch
 from pacsklearn.noise.batch_sampler import BatchSampler
-from pacsklearn.noise.noise_pool import NoisePool
-from pacsklearn.noise.sampler import Sampler
+from pacsklearn.noise.sampler import NoisePool, Sampler
 from pacsklearn.pufferfish.run_statement import run_guarantee
 from pacsklearn.pufferfish.world_differences import WorldDifferences
 from pacsklearn.release.account import Account

@@ -19,7 +19,7 @@ from pacsklearn.core.ledger import Ledger
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.information import belief_entropy
 from pacsklearn.information.rounding import OUTWARD
-from pacsklearn.noise.noise_pool import NoisePool
+from pacsklearn.noise.sampler import NoisePool
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.label_engine import Stop

@@ -11,7 +11,7 @@ from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.accounting.answer_table import AnswerTable
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import CandidateModels, candidate_models
-from pacsklearn.noise.noise_pool import NoisePool
+from pacsklearn.noise.sampler import NoisePool
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import AnswerKind
 from pacsklearn.responses.responder import Responder

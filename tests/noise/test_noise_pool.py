@@ -16,9 +16,8 @@ import pytest
 from numpy.typing import NDArray
 
 from pacsklearn.exceptions import ForeignProcessError
-from pacsklearn.noise import noise_pool
-from pacsklearn.noise.noise_pool import NoisePool
-from pacsklearn.noise.sampler import Sampler, SecureSampler, SeededSampler
+from pacsklearn.noise import sampler as samplers
+from pacsklearn.noise.sampler import NoisePool, Sampler, SecureSampler, SeededSampler
 
 
 class CountingSampler(Sampler):
@@ -232,7 +231,7 @@ def test_a_forked_process_gets_nothing(
     hook: bool, monkeypatch: pytest.MonkeyPatch, in_a_child: Callable[[Callable[[], Any]], Any]
 ) -> None:
     if not hook:  # as after a fork from compiled code
-        monkeypatch.setattr(noise_pool.NoisePool, "_forked", lambda self: None)
+        monkeypatch.setattr(samplers.NoisePool, "_forked", lambda self: None)
     with NoisePool(SecureSampler(), block=512) as pool:
         pool.take(300)
         time.sleep(0.1)  # the buffer holds values that both processes could hand out
