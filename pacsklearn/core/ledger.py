@@ -321,8 +321,14 @@ class _MemoryStore(Store):
         return self.write(lambda book: charge_posting(book, posting))
 
 
-class _OfOneProcess:
-    """What cannot be pickled."""
+class _OfOneProcess(BookedLedger):
+    """Account in memory, which cannot be pickled."""
+
+    def _reservation(self, made: Posting) -> Reservation:
+        return MemoryReservation(self._store, made.event.key, made.user, made.project)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(ceiling={self.ceiling:.6g}, unit={self.unit!r})"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -333,7 +339,7 @@ class _OfOneProcess:
 
 
 @final
-class MemoryLedger(_OfOneProcess, BookedLedger):
+class MemoryLedger(_OfOneProcess):
     """Ledger of one process.
 
     It is a handle: ``copy``, ``deepcopy`` and ``clone`` give the same account, and it cannot be
@@ -358,22 +364,10 @@ class MemoryLedger(_OfOneProcess, BookedLedger):
     ) -> None:
         super().__init__(_MemoryStore(checked_terms(ceiling, unit, per_user, per_project)))
 
-    def _reservation(self, made: Posting) -> Reservation:
-        return MemoryReservation(self._store, made.event.key, made.user, made.project)
-
-    def __repr__(self) -> str:
-        return f"MemoryLedger(ceiling={self.ceiling:.6g}, unit={self.unit!r})"
-
 
 @final
 class MemoryReservation(_OfOneProcess, BookedReservation):
     """Reservation in a :class:`MemoryLedger`; made by its ``reserve``."""
-
-    def _reservation(self, made: Posting) -> Reservation:
-        return MemoryReservation(self._store, made.event.key, made.user, made.project)
-
-    def __repr__(self) -> str:
-        return f"MemoryReservation(ceiling={self.ceiling:.6g}, unit={self.unit!r})"
 
 
 def checked_terms(

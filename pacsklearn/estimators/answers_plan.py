@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -98,11 +97,8 @@ def plan_answers(
         public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
         n_numbers=simulated.n_queries,
         n_noised=simulated.n_contested,
-        signal=math.nan,
-        noise=math.nan,
         scoring="R²" if kind.answers == "values" else "accuracy",
         expected=expected,
-        without_noise=math.nan,
         constant=constant,
         at_null_budget=ExpectedScore(
             title, tuple(simulated.at(NULL_BUDGET * step_budget / budget).tolist())

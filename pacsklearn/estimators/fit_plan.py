@@ -111,14 +111,14 @@ class FitPlan:
     public: tuple[str, ...]
     n_numbers: int
     n_noised: int
-    signal: float
-    noise: float
     scoring: str
     expected: ExpectedScore
-    without_noise: float
     constant: float
     at_null_budget: ExpectedScore | None
     seconds: float
+    signal: float = math.nan
+    noise: float = math.nan
+    without_noise: float = math.nan
     leaderboard: tuple[ExpectedScore, ...] = ()
     alternative: ExpectedScore | None = None
     advice: tuple[str, ...] = ()

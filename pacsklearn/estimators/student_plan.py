@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -163,11 +162,8 @@ def plan_student(
         public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
         n_numbers=n_rows,
         n_noised=n_contested,
-        signal=math.nan,
-        noise=math.nan,
         scoring=scoring_name(scoring, student),
         expected=ExpectedScore(title, tuple(scores.tolist())),
-        without_noise=math.nan,
         constant=constant,
         at_null_budget=ExpectedScore(title, tuple(at_null.tolist())),
         seconds=sum(report.wall.values()),
