@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,12 +175,11 @@ class _Watched(Game):
         return getattr(self._game, name)
 
 
-@final
-class _Run:
+class _Run(NamedTuple):
     """A result, and the secrets of the rounds that were played for it."""
 
-    def __init__(self, result: AttackResult, secrets: list[int]) -> None:
-        self.result, self.secrets = result, secrets
+    result: AttackResult
+    secrets: list[int]
 
 
 def _run(attack: Attack, where: str, game: Game, n_trials: int, seed: int) -> _Run:

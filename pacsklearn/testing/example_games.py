@@ -9,11 +9,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.core.game import Game, Round
+from pacsklearn.core.game import CandidateGame, Game, Round
 from pacsklearn.core.noise_law import LATTICE_SCALE
 from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information import posterior_success, update_belief
-from pacsklearn.information.arrays import Floats
+from pacsklearn.information import update_belief
 from pacsklearn.responses.label_engine import answer_labels
 
 _CANDIDATES, _UNITS, _QUERIES = 16, 24, 8
@@ -73,8 +72,8 @@ def example_games(seed: int = 0) -> AttackGames:
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class _Answers(Game):
+@dataclass(eq=False)
+class _Answers(CandidateGame):
     """Plain Algorithm 1 over a table of labels, one step a row, with places to break it.
 
     The adversary knows how it is broken: her posterior is by the noise that is really drawn, while
@@ -88,16 +87,8 @@ class _Answers(Game):
     redraws: bool = False
     exact_row: int | None = None
 
-    @property
-    def prior(self) -> Floats:
-        return self.space.weights.copy()
-
-    @property
-    def members(self) -> NDArray[np.bool_]:
-        return self.space.membership().T
-
-    def bound(self, blind: float) -> float:
-        return posterior_success(self.budget, blind)
+    def __post_init__(self) -> None:
+        super().__init__(self.space, self.budget)
 
     def play(self, generator: np.random.Generator) -> Round:
         drawn = [self._draw(generator)]
