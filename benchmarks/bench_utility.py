@@ -25,7 +25,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
-from pacsklearn.canonical.linear_classifier import LinearClassifierCanonicalizer
+from pacsklearn.canonical.linear import LinearClassifierCanonicalizer
 from pacsklearn.estimators.privacy_curve import privacy_utility_curve
 
 BUDGETS = (4, 1, 1 / 4, 1 / 16, 1 / 64)

@@ -15,7 +15,7 @@ from study_data import StudyData
 from study_releases import Candidates, Scorer
 
 from pacsklearn import Canonicalizer, Encoding, FixedStructureForestClassifier, Layout
-from pacsklearn.canonical.linear_classifier import LinearClassifierCanonicalizer
+from pacsklearn.canonical.linear import LinearClassifierCanonicalizer
 
 
 class LeafLabels(Canonicalizer):

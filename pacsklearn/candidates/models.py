@@ -28,8 +28,8 @@ from pacsklearn.candidates.subset_fitting import (
     warn_of_one_model,
 )
 from pacsklearn.candidates.universe import RowRules
-from pacsklearn.canonical.affine import LinearCanonicalizer
 from pacsklearn.canonical.features import numeric_rows
+from pacsklearn.canonical.linear import LinearCanonicalizer
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer
 from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.fit_report import stage

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.additive.terms import monotone_ranges, repaired
 from pacsklearn.canonical.features import encoding_of, second_moment, set_facts
-from pacsklearn.canonical.linear_classifier import SCALE_WEIGHT
+from pacsklearn.canonical.linear import SCALE_WEIGHT
 from pacsklearn.canonical.stateless import schema_facts
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric

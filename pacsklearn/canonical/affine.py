@@ -91,17 +91,6 @@ class FoldingCanonicalizer(Canonicalizer):
         """Copy of a fitted model that acts on the input of the affine step."""
 
 
-class LinearCanonicalizer(FoldingCanonicalizer):
-    """Canonicalizer of a linear model, released as one block of weights ``[coef | intercept]``."""
-
-    def weights(self, estimator: Any) -> tuple[Floats, Floats]:
-        """Coefficients of shape (outputs, p) and intercepts of shape (outputs,)."""
-        coef = estimator.coef_.toarray() if sparse.issparse(estimator.coef_) else estimator.coef_
-        coef = np.atleast_2d(np.asarray(coef, dtype=np.float64))
-        intercept = np.asarray(estimator.intercept_, dtype=np.float64).ravel()
-        return coef, np.broadcast_to(intercept, (len(coef),))
-
-
 def can_fold(canonicalizer: Canonicalizer) -> bool:
     """Whether an affine step right before the model can be folded into it."""
     return isinstance(canonicalizer, FoldingCanonicalizer) and canonicalizer.folds

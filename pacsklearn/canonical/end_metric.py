@@ -14,7 +14,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 
 from pacsklearn._sklearn_compat import safe_columns, safe_indexing
 from pacsklearn.canonical.affine import FoldingCanonicalizer
-from pacsklearn.canonical.linear_classifier import SCALE_WEIGHT
+from pacsklearn.canonical.linear import SCALE_WEIGHT
 from pacsklearn.canonical.power_transformer import PowerTransformerCanonicalizer
 from pacsklearn.core.canonicalizer import Layout
 from pacsklearn.core.metric import MatrixMetric, Metric

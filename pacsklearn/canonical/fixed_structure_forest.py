@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import is_classifier
 
 from pacsklearn.canonical.features import encoding_of, numeric_rows, set_facts
-from pacsklearn.canonical.linear_classifier import SCALE_WEIGHT
+from pacsklearn.canonical.linear import SCALE_WEIGHT
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.core.secret_space import SecretSpace

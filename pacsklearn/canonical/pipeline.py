@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer, can_fold
 from pacsklearn.canonical.end_metric import end_metric
 from pacsklearn.canonical.heads import FoldPlan, fold_plan, fold_steps, head_of, is_nothing
-from pacsklearn.canonical.linear_classifier import LinearClassifierCanonicalizer
+from pacsklearn.canonical.linear import LinearClassifierCanonicalizer
 from pacsklearn.canonical.parts import (
     Part,
     decode_parts,

@@ -20,7 +20,7 @@ from sklearn.preprocessing import (
 )
 
 from pacsklearn._sklearn_compat import has_log_link
-from pacsklearn.canonical.linear_regressor import LinearRegressorCanonicalizer
+from pacsklearn.canonical.linear import LinearRegressorCanonicalizer
 from pacsklearn.canonical.parts import Part, encode_parts, metric_of_parts
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer
 from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout

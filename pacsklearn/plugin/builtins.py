@@ -181,14 +181,14 @@ pipeline = fitting.pipeline:PipelineFitter
 """
 
 _CANONICALIZERS: Final = """
-linear_classifier = canonical.linear_classifier:LinearClassifierCanonicalizer
+linear_classifier = canonical.linear:LinearClassifierCanonicalizer
     coefficients and intercepts of a linear decision function
     sklearn.discriminant_analysis: LinearDiscriminantAnalysis
     sklearn.linear_model: LogisticRegression LogisticRegressionCV PassiveAggressiveClassifier
     sklearn.linear_model: Perceptron RidgeClassifier RidgeClassifierCV SGDClassifier
     sklearn.svm: LinearSVC
     pacsklearn.stepwise.classifier: StepwiseClassifier
-linear_regressor = canonical.linear_regressor:LinearRegressorCanonicalizer
+linear_regressor = canonical.linear:LinearRegressorCanonicalizer
     coefficients and intercept of a linear model
     sklearn.linear_model: ARDRegression BayesianRidge ElasticNet ElasticNetCV GammaRegressor
     sklearn.linear_model: HuberRegressor Lars LarsCV Lasso LassoCV LassoLars LassoLarsCV
@@ -232,7 +232,7 @@ stateless = canonical.stateless:StatelessCanonicalizer
     sklearn.kernel_approximation: SkewedChi2Sampler
     sklearn.preprocessing: Binarizer FunctionTransformer Normalizer PolynomialFeatures
     sklearn.random_projection: GaussianRandomProjection SparseRandomProjection
-linear_outlier = canonical.linear_outlier:LinearOutlierCanonicalizer
+linear_outlier = canonical.linear:LinearOutlierCanonicalizer
     weights and offset of a linear one-class model
     sklearn.linear_model: SGDOneClassSVM
 fixed_structure_forest = canonical.fixed_structure_forest:FixedStructureForestCanonicalizer

@@ -28,7 +28,7 @@ from pacsklearn import Canonicalizer, Encoding, SecretSpace
 from pacsklearn.candidates.candidates import Candidates, FitOptions
 from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs
 from pacsklearn.candidates.subset_fitting import unfitted_copy
-from pacsklearn.canonical.linear_regressor import LinearRegressorCanonicalizer
+from pacsklearn.canonical.linear import LinearRegressorCanonicalizer
 from pacsklearn.canonical.pca import PCACanonicalizer
 from pacsklearn.exceptions import (
     GaugeError,

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 from pacsklearn import Canonicalizer, Encoding, PACPrivate
-from pacsklearn.canonical.linear_regressor import LinearRegressorCanonicalizer
+from pacsklearn.canonical.linear import LinearRegressorCanonicalizer
 from pacsklearn.exceptions import (
     BudgetError,
     DesignError,

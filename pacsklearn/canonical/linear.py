@@ -1,4 +1,7 @@
-"""Linear classifiers: a weight vector a class, up to what does not change decisions."""
+"""Linear models: weight vectors, of classifiers up to what does not change decisions.
+
+Of regressors, generalised linear models among them, and of one-class models.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
+from scipy import sparse
 
-from pacsklearn._sklearn_compat import is_multilabel
-from pacsklearn.canonical.affine import AffineMap, LinearCanonicalizer
+from pacsklearn._sklearn_compat import has_log_link, is_multilabel, prepare_for_predict
+from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
 from pacsklearn.canonical.features import (
     encoding_of,
     member_mean_squares,
@@ -17,8 +21,9 @@ from pacsklearn.canonical.features import (
     second_moment,
     set_facts,
 )
-from pacsklearn.core.canonicalizer import Encoding, Layout
+from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.core.public_prior import Constant
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.information.arrays import Floats
 
@@ -26,6 +31,17 @@ SCALE_WEIGHT = 0.01
 """Cost of a relative error of the scale: it changes how sure probabilities look, no decision."""
 
 _LARGEST_LOG_SCALE = 100.0
+
+
+class LinearCanonicalizer(FoldingCanonicalizer):
+    """Canonicalizer of a linear model, released as one block of weights ``[coef | intercept]``."""
+
+    def weights(self, estimator: Any) -> tuple[Floats, Floats]:
+        """Coefficients of shape (outputs, p) and intercepts of shape (outputs,)."""
+        coef = estimator.coef_.toarray() if sparse.issparse(estimator.coef_) else estimator.coef_
+        coef = np.atleast_2d(np.asarray(coef, dtype=np.float64))
+        intercept = np.asarray(estimator.intercept_, dtype=np.float64).ravel()
+        return coef, np.broadcast_to(intercept, (len(coef),))
 
 
 @final
@@ -144,3 +160,88 @@ def _ignores_shift(estimator: Any, X: Any) -> bool:
         probe.intercept_ = scores + shift
         probabilities.append(probe.predict_proba(X[:1]))
     return bool(np.allclose(*probabilities))
+
+
+@final
+class LinearRegressorCanonicalizer(LinearCanonicalizer):
+    """Weights ``[coef | intercept]`` of a regressor that predicts a function of ``X W' + b``."""
+
+    methods = ("predict",)
+    noised = ("coef_", "intercept_")
+    reads_rows = False
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        return encoding_of(
+            estimator,
+            {"weights": np.column_stack(self.weights(estimator))},
+            coef_ndim=int(np.ndim(estimator.coef_)),
+            intercept_ndim=int(np.ndim(estimator.intercept_)),
+        )
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        weights = layout.unpack(vector)["weights"]
+        coef, intercept = weights[:, :-1].copy(), weights[:, -1].copy()
+        prepare_for_predict(template)
+        set_facts(template, layout)
+        template.coef_ = coef[0] if layout.fact("coef_ndim") == 1 else coef
+        template.intercept_ = intercept if layout.fact("intercept_ndim") else float(intercept[0])
+        return template
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Expected squared change of the linear predictor on the universe's rows."""
+        ((_, (n_outputs, length)),) = layout.blocks
+        return BlockMetric(((length, second_moment(X)),) * n_outputs)
+
+    def constant(self, layout: Layout, value: float, template: Any) -> Constant | None:
+        ((_, (n_outputs, length)),) = layout.blocks
+        weights, slope = np.zeros((n_outputs, length)), 1.0
+        if has_log_link(template):
+            if value <= 0:
+                raise ValueError(
+                    f"{type(template).__name__} predicts numbers above zero, and the public "
+                    f"prior says {value!r}; give prior_mean a number above zero."
+                )
+            value, slope = float(np.log(value)), value
+        weights[:, -1] = value
+        return Constant(weights.ravel(), slope)
+
+    def fold(self, estimator: Any, affine: AffineMap) -> Any:
+        folded = copy.copy(estimator)
+        coef, intercept = affine.pull_back(*self.weights(estimator))
+        folded.coef_ = coef[0] if np.ndim(estimator.coef_) == 1 else coef
+        folded.intercept_ = intercept if np.ndim(estimator.coef_) > 1 else float(intercept[0])
+        return folded
+
+
+@final
+class LinearOutlierCanonicalizer(Canonicalizer):
+    """Weights and offset, up to a positive scale that changes no decision.
+
+    The scale is the root mean square of the decision function on the subset's own rows.
+    """
+
+    methods = ("predict", "decision_function", "score_samples")
+    noised = ("coef_", "offset_")
+
+    def encode(self, estimator: Any, X: Any) -> Encoding:
+        weights = np.append(np.ravel(estimator.coef_), -np.ravel(estimator.offset_))
+        decision = numeric_rows(X) @ weights[:-1] + weights[-1]
+        scale = float(np.sqrt(np.mean(np.square(decision)))) or 1.0
+        return encoding_of(
+            estimator, {"weights": weights / scale}, coef_ndim=int(np.ndim(estimator.coef_))
+        )
+
+    def decode(self, vector: Floats, layout: Layout, template: Any) -> Any:
+        set_facts(template, layout)
+        coef = vector[:-1].copy()
+        template.coef_ = coef if layout.fact("coef_ndim") == 1 else coef[None]
+        template.offset_ = -vector[-1:]
+        return template
+
+    def metric(self, layout: Layout, estimator: Any, X: Any, vectors: Floats) -> Metric:
+        """Expected squared change of the decision function on the universe's rows."""
+        return second_moment(X)
+
+    def behaviour(self, estimator: Any, X: Any) -> Any:
+        decision = estimator.decision_function(X)
+        return decision / (np.sqrt(np.mean(decision**2)) or 1.0)
