@@ -9,6 +9,9 @@ from dataclasses import fields, is_dataclass
 
 import pytest
 
+from pacsklearn.core.stated_secret import StatedSecret
+from pacsklearn.core.statement import Statement
+
 # Accounts add up charges; a report is filled in while candidates are fitted.
 CHANGING = {"FitReport", "_Account"}
 # Arrays that their repr shows: what a user gave, what was released, and public figures.
@@ -60,3 +63,11 @@ def test_no_repr_shows_what_candidates_or_rows_hold(room: str) -> None:
                 each.name for each in fields(value) if any(a in str(each.type) for a in ARRAYS)
             ]
             assert not set(shown) & set(arrays), value
+
+
+def test_what_is_stated_is_given_by_name() -> None:
+    """Confidence and a prior are both numbers in [0, 1]: in order they would be mistaken."""
+    stated = [each for each in value_classes("core") if issubclass(each, (Statement, StatedSecret))]
+    assert len(stated) > 5
+    for value in stated:
+        assert all(each.kw_only for each in fields(value)), value
