@@ -296,6 +296,12 @@ def _check_classes(y: Any, name: str, tags: Tags) -> None:
         )
     if is_float:
         assert_all_finite(labels, input_name="y", estimator_name=name)
+    if labels.dtype == object and not all(isinstance(label, str) for label in labels.flat):
+        kinds = {type(label).__name__ for label in labels.flat}
+        raise ValueError(
+            "Unknown label type: y must hold words, or numbers of one dtype, got objects of types "
+            f"{', '.join(sorted(kinds))}; convert it: y.astype(str), or y.astype(int)."
+        )
     check_classification_targets(y)
     n_classes = np.unique(labels).size if labels.ndim == 1 else 2
     if n_classes < 2:

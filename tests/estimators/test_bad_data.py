@@ -127,11 +127,26 @@ def test_missing_values_pass_where_the_estimator_takes_them() -> None:
         (np.zeros(N), ["at least 2 classes in y", "got 1 class"]),
         ([None, *NAMED[1:]], ["y must name a class for every row", "missing"]),
         ([pd.NA, *NAMED[1:]], ["y must name a class for every row", "missing"]),
+        (np.array([0, *NAMED[1:]], dtype=object), ["y must hold words", "types int, str"]),
+        (np.array([*NAMED[:-1], 0], dtype=object), ["y must hold words", "types int, str"]),
+        (Y.astype(object), ["y must hold words", "y.astype(int)"]),
         (np.where(Y == 1, np.nan, 0.0), ["y must name a class for every row", "missing"]),
         (np.where(Y == 1, np.inf, 0.0), ["Input y contains infinity"]),
         (SIZES, ["Unknown label type: continuous", "classifier"]),
     ],
-    ids=["none", "short", "one class", "None", "NA", "nan", "inf", "continuous"],
+    ids=[
+        "none",
+        "short",
+        "one class",
+        "None",
+        "NA",
+        "mixed",
+        "last",
+        "objects",
+        "nan",
+        "inf",
+        "continuous",
+    ],
 )
 def test_targets_of_a_classifier(y: Any, words: list[str]) -> None:
     refused(ValueError, words, None, X, y)
