@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, final
 
 import numpy as np
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.score_rule import best_rule
@@ -49,17 +52,11 @@ class ExistenceAttack(Attack):
         seen = np.stack([game.published(played.released) for played in rounds])
         with_row = np.array([played.secret == 0 for played in rounds])
         half = pilot // 2
-        middle, spread = seen[:half].mean(axis=0), seen[:half].std(axis=0)
-        scale = np.where(spread > 0, 1 / np.maximum(spread, np.finfo(np.float64).tiny), 0.0)
-        design = (seen - middle) * scale
-        # The dual of the ridge: models publish more numbers than rounds are played.
-        gram = design[:half] @ design[:half].T + half * 0.1 * np.eye(half)
-        centred = with_row[:half] - with_row[:half].mean()
-        weights = design[:half].T @ np.linalg.solve(gram, centred)
-        rule = best_rule(design[half:] @ weights, with_row[half:], 0.5)
+        model = make_pipeline(StandardScaler(), Ridge(0.1 * half)).fit(seen[:half], with_row[:half])
+        rule = best_rule(model.predict(seen[half:]), with_row[half:], 0.5)
 
         def right(played: Round) -> bool:
-            score = (game.published(played.released) - middle) * scale @ weights
+            (score,) = model.predict(game.published(played.released)[None])
             return bool(rule.says_member(score)) == (played.secret == 0)
 
         return tally(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from pacsklearn.audit.shadow_attack import Scorer, ShadowAttack
+from pacsklearn.audit.shadow_attack import Learnt, ShadowAttack
 from pacsklearn.core.attack import ThreatModel
 from pacsklearn.core.game import Round
 
@@ -52,9 +52,7 @@ class LabelOnlyAttack(ShadowAttack):
         super().__init__(unit, n_shadow)
         self.n_copies = n_copies
 
-    def learn(
-        self, game: Any, rounds: Sequence[Round], seed: int
-    ) -> tuple[Scorer, Sequence[Round]]:
+    def learn(self, game: Any, rounds: Sequence[Round], seed: int) -> Learnt:
         features, targets = np.asarray(game.features), np.asarray(game.targets)
         generator = np.random.default_rng(seed)
         noise = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
-from pacsklearn.audit.shadow_attack import Scorer, ShadowAttack
+from pacsklearn.audit.shadow_attack import Learnt, ShadowAttack
 from pacsklearn.core.attack import ThreatModel
 from pacsklearn.core.game import Round
 
@@ -49,7 +49,5 @@ class LiRAAttack(ShadowAttack):
         cost="400 releases beforehand; one confidence a round",
     )
 
-    def learn(
-        self, game: Any, rounds: Sequence[Round], seed: int
-    ) -> tuple[Scorer, Sequence[Round]]:
+    def learn(self, game: Any, rounds: Sequence[Round], seed: int) -> Learnt:
         return (lambda played, units: game.confidences(played.released)[units]), rounds

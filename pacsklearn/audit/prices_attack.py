@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
 import numpy as np
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from pacsklearn.audit.shadow_attack import Scorer, ShadowAttack, rounds_with
+from pacsklearn.audit.shadow_attack import Learnt, ShadowAttack, rounds_with
 from pacsklearn.core.attack import ThreatModel
 from pacsklearn.core.game import Round
 
@@ -49,22 +52,14 @@ class PricesAttack(ShadowAttack):
     def __init__(self, unit: int | None = None, n_shadow: int = 200) -> None:
         super().__init__(unit, n_shadow)
 
-    def learn(
-        self, game: Any, rounds: Sequence[Round], seed: int
-    ) -> tuple[Scorer, Sequence[Round]]:
+    def learn(self, game: Any, rounds: Sequence[Round], seed: int) -> Learnt:
         half = len(rounds) // 2
         facts = np.stack([_facts(game.prices(played.released)) for played in rounds[:half]])
         truth = rounds_with(game.members, rounds[:half]).astype(np.float64)
-        middle, spread = facts.mean(axis=0), facts.std(axis=0)
-        # What never varies tells nothing.
-        scale = np.where(spread > 0, 1 / np.maximum(spread, np.finfo(np.float64).tiny), 0.0)
-        design = (facts - middle) * scale
-        gram = design.T @ design + half * 0.01 * np.eye(design.shape[1])
-        weights = np.linalg.solve(gram, design.T @ (truth - truth.mean(axis=0)))
+        model = make_pipeline(StandardScaler(), Ridge(0.01 * half)).fit(facts, truth)
 
         def score(played: Round, units: Any) -> Any:
-            own = (_facts(game.prices(played.released)) - middle) * scale
-            return own @ weights[:, units]
+            return model.predict(_facts(game.prices(played.released))[None])[0, units]
 
         return score, rounds[half:]
 

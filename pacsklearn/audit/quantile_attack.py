@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from pacsklearn.audit.shadow_attack import Scorer, ShadowAttack, rounds_with
+from pacsklearn.audit.shadow_attack import Learnt, ShadowAttack, rounds_with
 from pacsklearn.core.attack import ThreatModel
 from pacsklearn.core.game import Round
 
@@ -51,9 +51,7 @@ class QuantileAttack(ShadowAttack):
     def __init__(self, unit: int | None = None, n_shadow: int = 8) -> None:
         super().__init__(unit, n_shadow)
 
-    def learn(
-        self, game: Any, rounds: Sequence[Round], seed: int
-    ) -> tuple[Scorer, Sequence[Round]]:
+    def learn(self, game: Any, rounds: Sequence[Round], seed: int) -> Learnt:
         half = len(rounds) // 2
         taught = rounds[:half]
         shown = np.stack([game.confidences(played.released) for played in taught])

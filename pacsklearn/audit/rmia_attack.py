@@ -7,7 +7,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from pacsklearn.audit.shadow_attack import Scorer, ShadowAttack
+from pacsklearn.audit.shadow_attack import Learnt, ShadowAttack
 from pacsklearn.core.attack import ThreatModel
 from pacsklearn.core.game import Round
 
@@ -50,9 +50,7 @@ class RMIAAttack(ShadowAttack):
     def __init__(self, unit: int | None = None, n_shadow: int = 16) -> None:
         super().__init__(unit, n_shadow)
 
-    def learn(
-        self, game: Any, rounds: Sequence[Round], seed: int
-    ) -> tuple[Scorer, Sequence[Round]]:
+    def learn(self, game: Any, rounds: Sequence[Round], seed: int) -> Learnt:
         # Rounds apart from those that the rule is chosen on: a row is never its own reference.
         references = rounds[: len(rounds) // 2]
         usual = np.mean([game.confidences(played.released) for played in references], axis=0)

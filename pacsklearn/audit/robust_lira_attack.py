@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from pacsklearn.audit.score_rule import ScoreRule
-from pacsklearn.audit.shadow_attack import Scorer, ShadowAttack, rounds_with
+from pacsklearn.audit.shadow_attack import Learnt, ShadowAttack, rounds_with
 from pacsklearn.core.attack import ThreatModel
 from pacsklearn.core.game import Round
 
@@ -46,9 +46,7 @@ class RobustLiRAAttack(ShadowAttack):
     def __init__(self, unit: int | None = None, n_shadow: int = 16) -> None:
         super().__init__(unit, n_shadow)
 
-    def learn(
-        self, game: Any, rounds: Sequence[Round], seed: int
-    ) -> tuple[Scorer, Sequence[Round]]:
+    def learn(self, game: Any, rounds: Sequence[Round], seed: int) -> Learnt:
         shown = np.stack([game.confidences(played.released) for played in rounds])
         inside = rounds_with(game.members, rounds)
         means, spreads = [], []

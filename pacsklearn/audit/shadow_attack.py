@@ -21,6 +21,9 @@ from pacsklearn.information.arrays import Floats
 Scorer: TypeAlias = Callable[[Round, NDArray[np.intp]], Floats]
 """``scorer(played, units)``: a score for each of some units, for what a round shows."""
 
+Learnt: TypeAlias = tuple[Scorer, Sequence[Round]]
+"""Score, and the shadow rounds on which the rule is chosen."""
+
 
 class ShadowAttack(Attack):
     """Judges one unit's membership by a score, having seen the scores of *shadow* rounds.
@@ -56,9 +59,7 @@ class ShadowAttack(Attack):
         self._scorer: Scorer | None = None
 
     @abstractmethod
-    def learn(
-        self, game: Any, rounds: Sequence[Round], seed: int
-    ) -> tuple[Scorer, Sequence[Round]]:
+    def learn(self, game: Any, rounds: Sequence[Round], seed: int) -> Learnt:
         """Score, and the shadow rounds on which the rule is chosen.
 
         Parameters
