@@ -150,7 +150,6 @@ class Coordinator:
 
     def budget(self, caller: Caller, name: str) -> dict[str, Any]:
         """What the caller has left, and the ceiling; nothing about others."""
-        caller.need("ask")
         self._previews.take(caller.user)
         model = self._desk(name).model
         with self.database.reading() as connection:
@@ -168,12 +167,11 @@ class Coordinator:
             "unit": "nats",
         }
 
-    def statement(self, caller: Caller, name: str) -> dict[str, Any]:
+    def statement(self, name: str) -> dict[str, Any]:
         """The model's guarantee at its ceiling, signed."""
         import base64
         import json
 
-        caller.need("ask")
         model = self._desk(name).model
         statement = {
             "model": name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any, Final, final
@@ -29,7 +29,10 @@ Facts = dict[str, Any]
 
 @final
 class Operations:
-    """Every operation checks the caller's scope itself: a worker may have been taken over.
+    """What may be asked, and by whom: a worker may have been taken over, so it is checked here.
+
+    A method's first word says who may ask: anybody, whoever is known, who has the scope ``ask`` or
+    the scope ``curate``.
 
     Parameters
     ----------
@@ -42,95 +45,82 @@ class Operations:
 
     def __call__(self, what: str) -> Operation:
         """Operation of a name."""
-        operation = getattr(self, f"do_{what}", None)
-        if operation is None:
-            raise Problem("not-found", "There is no such operation.")
-        return operation
+        for who, checked in _RIGHTS.items():
+            operation = getattr(self, f"{who}_{what}", None)
+            if operation is not None:
+                return lambda caller, facts, content: operation(checked(caller), facts, content)
+        raise Problem("not-found", "There is no such operation.")
 
     # The planes of callers
 
-    def do_ready(self, caller: Caller | None, facts: Facts, content: bytes) -> bool:
+    def anybody_ready(self, caller: Caller | None, facts: Facts, content: bytes) -> bool:
         return self._coordinator.is_ready
 
-    def do_key(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
+    def anybody_key(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
         return self._coordinator.key_record(facts["name"])
 
-    def do_models(self, caller: Caller | None, facts: Facts, content: bytes) -> list[str]:
-        _known(caller).need("ask")
+    def asker_models(self, caller: Caller, facts: Facts, content: bytes) -> list[str]:
         return self._coordinator.models()
 
-    def do_model(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        _known(caller).need("ask")
+    def asker_model(self, caller: Caller, facts: Facts, content: bytes) -> Facts:
         return self._coordinator.model(facts["model"])
 
-    def do_infer(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
-        ask = self._ask(_known(caller), facts, content)
+    def asker_infer(self, caller: Caller, facts: Facts, content: bytes) -> Any:
+        ask = self._ask(caller, facts, content)
         return self._coordinator.infer(ask.caller, facts["model"], ask)
 
-    def do_budget(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        return self._coordinator.budget(_known(caller), facts["model"])
+    def asker_budget(self, caller: Caller, facts: Facts, content: bytes) -> Facts:
+        return self._coordinator.budget(caller, facts["model"])
 
-    def do_statement(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        return self._coordinator.statement(_known(caller), facts["model"])
+    def asker_statement(self, caller: Caller, facts: Facts, content: bytes) -> Facts:
+        return self._coordinator.statement(facts["model"])
 
-    def do_card(self, caller: Caller | None, facts: Facts, content: bytes) -> str:
-        statement = self._coordinator.statement(_known(caller), facts["model"])["statement"]
+    def asker_card(self, caller: Caller, facts: Facts, content: bytes) -> str:
+        statement = self._coordinator.statement(facts["model"])["statement"]
         return model_card(self._coordinator.model(facts["model"]), statement)
 
-    def do_answer_job(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        ask = self._ask(_known(caller), facts, content)
-        ask.caller.need("ask")
+    def asker_answer_job(self, caller: Caller, facts: Facts, content: bytes) -> Facts:
+        ask = self._ask(caller, facts, content)
         return self.jobs.answer(ask, facts["model"], content)
 
-    def do_job(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        return self.jobs.get(_known(caller), facts["job"])
+    def known_job(self, caller: Caller, facts: Facts, content: bytes) -> Facts:
+        return self.jobs.get(caller, facts["job"])
 
-    def do_job_result(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
-        return self.jobs.result(_known(caller), facts["job"])
+    def known_job_result(self, caller: Caller, facts: Facts, content: bytes) -> Any:
+        return self.jobs.result(caller, facts["job"])
 
-    def do_reserve(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
+    def asker_reserve(self, caller: Caller, facts: Facts, content: bytes) -> Facts:
         return self._coordinator.reservations.make(
-            _known(caller), facts["model"], facts["amount"], facts["seconds"], facts["note"]
+            caller, facts["model"], facts["amount"], facts["seconds"], facts["note"]
         )
 
-    def do_reservations(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
-        return self._coordinator.reservations.all(_known(caller), facts["model"])
+    def asker_reservations(self, caller: Caller, facts: Facts, content: bytes) -> Any:
+        return self._coordinator.reservations.all(caller, facts["model"])
 
-    def do_release(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        return self._coordinator.reservations.release(
-            _known(caller), facts["model"], facts["reservation"]
-        )
+    def asker_release(self, caller: Caller, facts: Facts, content: bytes) -> Facts:
+        return self._coordinator.reservations.release(caller, facts["model"], facts["reservation"])
 
     # The curator's plane
 
-    def do_datasets(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
-        _curator(caller)
+    def curator_datasets(self, curator: Caller, facts: Facts, content: bytes) -> Any:
         return self._coordinator.catalog.datasets(facts.get("dataset"))
 
-    def do_add_dataset(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        curator = _curator(caller)
+    def curator_add_dataset(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
         columns = Signature.from_facts(facts["signature"]).unpacked(content)
         with self._audited(curator, "register data set", facts["name"]):
             return self._coordinator.catalog.add_dataset(
                 facts["name"], columns, facts["target"], facts["ceiling"]
             )
 
-    def do_quotas(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
-        _curator(caller)
+    def curator_quotas(self, curator: Caller, facts: Facts, content: bytes) -> Any:
         with self._database.reading() as connection:
             return [
-                {
-                    "kind": each.kind,
-                    "name": each.name,
-                    "ceiling": each.ceiling,
-                    "spent": float(each.spent),
-                    "remaining": each.remaining,
-                }
+                {name: getattr(each, name) for name in ("kind", "name", "ceiling", "remaining")}
+                | {"spent": float(each.spent)}
                 for each in Quotas(connection, facts["dataset"]).all()
             ]
 
-    def do_set_quota(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        curator = _curator(caller)
+    def curator_set_quota(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
         self._need_dataset(facts["dataset"])
         what = f"{facts['dataset']}/{facts['kind']}/{facts['name']}"
         with self._changing(curator, "set quota", what) as connection:
@@ -141,24 +131,22 @@ class Operations:
             assert quota is not None
             return {"ceiling": quota.ceiling, "remaining": quota.remaining}
 
-    def do_members(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
-        _curator(caller)
+    def curator_members(self, curator: Caller, facts: Facts, content: bytes) -> Any:
         with self._database.reading() as connection:
             return Members(connection).all(facts["kind"])
 
-    def do_add_member(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        curator, kind = _curator(caller), facts["kind"]
+    def curator_add_member(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
+        kind = facts["kind"]
         name = checked_name(facts["name"], kind)
         with self._changing(curator, f"add {kind}", name) as connection:
             return Members(connection).add(kind, name, facts["facts"])
 
-    def do_keys(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
-        _curator(caller)
+    def curator_keys(self, curator: Caller, facts: Facts, content: bytes) -> Any:
         with self._database.reading() as connection:
             return ApiKeys(connection).all()
 
-    def do_issue_key(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        curator, days = _curator(caller), _days(facts["days"])
+    def curator_issue_key(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
+        days = _days(facts["days"])
         with self._changing(curator, "issue key", facts["user"]) as connection:
             members = Members(connection)
             members.need("user", facts["user"])
@@ -169,24 +157,22 @@ class Operations:
             )
             return {"name": name, "key": key}
 
-    def do_rotate_key(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        curator, days = _curator(caller), _days(facts["days"])
+    def curator_rotate_key(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
+        days = _days(facts["days"])
         with self._changing(curator, "rotate key", facts["key"]) as connection:
             name, key = ApiKeys(connection).rotate(facts["key"], days, facts["grace"])
             return {"name": name, "key": key}
 
-    def do_revoke_key(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        curator = _curator(caller)
+    def curator_revoke_key(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
         with self._changing(curator, "revoke key", facts["key"]) as connection:
             ApiKeys(connection).revoke(facts["key"])
             return {"name": facts["key"]}
 
-    def do_all_models(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
-        _curator(caller)
+    def curator_all_models(self, curator: Caller, facts: Facts, content: bytes) -> Any:
         return self._coordinator.catalog.models(facts.get("model"))
 
-    def do_fit(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        curator, recipe = _curator(caller), facts["recipe"]
+    def curator_fit(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
+        recipe = facts["recipe"]
         checked_name(recipe["name"], "model")
         catalog = self._coordinator.catalog
         with self._audited(curator, "fit", recipe["name"]):
@@ -196,26 +182,25 @@ class Operations:
             catalog.estimator(recipe)
             return self.jobs.fit(curator, recipe)
 
-    def do_publish(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        curator, name = _curator(caller), facts["model"]
+    def curator_publish(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
+        name = facts["model"]
         with self._audited(curator, "publish", name):
             self._coordinator.catalog.set_status(name, "published")
             self._coordinator.load(name)
         return {"name": name, "status": "published"}
 
-    def do_withdraw(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        curator, name = _curator(caller), facts["model"]
+    def curator_withdraw(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
+        name = facts["model"]
         with self._audited(curator, "withdraw", name):
             self._coordinator.catalog.set_status(name, "withdrawn")
             self._coordinator.unload(name)
         return {"name": name, "status": "withdrawn"}
 
-    def do_guarantee(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
-        _curator(caller)
+    def curator_guarantee(self, curator: Caller, facts: Facts, content: bytes) -> Any:
         return self._coordinator.hosted(facts["model"]).guarantee().to_dict()
 
-    def do_verify(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
-        curator, dataset = _curator(caller), facts["dataset"]
+    def curator_verify(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
+        dataset = facts["dataset"]
         self._need_dataset(dataset)
         with self._audited(curator, "verify", dataset):
             position = self._coordinator.catalog.ledger(dataset).verify()
@@ -228,9 +213,8 @@ class Operations:
             "audit_log_is_whole": wrong is None,
         }
 
-    def do_ledger(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
+    def curator_ledger(self, curator: Caller, facts: Facts, content: bytes) -> Any:
         """What was charged, for a burn-down: time is the ledger's own."""
-        _curator(caller)
         self._need_dataset(facts["dataset"])
         ledger = self._coordinator.catalog.ledger(facts["dataset"])
         first = facts["after"]
@@ -244,9 +228,8 @@ class Operations:
             ],
         }
 
-    def do_burn_down(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
+    def curator_burn_down(self, curator: Caller, facts: Facts, content: bytes) -> Any:
         """What was left after every charge, or after every so many where there are more."""
-        _curator(caller)
         self._need_dataset(facts["dataset"])
         ledger = self._coordinator.catalog.ledger(facts["dataset"])
         left = [ledger.ceiling]
@@ -258,20 +241,17 @@ class Operations:
             "points": [*shown, (len(left) - 1, ledger.remaining)],
         }
 
-    def do_price(self, caller: Caller | None, facts: Facts, content: bytes) -> Facts:
+    def curator_price(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
         """The most that a batch can cost a user, who is not told."""
-        _curator(caller)
         ask = self._ask(Caller(facts["user"], None, frozenset({"ask"})), facts, content)
         count, worst = self._coordinator.hosted(facts["model"]).worst_price(ask)
         return {"n_rows": ask.n_rows, "free": ask.n_rows - count, "worst_case": worst}
 
-    def do_audit(self, caller: Caller | None, facts: Facts, content: bytes) -> Any:
-        _curator(caller)
+    def curator_audit(self, curator: Caller, facts: Facts, content: bytes) -> Any:
         with self._database.reading() as connection:
             return AuditLog(connection).lines(after=facts["after"], limit=facts["limit"])
 
-    def do_metrics(self, caller: Caller | None, facts: Facts, content: bytes) -> str:
-        _curator(caller)
+    def curator_metrics(self, curator: Caller, facts: Facts, content: bytes) -> str:
         return prometheus.generate_latest(self._coordinator.metrics.registry).decode()
 
     def _ask(self, caller: Caller, facts: Facts, content: bytes) -> Ask:
@@ -325,10 +305,21 @@ def _known(caller: Caller | None) -> Caller:
     return caller
 
 
-def _curator(caller: Caller | None) -> Caller:
-    known = _known(caller)
-    known.need("curate")
-    return known
+def _with(scope: str) -> Callable[[Caller | None], Caller]:
+    def checked(caller: Caller | None) -> Caller:
+        known = _known(caller)
+        known.need(scope)
+        return known
+
+    return checked
+
+
+_RIGHTS: Final[dict[str, Callable[[Caller | None], Caller | None]]] = {
+    "anybody": lambda caller: caller,
+    "known": _known,
+    "asker": _with("ask"),
+    "curator": _with("curate"),
+}
 
 
 def _days(days: float) -> float:

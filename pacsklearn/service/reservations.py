@@ -36,7 +36,6 @@ class Reservations:
         self, caller: Caller, model: str, amount: float, seconds: float, note: str
     ) -> dict[str, Any]:
         """Set nats aside, within the caller's own quota."""
-        caller.need("ask")
         if not 0 < seconds <= _LONGEST:
             raise Problem("invalid", f"seconds must be above 0 and at most {_LONGEST:g}.")
         budget = self._coordinator.budget(caller, model)
@@ -65,7 +64,6 @@ class Reservations:
 
     def all(self, caller: Caller, model: str) -> list[dict[str, Any]]:
         """Open reservations of the caller."""
-        caller.need("ask")
         c = RESERVATIONS.c
         with self._database.reading() as connection:
             ids = connection.execute(
@@ -91,7 +89,6 @@ class Reservations:
 
     def release(self, caller: Caller, model: str, id_: str) -> dict[str, Any]:
         """Give back what was not spent."""
-        caller.need("ask")
         reservation = self.find(caller.user, model, id_)
         returned = reservation.release_unspent()
         return {"id": id_, "returned": returned}

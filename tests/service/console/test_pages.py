@@ -149,14 +149,14 @@ def test_the_figures_are_those_of_the_ledger(house: House, browser: Browser) -> 
     row = text.partition('<th scope="row">zoe</th>')[2].partition("</tr>")[0]
     assert f"{7 * STEP:,.4g}" in row
     assert f"{0.25 - 7 * STEP:,.4g}" in row
-    burnt = house.operations.do_burn_down(
+    burnt = house.operations.curator_burn_down(
         _curator(), {"dataset": "clinic", "most": 200}, b""
     )["points"]  # fmt: skip
     charges = [event.charge for event in house.coordinator.catalog.ledger("clinic").events]
     assert [left for _, left in burnt] == pytest.approx(
         [4.0 - sum(charges[:k]) for k in range(len(charges) + 1)]
     )
-    thinned = house.operations.do_burn_down(_curator(), {"dataset": "clinic", "most": 1}, b"")
+    thinned = house.operations.curator_burn_down(_curator(), {"dataset": "clinic", "most": 1}, b"")
     assert [tuple(each) for each in thinned["points"]] == [
         (0, 4.0), (len(charges), facts["remaining"])
     ]  # fmt: skip

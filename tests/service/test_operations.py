@@ -1,0 +1,41 @@
+"""Who may ask for what: checked where the secrets are, whatever a web worker lets through."""
+
+from __future__ import annotations
+
+import pytest
+
+from pacsklearn.service.caller import SCOPES, Caller
+from pacsklearn.service.operations import Operations
+from pacsklearn.service.problem import Problem
+from tests.service.house import House
+
+SCOPE = {"asker": "ask", "curator": "curate"}
+ALL = [name.split("_", 1) for name in vars(Operations) if not name.startswith("_")]
+
+
+def test_every_operation_says_who_may_ask_for_it() -> None:
+    assert {who for who, _ in ALL} == {"anybody", "known", "asker", "curator"}
+    assert {what for who, what in ALL if who == "anybody"} == {"ready", "key"}
+    assert {what for who, what in ALL if who == "known"} == {"job", "job_result"}  # one's own only
+    assert len({what for _, what in ALL}) == len(ALL), "one name has one right"
+
+
+@pytest.mark.parametrize(("who", "what"), [each for each in ALL if each[0] != "anybody"])
+def test_who_lacks_the_scope_is_refused_before_anything_is_read(
+    house: House, who: str, what: str
+) -> None:
+    operation = house.operations(what)
+    with pytest.raises(Problem) as refused:
+        operation(None, {}, b"")
+    assert refused.value.kind == "unauthenticated"
+    if who in SCOPE:
+        others = frozenset(SCOPES) - {SCOPE[who]}
+        with pytest.raises(Problem) as refused:
+            operation(Caller("eve", None, others), {}, b"")
+        assert refused.value.kind == "forbidden"
+
+
+def test_an_unknown_operation_is_none(house: House) -> None:
+    for what in ("", "_call__", "do_fit", "jobs"):
+        with pytest.raises(Problem, match="no such operation"):
+            house.operations(what)
