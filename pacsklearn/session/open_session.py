@@ -43,7 +43,7 @@ class OpenSession:
 
     _drawn: DrawnProcedure | None = None
     _unit_names: NDArray[Any] | None = None
-    _asked: Responders | None = None
+    _open_responders: Responders | None = None
 
     def _start(
         self,
@@ -109,16 +109,16 @@ class OpenSession:
         if self._account.home.is_here:
             with self._one_at_a_time:  # whatever is on its way is finished first
                 self._account.is_closed = True
-        if self._asked is not None:
-            self._asked.close()
+        if self._open_responders is not None:
+            self._open_responders.close()
 
     @property
     def _responders(self) -> Responders:
         self._account.home.check()  # a child must not wait for a lock held at the fork
         with self._one_at_a_time:  # threads that ask at once share them, and their noise
-            if self._asked is None:
-                self._asked = Responders(self._procedure, self._answer_table)
-            return self._asked
+            if self._open_responders is None:
+                self._open_responders = Responders(self._procedure, self._answer_table)
+            return self._open_responders
 
     def _candidates(
         self,

@@ -100,11 +100,13 @@ class _Answers(CandidateGame):
             factor = 0.0 if number == self.exact_row else self.noise_factor
             noise = np.rint(factor * generator.normal(0.0, LATTICE_SCALE, row.size)).astype(int)
             step = self.budget / len(self.codes)
-            told = answer_labels(row[None], drawn[-1], thought, step, noise)
-            released.append((int(told.answers[0]), float(told.margins[0])))
+            outcome = answer_labels(row[None], drawn[-1], thought, step, noise)
+            released.append((int(outcome.answers[0]), float(outcome.margins[0])))
             gain = np.full(row.size, -np.inf)
-            np.subtract(told.log_belief, thought, out=gain, where=np.isfinite(told.log_belief))
-            thought = told.log_belief
+            np.subtract(
+                outcome.log_belief, thought, out=gain, where=np.isfinite(outcome.log_belief)
+            )
+            thought = outcome.log_belief
             exact = np.where(row == row[drawn[-1]], 0.0, -np.inf)
             known = update_belief(known, gain / factor**2 if factor else exact)
         # Where secrets change, no posterior of one secret is right; this is what a session keeps.
