@@ -76,6 +76,11 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
                 target, ensure_2d=False, dtype="numeric", input_name="y", estimator=name
             ),
         )
+        if y.dtype.kind in "mM":
+            raise ValueError(
+                f"y must hold numbers, got {y.dtype.name}; convert it, for instance to days: "
+                "y / np.timedelta64(1, 'D'), of dates less a fixed one."
+            )
         if y.ndim == 2 and y.shape[1] == 1 and tags.target_tags.single_output:
             y = column_or_1d(y, warn=True)
     else:  # most transformers and clusterers ignore it, the others know what they take
@@ -263,6 +268,10 @@ def check_names(X: Any) -> None:
         raise TypeError(
             f"X is a {type(X).__name__}, which holds no rows yet: give X.collect(). A table that "
             "does not fit into memory is read in passes by pacsklearn.Table."
+        )
+    if hasattr(X, "iloc") and X.ndim == 1:
+        raise ValueError(
+            "X must be a table, got a Series; give frame[[name]], or series.to_frame()."
         )
     # Tables of other libraries have no two columns of one name.
     names = X.columns if hasattr(X, "iloc") else None

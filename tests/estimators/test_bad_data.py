@@ -166,6 +166,13 @@ def test_too_many_classes_for_a_binary_solver() -> None:
     refused(ValueError, words, BinaryOnly(), X, np.arange(N) % 3)
 
 
+def test_one_column_by_itself_is_no_table() -> None:
+    """A pandas Series was asked for its columns."""
+    refused(ValueError, ["must be a table", "Series"], None, pd.Series(X[:, 0]), Y)
+    with pytest.raises(ValueError, match="X must be a table"):
+        private(release="responses").fit(pd.DataFrame(X), Y).predict(pd.Series(X[0]))
+
+
 @pytest.mark.parametrize(
     ("y", "words"),
     [
@@ -174,8 +181,9 @@ def test_too_many_classes_for_a_binary_solver() -> None:
         (NAMED, ["y must hold numbers", "encode"]),
         (np.where(Y == 1, np.nan, SIZES), ["Input y contains NaN"]),
         (np.where(Y == 1, np.inf, SIZES), ["Input y contains infinity"]),
+        (pd.date_range("2020", periods=N), ["y must hold numbers, got datetime64", "to days"]),
     ],
-    ids=["none", "short", "text", "nan", "inf"],
+    ids=["none", "short", "text", "nan", "inf", "dates"],
 )
 def test_targets_of_a_regressor(y: Any, words: list[str]) -> None:
     refused(ValueError, words, Ridge(), X, y)
