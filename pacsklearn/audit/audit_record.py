@@ -6,12 +6,13 @@ import html
 import json
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from pacsklearn.audit.operating_point import RATES, OperatingPoint
 from pacsklearn.audit.roc_curve import AttackROC
 from pacsklearn.core.attack import AttackResult, Interval
 from pacsklearn.core.event import Provenance
+from pacsklearn.core.statement_rendering import html_table
 from pacsklearn.exceptions import AuditViolationError
 
 CURATOR_ONLY = (
@@ -19,6 +20,9 @@ CURATOR_ONLY = (
     "nothing here is covered by a guarantee."
 )
 
+Cells: TypeAlias = tuple[str, ...]
+
+_STYLE = "text-align:left;padding-right:1em"
 _HEADER = ("attack", "aim", "success", "interval", "blind", "allowed", "verdict")
 _POINT_HEADER = ("attack", "aimed at", "false alarms", "members found", "allowed", "verdict")
 
@@ -123,14 +127,14 @@ class Audit:
             )
 
     def __str__(self) -> str:
-        rows = [_HEADER, *(_cells(self, result) for result in self.results)]
-        return "\n".join([self._title, "", *_table(rows), *self._point_lines(), "", self._note])
+        tables = [_table([header, *rows]) for header, rows in self._parts()]
+        return "\n\n".join([self._title, *tables, self._note])
 
-    def _point_lines(self) -> list[str]:
-        if not self.points:
-            return []
-        cells = [_point_cells(self, point) for point in self.points]
-        return ["", *_table([_POINT_HEADER, *cells])]
+    def _parts(self) -> list[tuple[Cells, list[Cells]]]:
+        """Head and rows of each table."""
+        results = [_cells(self, result) for result in self.results]
+        points = [_point_cells(self, point) for point in self.points]
+        return [(_HEADER, results), *([(_POINT_HEADER, points)] if points else [])]
 
     @property
     def _title(self) -> str:
@@ -150,8 +154,7 @@ class Audit:
             "<div class='pacsklearn-audit' style='max-width:60em;border:1px solid #8889;"
             "border-radius:4px;padding:.5em 1em;margin:.5em 0'>"
             f"<p><strong>{html.escape(self._title)}</strong></p>"
-            f"{_html_table(_HEADER, [_cells(self, each) for each in self.results])}"
-            f"{_html_table(_POINT_HEADER, [_point_cells(self, each) for each in self.points])}"
+            f"{''.join(html_table(*part, _STYLE) for part in self._parts())}"
             f"<p>{html.escape(self._note)}</p></div>"
         )
 
@@ -221,7 +224,7 @@ class Audit:
         return AuditDisplay.from_audit(self, ax=ax, **options)
 
 
-def _cells(audit: Audit, result: AttackResult) -> tuple[str, ...]:
+def _cells(audit: Audit, result: AttackResult) -> Cells:
     low, high = audit.interval(result)
     allowed = "-" if result.bound is None else f"{math.ceil(result.bound * 1e4) / 100:.2f} %"
     if result.bound is None:
@@ -239,7 +242,7 @@ def _cells(audit: Audit, result: AttackResult) -> tuple[str, ...]:
     )
 
 
-def _point_cells(audit: Audit, point: OperatingPoint) -> tuple[str, ...]:
+def _point_cells(audit: Audit, point: OperatingPoint) -> Cells:
     detected = point.true_positive_rate(audit.attack_level)
     alarms = point.false_positive_rate(audit.attack_level)
     allowed = point.allowed(audit.attack_level)
@@ -254,23 +257,11 @@ def _point_cells(audit: Audit, point: OperatingPoint) -> tuple[str, ...]:
     )
 
 
-def _table(rows: list[tuple[str, ...]]) -> list[str]:
-    """Lines of a table whose first row is its head."""
+def _table(rows: list[Cells]) -> str:
+    """A table whose first row is its head."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    return [lines[0], "-" * len(max(lines, key=len)), *lines[1:]]
-
-
-def _html_table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    if not rows:
-        return ""
-    style = "style='text-align:left;padding-right:1em'"
-    head = "".join(f"<th {style}>{name}</th>" for name in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td {style}>{html.escape(text)}</td>" for text in row) + "</tr>"
-        for row in rows
-    )
-    return f"<table><tr>{head}</tr>{body}</table>"
+    return "\n".join([lines[0], "-" * len(max(lines, key=len)), *lines[1:]])
 
 
 def _words(audit: Audit, result: AttackResult) -> str:

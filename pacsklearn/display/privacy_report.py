@@ -7,7 +7,7 @@ import html
 import io
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any, final
 
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.core.statement_rendering import html_table
 from pacsklearn.display.noise_spectrum import NoiseSpectrum
 from pacsklearn.display.palette import STYLE
 from pacsklearn.display.privacy_statement import guarantee_of, privacy_statement
@@ -196,13 +197,13 @@ def privacy_report(
     if spectrum is not None:
         text = f"<p>{html.escape(private['noise_spectrum']['caveat'])}</p>"
         powers = [(n, f"{p:.4g}") for n, p in zip(spectrum.noises, spectrum.powers, strict=True)]
-        text += pictures.get("spectrum", "") + _table(("noise", "power"), powers)
+        text += pictures.get("spectrum", "") + html_table(("noise", "power"), powers)
         blocks.append(("Noise (curator only)", _marked(text)))
     if audit is not None:
         text = audit._repr_html_() + pictures.get("audit", "")
         blocks.append(("Audit (curator only)", _marked(text)))
     software = [(e["role"], e["name"], e["version"]) for e in statement["software"]]
-    blocks.append(("Software", _table(("role", "name", "version"), software)))
+    blocks.append(("Software", html_table(("role", "name", "version"), software)))
     return PrivacyReport(statement, figures, tuple(blocks))
 
 
@@ -230,9 +231,9 @@ def _released(statement: dict[str, Any]) -> str:
         )
         for number, event in enumerate(released["releases"], start=1)
     ]
-    text = _table(("", ""), facts)
+    text = html_table((), facts)
     if events:
-        text += _table(("release", "kind", "charged", "noise", "numbers"), events)
+        text += html_table(("release", "kind", "charged", "noise", "numbers"), events)
     return text
 
 
@@ -283,14 +284,6 @@ def _picture(caption: str, png: bytes) -> str:
     data = base64.b64encode(png).decode("ascii")
     words = html.escape(caption)
     return f"<p><img alt='{words}' src='data:image/png;base64,{data}'></p>"
-
-
-def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header) if any(header) else ""
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f"<table><tr>{head}</tr>{body}</table>" if head else f"<table>{body}</table>"
 
 
 def _list(sentences: list[str]) -> str:

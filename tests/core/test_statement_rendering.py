@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from pacsklearn.core.statement_rendering import as_html, as_text, percent_up, rounded_up
+from pacsklearn.core.statement_rendering import as_html, as_text, html_table, percent_up, rounded_up
 
 
 def ceiling(value: Decimal, decimals: int) -> str:
@@ -84,3 +84,14 @@ def test_html_has_every_part_once_and_escaped() -> None:
     for part in parts:
         assert part not in text.replace("<p>", "")
         assert text.count(part.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")) == 1
+
+
+def test_tables_hold_texts_and_no_markup_of_theirs() -> None:
+    assert html_table((), [("a", "<b>")]) == "<table><tr><td>a</td><td>&lt;b&gt;</td></tr></table>"
+    shown = html_table(("<h>",), [("x",), ("y",)], "color:red")
+    head, *rows = shown.removeprefix("<table>").split("<tr>")[1:]
+    assert head == "<th style='color:red'>&lt;h&gt;</th></tr>"
+    assert rows == [
+        "<td style='color:red'>x</td></tr>",
+        "<td style='color:red'>y</td></tr></table>",
+    ]
