@@ -189,6 +189,15 @@ def test_arguments(arguments, message):
         upper_mean_bound(*arguments)
 
 
+def test_sums_may_be_off_by_their_rounding_and_no_more():
+    """A spread below zero by rounding counts as none; twice the stated error is what may be."""
+    exact = upper_mean_bounds([500.0], [250.0], 1000, -1.0, 1.0, 0.05)
+    rounded = upper_mean_bounds([500.0], [250.0 - 1.9e-9], 1000, -1.0, 1.0, 0.05)
+    np.testing.assert_array_equal(rounded, exact)
+    with pytest.raises(ValueError, match="not those of 1000 draws"):
+        upper_mean_bounds([500.0], [250.0 - 2.1e-9], 1000, -1.0, 1.0, 0.05)
+
+
 def test_sums_that_no_draws_have():
     with pytest.raises(ValueError, match="not those of 10 draws"):
         upper_mean_bounds([11.0], [11.0], 10, 0.0, 1.0, 0.1)
