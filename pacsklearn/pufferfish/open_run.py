@@ -17,7 +17,7 @@ from pacsklearn.exceptions import PrivacyLeakWarning
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.batch_sampler import BatchSampler
 from pacsklearn.plugin import registry
-from pacsklearn.pufferfish.run import PrivateRun, RunRecord, run_unit
+from pacsklearn.pufferfish.run import Charging, PrivateRun, RunRecord, run_unit
 from pacsklearn.pufferfish.training_rows import TrainingRows
 from pacsklearn.release.account import open_shared
 from pacsklearn.scenarios.differing_rows import DifferingRows
@@ -101,12 +101,11 @@ def opened_run(
         accountant,
         rows.scenario,
         multiplier,
-        ceiling=ceiling,
+        charging=Charging(
+            ceiling, open_shared(model.ledger, ceiling, unit), record, model.steps_per_charge
+        ),
         sampler=rows.sampler,
         differences=rows.differences,
-        shared=open_shared(model.ledger, ceiling, unit),
-        record=record,
-        steps_per_charge=model.steps_per_charge,
         secret_name=model.secret_name,
         provenance=(rows.provenance,),
     )

@@ -88,6 +88,29 @@ class RunRecord:
 
 
 @final
+@dataclass(frozen=True)
+class Charging:
+    """What a run may cost, and where its steps are charged.
+
+    Parameters
+    ----------
+    ceiling : float
+        Most that the run may cost, in nats; what it has cost already, where that is more.
+    shared : Ledger, optional
+        Account shared with other releases.
+    record : RunRecord, optional
+        Of a run to go on with.
+    steps_per_charge : int, default=1
+        Steps that are charged together, beforehand.
+    """
+
+    ceiling: float
+    shared: Ledger | None = None
+    record: RunRecord | None = None
+    steps_per_charge: int = 1
+
+
+@final
 class _Heads:
     """How far the runs of this process are: of all copies of a record, one goes on."""
 
@@ -132,18 +155,11 @@ class PrivateRun:
     scenario : Scenario
     noise_multiplier : float
         Positive.
-    ceiling : float
-        Most that the run may cost, in nats; what it has cost already, where that is more.
+    charging : Charging
     sampler : Sampler
         Source of the noise and of the batches.
     differences : WorldDifferences, optional
         What the guarantee says about the scenario's data sets; any two when not given.
-    shared : Ledger, optional
-        Account shared with other releases.
-    record : RunRecord, optional
-        Of a run to go on with.
-    steps_per_charge : int, default=1
-        Steps that are charged together, beforehand.
     secret_name : str, optional
         What the user calls the secret; part of the unit.
     provenance : tuple of Provenance
@@ -163,15 +179,13 @@ class PrivateRun:
         scenario: Scenario,
         noise_multiplier: float,
         *,
-        ceiling: float,
+        charging: Charging,
         sampler: Sampler,
         differences: WorldDifferences | None = None,
-        shared: Ledger | None = None,
-        record: RunRecord | None = None,
-        steps_per_charge: int = 1,
         secret_name: str | None = None,
         provenance: tuple[Provenance, ...] = (),
     ) -> None:
+        shared, record = charging.shared, charging.record
         self.accountant, self.scenario = accountant, scenario
         self.noise_multiplier = noise_multiplier
         self.unit = run_unit(accountant, scenario, secret_name)
@@ -183,7 +197,9 @@ class PrivateRun:
         self._grid = accountant.clipping.grid(noise_multiplier, most)
         self._batches = BatchSampler.beside(sampler, cap.n_rows, cap.batch_size, cap.sampling)
         self.differences = differences or WorldDifferences(cap.largest)
-        self._at_once = check_integer(name="steps_per_charge", value=steps_per_charge, minimum=1)
+        self._at_once = check_integer(
+            name="steps_per_charge", value=charging.steps_per_charge, minimum=1
+        )
         if shared is not None:
             check_unit(shared.unit, self.unit)
         self._prices: list[tuple[float, int, float]] = []
@@ -205,7 +221,7 @@ class PrivateRun:
                 # Rounded up: what was spent is never forgotten.
                 spent = math.nextafter(count * price, math.inf)
                 before.append(self._event("steps-before", spent, count))
-        self.ceiling = max(ceiling, math.fsum(event.charge for event in before))
+        self.ceiling = max(charging.ceiling, math.fsum(event.charge for event in before))
         own = MemoryLedger(self.ceiling, self.unit)
         for event in before:
             own.charge(event)

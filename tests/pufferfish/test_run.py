@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from pacsklearn.exceptions import (
     SessionRolledBackError,
 )
 from pacsklearn.noise.sampler import SecureSampler, SeededSampler
-from pacsklearn.pufferfish.run import PrivateRun
+from pacsklearn.pufferfish.run import Charging, PrivateRun
 from pacsklearn.scenarios.differing_rows import DifferingRows
 
 TAIL, FAILURE = 1e-4, 1e-3
@@ -49,9 +50,8 @@ def test_the_event_of_a_step_carries_its_confidence(accounting: str, per_step: f
         accountant,
         DifferingRows(2),
         10.0,
-        ceiling=8 * price,
+        charging=Charging(8 * price, steps_per_charge=5),
         sampler=SecureSampler(),
-        steps_per_charge=5,
     ) as run:
         for _ in range(6):
             run.next_batch()
@@ -63,9 +63,8 @@ def test_the_event_of_a_step_carries_its_confidence(accounting: str, per_step: f
             accountant,
             DifferingRows(2),
             10.0,
-            ceiling=9 * price,
+            charging=Charging(9 * price, record=run.record),
             sampler=SecureSampler(),
-            record=run.record,
         )
         (before,) = again.account.own.events
         assert before.confidence == pytest.approx(1 - FAILURE - 8 * per_step, abs=1e-12)
@@ -84,9 +83,8 @@ def test_every_one_of_many_steps_is_charged(at_once: int) -> None:
         accountant,
         DifferingRows(1),
         100.0,
-        ceiling=(most + 0.5) * price,
+        charging=Charging((most + 0.5) * price, steps_per_charge=at_once),
         sampler=SecureSampler(),
-        steps_per_charge=at_once,
     ) as run:
         for step in range(1, most + 1):
             run.next_batch()
@@ -101,8 +99,10 @@ ACCOUNTANT = SRPPSGDAccountant(CAP, GradientClipping((1.0,), (3,)), 4.0, "worst-
 
 
 def opened(record: Any = None, shared: Any = None, **options: Any) -> PrivateRun:
-    options = {"ceiling": 50 * ACCOUNTANT.cost(100.0), "sampler": SecureSampler()} | options
-    return PrivateRun(ACCOUNTANT, DifferingRows(1), 100.0, shared=shared, record=record, **options)
+    given = {"ceiling": 50 * ACCOUNTANT.cost(100.0), "shared": shared, "record": record} | options
+    sampler = given.pop("sampler", None) or SecureSampler()
+    run = partial(PrivateRun, ACCOUNTANT, DifferingRows(1), 100.0, sampler=sampler)
+    return run(charging=Charging(**given))
 
 
 def stepped(n_steps: int, **options: Any) -> PrivateRun:

@@ -16,7 +16,7 @@ from pacsklearn.core.sliced_law import RenyiCosts
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.information.renyi_conversion import epsilon_at_order
 from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.pufferfish.run import PrivateRun
+from pacsklearn.pufferfish.run import Charging, PrivateRun
 from pacsklearn.pufferfish.run_statement import _secret, _summed, _tightness, run_guarantee
 from pacsklearn.pufferfish.world_differences import WorldDifferences
 from pacsklearn.scenarios.differing_rows import DifferingRows
@@ -70,7 +70,7 @@ def test_each_accounting_says_what_it_does_not_cover(accounting: str, n_draws: i
         accountant,
         DifferingRows(3),
         20.0,
-        ceiling=100.0,
+        charging=Charging(100.0),
         sampler=SecureSampler(),
         differences=WorldDifferences(3, n_draws=n_draws),
     ) as run:
@@ -108,7 +108,7 @@ def test_what_a_bound_assumes_is_said_where_it_does(
     )  # fmt: skip
     accountant = SRPPSGDAccountant(cap, GradientClipping((1.0, 2.0), (3, 1)), 4.0, accounting)
     with PrivateRun(
-        accountant, DifferingRows(4), 10.0, ceiling=100.0, sampler=SecureSampler()
+        accountant, DifferingRows(4), 10.0, charging=Charging(100.0), sampler=SecureSampler()
     ) as run:
         for _ in range(3):
             run.next_batch()
@@ -138,7 +138,7 @@ def test_a_run_without_steps_has_released_nothing() -> None:
     cap = DiscrepancyCap.differing(500, 3, 50)
     accountant = SRPPSGDAccountant(cap, GradientClipping((1.0,), (3,)), 16.0, "worst-case")
     with PrivateRun(
-        accountant, DifferingRows(3), 20.0, ceiling=1.0, sampler=SecureSampler()
+        accountant, DifferingRows(3), 20.0, charging=Charging(1.0), sampler=SecureSampler()
     ) as run:
         found = run_guarantee(run, delta=1e-5, dimension="coef_", public=(), leaks=())
     costs = found.costs
@@ -157,10 +157,12 @@ def test_a_shared_ledger_is_what_was_charged() -> None:
     cap = DiscrepancyCap.differing(500, 3, 50)
     accountant = SRPPSGDAccountant(cap, GradientClipping((1.0,), (3,)), 16.0, "worst-case")
     scenario, sampler = DifferingRows(3), SecureSampler()
-    with PrivateRun(accountant, scenario, 20.0, ceiling=1.0, sampler=sampler) as other:
+    with PrivateRun(accountant, scenario, 20.0, charging=Charging(1.0), sampler=sampler) as other:
         shared = MemoryLedger(9.0, unit=other.unit)
     for n_before in (0, 2):
-        run = PrivateRun(accountant, scenario, 20.0, ceiling=2.0, sampler=sampler, shared=shared)
+        run = PrivateRun(
+            accountant, scenario, 20.0, charging=Charging(2.0, shared), sampler=sampler
+        )
         run.next_batch()
         run.next_batch()
         found = run_guarantee(run, delta=1e-5, dimension="coef_", public=(), leaks=())

@@ -13,7 +13,7 @@ from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.estimators.srpp_sgd.clipped_gradient import SquaredLoss, clipped_sum
 from pacsklearn.information import posterior_success
 from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.pufferfish.run import PrivateRun
+from pacsklearn.pufferfish.run import Charging, PrivateRun
 
 TRIALS, STEPS, N, K, NOISE = 400, 4, 30, 3, 12.0
 
@@ -40,7 +40,11 @@ def test_two_data_sets_that_differ_in_three_rows(batch, accounting):
         rows = X.copy()
         rows[:K] = pull if secret else -pull
         with PrivateRun(
-            accountant, DifferingRows(K), NOISE, ceiling=1e9, sampler=SeededSampler(generator)
+            accountant,
+            DifferingRows(K),
+            NOISE,
+            charging=Charging(1e9),
+            sampler=SeededSampler(generator),
         ) as run:
             released = []
             for _ in range(STEPS):

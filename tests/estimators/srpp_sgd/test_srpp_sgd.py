@@ -43,7 +43,7 @@ from pacsklearn.exceptions import (
 )
 from pacsklearn.information.discrepancy import SAMPLINGS
 from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.pufferfish.run import PrivateRun
+from pacsklearn.pufferfish.run import Charging, PrivateRun
 
 QUIET = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 SMALL = {"max_iter": 2, "batch_size": 100, "secret_name": "cancer", "classes": [0, 1]}
@@ -88,7 +88,7 @@ def test_a_step_is_charged_before_its_rows_are_drawn(cancer):
     accountant = SRPPSGDAccountant(cap, clipping, 4.0, "worst-case")
     price = accountant.cost(10.0)
     with PrivateRun(
-        accountant, DifferingRows(2), 10.0, ceiling=2.5 * price, sampler=SecureSampler()
+        accountant, DifferingRows(2), 10.0, charging=Charging(2.5 * price), sampler=SecureSampler()
     ) as run:
         drawn = []
         run._batches = type("Watched", (), {"draw": lambda _: drawn.append(run.spent)})()
@@ -114,7 +114,9 @@ def test_the_scale_that_noise_is_drawn_at(cancer):
         def noise(self, size):
             return np.arange(1, size + 1) * 1000
 
-    with PrivateRun(accountant, DifferingRows(2), 5.0, ceiling=1e9, sampler=Counted()) as run:
+    with PrivateRun(
+        accountant, DifferingRows(2), 5.0, charging=Charging(1e9), sampler=Counted()
+    ) as run:
         total = np.array([0.3, -0.7, 2.0])
         step = 5.0 * np.array([1.0, 1.0, 3.0]) / LATTICE_SCALE
         expected = (np.rint(total / step) + np.array([1000, 2000, 3000])) * step / 10
@@ -126,7 +128,9 @@ def test_the_noise_has_the_stated_deviation():
     """20,000 values: the deviation is off by 5 standard errors once in a million."""
     cap = DiscrepancyCap.differing(100, 2, 10)
     accountant = SRPPSGDAccountant(cap, GradientClipping((2.0,), (20_000,)), 4.0, "worst-case")
-    with PrivateRun(accountant, DifferingRows(2), 3.0, ceiling=1e9, sampler=SecureSampler()) as run:
+    with PrivateRun(
+        accountant, DifferingRows(2), 3.0, charging=Charging(1e9), sampler=SecureSampler()
+    ) as run:
         released = run.noised_mean(np.zeros(20_000))
     assert abs(released.std() / (3.0 * 2.0 / 10) - 1) < 5 / np.sqrt(2 * 20_000)
 
@@ -569,7 +573,9 @@ def peak_of_a_step(n):
         total = clipped_sum(X[rows], targets[rows], np.zeros((1, 21)), LogisticLoss(), 1.0)
         run.noised_mean(total.ravel())
 
-    with PrivateRun(accountant, DifferingRows(), 5.0, ceiling=1e9, sampler=SecureSampler()) as run:
+    with PrivateRun(
+        accountant, DifferingRows(), 5.0, charging=Charging(1e9), sampler=SecureSampler()
+    ) as run:
         for _ in range(5):
             step()
         tracemalloc.start()
