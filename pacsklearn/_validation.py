@@ -8,8 +8,6 @@ import warnings
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
 from pacsklearn.exceptions import BudgetError
 
 _LEAST_BUDGET = 1e-15
@@ -103,7 +101,11 @@ def _as_real(name: str, value: Any) -> float:
 
 
 def _scalar(value: Any) -> Any:
-    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    if getattr(value, "ndim", None) != 0:
+        return value
+    import numpy as np  # a tenth of a second, which the command line's help does without
+
+    return value.item() if isinstance(value, np.ndarray) else value
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
