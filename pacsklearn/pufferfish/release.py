@@ -65,7 +65,7 @@ class SlicedOptions:
         Of the (epsilon, delta) conversions.
     metric : "auto", None, array-like or Metric
         What noise costs in each direction.
-    confidence : float
+    confidence : float, default=0.999999
         Of promises about laws that are known by draws.
     """
 

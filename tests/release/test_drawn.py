@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -324,3 +325,16 @@ def test_reproducible_where_asked_for_and_the_law_is_the_same_whatever_the_secre
             release = session.release(GaussianNB())
             figures.add((release.event.charge, release.noise_power, release.guarantee.to_json()))
     assert len(figures) == 1
+
+
+def test_the_secret_is_stated_with_its_entropy_and_its_likeliest_value() -> None:
+    # 14 of 47, or 15 with probability .1; 15 of 50 twice: subsets are not equally likely.
+    with PrivacySession(X[3:], Y[3:], rate=0.3, budget=0.5, secret_space=FEW) as session:
+        release = session.release_function(lambda rows, y: rows.mean(axis=0))
+    stated = release.guarantee.secret
+    twice = 2 * math.log(math.comb(50, 15))
+    usual, rare = (math.log(math.comb(47, k)) for k in (14, 15))
+    entropy = 0.9 * (usual - math.log(0.9)) + 0.1 * (rare - math.log(0.1)) + twice
+    assert stated.entropy == pytest.approx(entropy, rel=1e-9)
+    least = min(usual - math.log(0.9), rare - math.log(0.1)) + twice
+    assert stated.least_log == pytest.approx(least, rel=1e-9)
