@@ -20,7 +20,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.multiclass import _ConstantPredictor
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import LabelBinarizer, LabelEncoder, OneHotEncoder
-from sklearn.utils import _safe_indexing, estimator_html_repr
+from sklearn.utils import _safe_indexing, estimator_html_repr, get_tags
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
@@ -38,6 +38,7 @@ __all__ = [
     "bootstrap_rows",
     "check_features",
     "check_parameters",
+    "check_tags",
     "check_width",
     "constant_predictor",
     "has_log_link",
@@ -77,6 +78,29 @@ def check_parameters(estimator: Any) -> None:
         if not any(_satisfies(constraint, value) for constraint in allowed):
             expected = " or ".join(map(_expected, allowed))
             raise InvalidParameterError(f"{name} must be {expected}, got {value!r}.")
+
+
+def check_tags(estimator: Any) -> None:
+    """Refuse an estimator that cannot say what it is, in scikit-learn's words where it has some.
+
+    A meta-estimator asks its part for tags, and what is no estimator has none: the constraint that
+    scikit-learn would check in ``fit`` says which part is missing.
+
+    Raises
+    ------
+    InvalidParameterError
+        Names the parameter of the meta-estimator, what it must be, and what it is.
+    """
+    try:
+        get_tags(estimator)
+    except AttributeError as without_tags:
+        if not isinstance(estimator, BaseEstimator):
+            raise
+        try:
+            estimator._validate_params()
+        except InvalidParameterError as error:
+            raise error from None
+        raise without_tags
 
 
 def _satisfies(constraint: Any, value: Any) -> bool:

@@ -16,7 +16,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import InputTags, Tags, assert_all_finite, check_array, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
-from pacsklearn._sklearn_compat import routing_enabled
+from pacsklearn._sklearn_compat import check_tags, routing_enabled
 from pacsklearn.additive.additive_model import AdditiveModel
 from pacsklearn.candidates.run import ABOUT_GAPS
 from pacsklearn.schema.encoder import SchemaEncoder
@@ -51,10 +51,9 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     X, y
         A DataFrame stays one; anything else becomes an array or a sparse matrix in CSR form.
     """
-    refuse_fitted_before(estimator)
+    check_wrapped(estimator)
     tags = get_tags(estimator)
     name = type(estimator).__name__
-    check_reader(estimator)
     X = RowRules.of(estimator).check(X, at_least=2)
     if hasattr(estimator, "get_params"):
         _check_codebooks(estimator, X)
@@ -97,7 +96,7 @@ _TEXT_READERS = frozenset({"CountVectorizer", "TfidfVectorizer", "HashingVectori
 _DICT_READERS = frozenset({"DictVectorizer", "FeatureHasher"})
 
 
-def check_reader(estimator: Any) -> None:
+def _check_reader(estimator: Any) -> None:
     """Refuse estimators that read texts, not a table, before their rows are looked at.
 
     Raises
@@ -135,10 +134,16 @@ def _check_codebooks(estimator: Any, X: Any) -> None:
         clone(first).prepare(X)
 
 
-def refuse_fitted_before(estimator: Any) -> None:
-    """Refuse parts that keep what they learned elsewhere: every candidate would publish it."""
+def check_wrapped(estimator: Any) -> None:
+    """Refuse an estimator that cannot be fitted on candidates, before any row is looked at.
+
+    Parts that are no usable estimators are refused in scikit-learn's own words, and parts that keep
+    what they learned elsewhere because every candidate would publish it.
+    """
     parts = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
     for path, part in [("estimator", estimator), *parts.items()]:
+        if hasattr(part, "get_params") and not isinstance(part, type):
+            check_tags(part)
         if getattr(part, "draws_its_own_secret", False) and not isinstance(part, type):
             raise ValueError(
                 f"{path} is private itself ({type(part).__name__}): fitted on each candidate it "
@@ -154,6 +159,7 @@ def refuse_fitted_before(estimator: Any) -> None:
                 "inside the estimator; if it was fitted on public data, say so by using its "
                 "function, as in FunctionTransformer(fitted.transform)."
             )
+    _check_reader(estimator)
 
 
 def check_fit_params(estimator: Any, params: Mapping[str, Any], n_rows: int) -> None:

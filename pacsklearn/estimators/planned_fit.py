@@ -16,7 +16,7 @@ from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.candidates.candidates import Candidates, Design, FitOptions, subset_seed
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.candidates.subset_fitting import explained
-from pacsklearn.candidates.universe import check_names, check_reader, check_universe
+from pacsklearn.candidates.universe import check_names, check_universe, check_wrapped
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.fit_report import recorded
 from pacsklearn.core.noise_law import Target
@@ -337,7 +337,7 @@ class PlannedFit(PrivateEstimator):
             raise TypeError(
                 f"estimator must be a scikit-learn estimator, with fit and get_params, got {given}."
             )
-        check_reader(self.estimator)
+        check_wrapped(self.estimator)
         check_parameters(self)
         check_student(self)
 

@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import MetadataRouter
 
 from pacsklearn._sklearn_compat import features_of
 from pacsklearn.candidates.candidates import FitOptions
-from pacsklearn.candidates.universe import check_names, refuse_fitted_before
+from pacsklearn.candidates.universe import check_names, check_wrapped
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.renyi_unit import check_secret_name, renyi_unit
@@ -194,7 +194,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         """
         warn_of_steps_before(self)
         options = sliced_options(self)
-        refuse_fitted_before(self.estimator)
+        check_wrapped(self.estimator)
         check_secret_name(self.secret_name, self.ledger)
         plugins = registry()
         named = _DEFAULT_SCENARIO if self.scenario is None else self.scenario

@@ -13,6 +13,7 @@ from sklearn.base import is_regressor
 from pacsklearn.candidates.candidates import Candidates, row_space
 from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs, observe
 from pacsklearn.candidates.table_candidates import TableCandidates
+from pacsklearn.candidates.universe import check_wrapped
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.fit_report import stage
 from pacsklearn.core.metric import Metric
@@ -100,6 +101,7 @@ class ParameterPlan:
         choices: ReleaseChoices,
     ) -> Self:
         """Fit the candidates of ``prepare``, once the plugins are known to be there."""
+        check_wrapped(estimator)
         plugins = registry()
         noise, canonicalizer = (
             chosen_backend(choices.noise, target.criterion),

@@ -16,9 +16,10 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SG
 from sklearn.manifold import TSNE
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from pacsklearn import Canonicalizer, Encoding, PACPrivate
+from pacsklearn import Canonicalizer, Encoding, PACPrivate, PrivacySession, SRPPPrivate
 from pacsklearn.canonical.linear import LinearRegressorCanonicalizer
 from pacsklearn.exceptions import (
     BudgetError,
@@ -285,3 +286,24 @@ def test_a_failing_first_fit_leaves_nothing() -> None:
 def test_what_was_fitted_outside_the_subsets(model: Any) -> None:
     words = ["fitted outside the candidate subsets", "FunctionTransformer(fitted.transform)"]
     refused(ValueError, words, model)
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda model: PACPrivate(model).fit(X, Y),
+        lambda model: SRPPPrivate(model, epsilon=1.0).fit(X, Y, secret=Y),
+        lambda model: PrivacySession(X, Y, budget=1.0).release(model),
+    ],
+    ids=["PACPrivate", "SRPPPrivate", "PrivacySession"],
+)
+@pytest.mark.parametrize(
+    "inside", [lambda model: model, make_pipeline], ids=["alone", "in a pipeline"]
+)
+def test_an_invalid_inner_estimator_is_refused_as_scikit_learn_does(fit: Any, inside: Any) -> None:
+    model = SelfTrainingClassifier()
+    with pytest.raises(ValueError) as ours:  # noqa: PT011  # its words are compared below
+        fit(inside(model))
+    with pytest.raises(ValueError) as theirs:  # noqa: PT011  # as above
+        model.fit(X, Y)
+    assert str(ours.value) == str(theirs.value)
