@@ -16,6 +16,9 @@ from pacsklearn.information.arrays import Floats
 _EPS = float(np.finfo(np.float64).eps)
 # Largest whole number a gradient may round to: doubles hold all integers up to 2^53.
 _LARGEST_CENTRE = 2.0**50
+# Norms so much above 0, and below infinity: sums of as many rows as there may be, and their grid,
+# are doubles of full precision.
+_LARGEST_NORM = 2.0**900
 
 
 @final
@@ -49,8 +52,11 @@ class GradientClipping:
                 f"{len(self.sizes)}."
             )
         for norm in self.norms:
-            if isinstance(norm, bool) or not 0 < norm < math.inf:
-                raise ValueError(f"clip_norm must be positive and finite, got {norm!r}.")
+            if isinstance(norm, bool) or not 1 / _LARGEST_NORM <= norm <= _LARGEST_NORM:
+                raise ValueError(
+                    f"clip_norm must be between {1 / _LARGEST_NORM:.1e} and {_LARGEST_NORM:.1e}, "
+                    f"got {norm!r}."
+                )
         for size in self.sizes:
             check_integer(name="sizes", value=size, minimum=1)
 

@@ -34,7 +34,10 @@ def test_a_sum_of_many_rows_is_off_by_a_rounding_each():
     [
         ((), (), "one entry for each block, got 0 and 0"),
         ((1.0,), (2, 3), "one entry for each block, got 1 and 2"),
-        *(((1.0, bad), (2, 3), "clip_norm must be") for bad in (0.0, -1.0, math.inf, math.nan)),
+        *(
+            ((1.0, bad), (2, 3), "clip_norm must be")
+            for bad in (0.0, -1.0, 5e-324, math.inf, math.nan)
+        ),
         ((True,), (2,), "clip_norm must be"),
         *(((1.0, 2.0), (2, bad), "sizes must be") for bad in (0, -1, 1.5)),
     ],
@@ -42,7 +45,7 @@ def test_a_sum_of_many_rows_is_off_by_a_rounding_each():
 def test_a_block_has_a_norm_and_parameters(norms: Any, sizes: Any, message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         GradientClipping(norms, sizes)
-    GradientClipping((5e-324,), (1,))
+    GradientClipping((2.0**-900, 2.0**900), (1, 1))
 
 
 BLOCKS = GradientClipping((1.0, 0.25, 3.0), (2, 1, 4))

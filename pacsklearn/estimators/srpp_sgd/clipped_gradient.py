@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
@@ -106,31 +107,74 @@ def clipped_sum(
 
     Notes
     -----
-    A row's gradient is the outer product of its k slopes and ``(row, 1)``; its norm is the product
-    of theirs. So one factor a row clips it, and nothing of the size of all gradients is ever made.
+    A row's gradient is the outer product of its weighted slopes and ``(row, 1)``, whose norm is the
+    product of theirs: nothing of the size of all gradients is ever made. Each factor is a power of
+    two times a vector whose largest entry is near 1, so that no norm overflows or underflows and no
+    row moves the sum by more than ``clip_norm``, whatever its doubles are. A row whose slopes are
+    not finite moves nothing.
     """
     # All of them: whether a float overflows, or underflows, here is a fact about the rows.
     with np.errstate(all="ignore"):
         slopes = loss.slopes(rows @ parameters[:, :-1].T + parameters[:, -1], targets)
+        slopes = np.where(np.all(np.isfinite(slopes), axis=1, keepdims=True), slopes, 0.0)
+        slopes, powers, squares = _scaled(slopes)
+        scaled, exponents, lengths = _scaled(rows, float(intercept))
+        powers += exponents
+        # Of the intercept's column of ones.
+        units = np.ldexp(float(intercept), -exponents)
         if weights is not None:
-            slopes = slopes * weights[:, None]
-        squares = squared_norms(rows)
-        if intercept:
-            squares += 1.0
-        squares *= np.einsum("ij,ij->i", slopes, slopes)
-        factors = clip_norm / np.maximum(np.sqrt(squares), clip_norm)
-        slopes = slopes * factors[:, None]
-        # A row whose gradient is too large for doubles moves nothing.
-        if not np.all(np.isfinite(squares)):
-            slopes[~np.isfinite(squares)] = 0.0
+            mantissas, exponents = np.frexp(weights)
+            slopes, squares = slopes * mantissas[:, None], squares * mantissas**2
+            powers += exponents
+        # The gradient is 2^powers times a vector of this norm, which is not far from 1, or 0.
+        norms = np.sqrt(squares * lengths)
+        factors = np.minimum(np.ldexp(1.0, powers), clip_norm / norms)
+        slopes = slopes * np.where(norms > 0, factors, 0.0)[:, None]
         total = np.empty_like(parameters)
-        total[:, :-1] = slopes.T @ rows
-        total[:, -1] = slopes.sum(axis=0) if intercept else 0.0
+        total[:, :-1] = slopes.T @ scaled
+        total[:, -1] = slopes.T @ units
     return total
 
 
-def squared_norms(rows: Any) -> Floats:
-    """Squared lengths of the rows of an array or a sparse matrix."""
+# Vectors of squared lengths between its inverse and it may be squared, multiplied and divided.
+_NEAR: Final = 2.0**64
+
+
+def _scaled(rows: Any, last: float = 0.0) -> tuple[Any, NDArray[np.int64], Floats]:
+    """Rows times powers of two, exactly: none of them is far from 1, or it is 0.
+
+    Parameters
+    ----------
+    rows : ndarray or sparse matrix of shape (b, d)
+    last : float
+        An entry of every row that is not among them.
+
+    Returns
+    -------
+    rows : ndarray or sparse matrix of shape (b, d)
+    exponents : ndarray of int, shape (b,)
+        Of the powers of two by which they have to be multiplied again.
+    squares : ndarray of shape (b,)
+        Squared lengths of the scaled rows, ``last`` with them.
+    """
+    squares = _squared_norms(rows) + last**2
+    if np.all((squares > 1 / _NEAR) & (squares < _NEAR)):
+        return rows, np.zeros(len(squares), dtype=np.int64), squares
+    largest = abs(rows).max(axis=1)
+    if sparse.issparse(rows):
+        largest = largest.toarray().ravel()
+    exponents = np.frexp(np.maximum(largest, last))[1].astype(np.int64)
+    # Down to there the inverse is a double, and smaller ones times it are large enough to square.
+    exponents = np.maximum(exponents, -1000)
+    factors = np.ldexp(1.0, -exponents)
+    if sparse.issparse(rows):
+        rows = sparse.diags(factors, format="csr") @ rows
+    else:
+        rows = rows * factors[:, None]
+    return rows, exponents, _squared_norms(rows) + (last * factors) ** 2
+
+
+def _squared_norms(rows: Any) -> Floats:
     if sparse.issparse(rows):
         return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
     return np.asarray(np.einsum("ij,ij->i", rows, rows))

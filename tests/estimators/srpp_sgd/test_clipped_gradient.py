@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import decimal
+from decimal import Decimal
+
 import numpy as np
 import pytest
+from scipy import sparse
 
+from pacsklearn import SRPPSGDRegressor
 from pacsklearn.estimators.srpp_sgd.clipped_gradient import LOSSES, clipped_sum, loss_named
 from pacsklearn.estimators.srpp_sgd.descent import Penalty, StepSize
 
@@ -98,3 +103,64 @@ def test_step_sizes():
     cosine = StepSize("cosine", 2.0, 0.5, 10)
     assert cosine(0) == 2.0
     assert cosine(10) == cosine(99) == pytest.approx(0.0, abs=1e-15)
+
+
+def exactly_clipped(row, slope, weight, clip, *, intercept):
+    """Gradient of one row, in decimals whose exponents have room for every product of doubles."""
+    slope = Decimal(slope) * Decimal(weight)
+    gradient = [slope * Decimal(each) for each in (*row, float(intercept))]
+    norm = sum(each * each for each in gradient).sqrt()
+    factor = min(Decimal(1), Decimal(clip) / norm) if norm else Decimal(0)
+    return [each * factor / Decimal(clip) for each in gradient]
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_the_doubles_are_a_row_moves_the_sum_by_what_it_is_clipped_to(seed, intercept):
+    """Squares vanish below 1e-161 and overflow above 1e154: 487 clipping norms, and more."""
+    generator = np.random.default_rng(seed)
+
+    def extreme(*shape):
+        values = generator.uniform(1, 2, shape) * generator.choice([-1, 1], shape)
+        return np.ldexp(values, generator.integers(-1000, 1000, shape))
+
+    loss = loss_named("squared_error", 1.0)
+    for _ in range(100):
+        size, clip = generator.integers(1, 5), abs(np.ldexp(extreme(1)[0], 0)) ** 0.9
+        rows, targets, weights = extreme(size, 3), extreme(size, 1), np.abs(extreme(size))
+        rows[generator.random(rows.shape) < 0.2] = 0.0
+        expected = np.zeros(4)
+        with decimal.localcontext(prec=50, Emax=10**6, Emin=-(10**6)):
+            for row, target, weight in zip(rows, targets[:, 0], weights, strict=True):
+                expected += np.array(
+                    exactly_clipped(row, -target, weight, clip, intercept=intercept), dtype=float
+                )
+        for each in (rows, sparse.csr_matrix(rows)):
+            found = clipped_sum(
+                each, targets, np.zeros((1, 4)), loss, clip, weights, intercept=intercept
+            )
+            np.testing.assert_allclose(found[0] / clip, expected, rtol=0, atol=1e-14 * size)
+
+
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
+@pytest.mark.parametrize(
+    ("row", "target", "weight"),
+    [(1.5e-162, 1.3e154, 1.0), (1.5e-162, 1.3e5, 1e149), (1.5e153, 1.5e-162, 1.0)],
+)
+def test_the_presence_of_a_row_whose_squares_vanish_stays_hidden(row, target, weight):
+    """It moved the sum by 174 clipping norms and more, and was named 40 of 40 times."""
+    right = 0
+    generator = np.random.default_rng(3)
+    for seed in range(40):
+        present = int(generator.integers(2))
+        X, y, weights = np.zeros((20, 60)), np.zeros(20), np.ones(20)
+        if present:
+            X[0], y[0], weights[0] = row, target, weight
+        model = SRPPSGDRegressor(
+            epsilon=1.0, clip_norm=1e-10, batch_size=20, max_iter=1, fit_intercept=False,
+            penalty=None, random_state=seed,
+        ).fit(X, y, sample_weight=weights)  # fmt: skip
+        # One step of .1 over 20 rows, in clipping norms; the noise is 3 of them.
+        moved = model.coef_.sum() / np.sqrt(60) / (1e-10 * 0.1 / 20)
+        right += int(moved > 10) == present
+    assert right < 35

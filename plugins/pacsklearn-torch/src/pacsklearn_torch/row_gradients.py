@@ -63,11 +63,14 @@ class ClippedGradients:
             blocks = [torch.cat(blocks, dim=1)]
         scaled = []
         for block, norm in zip(blocks, self._norms, strict=True):
-            lengths = torch.linalg.vector_norm(block, dim=1, keepdim=True)
+            largest = block.abs().amax(dim=1, keepdim=True)
             # A row whose gradient is not a number moves nothing, as if it were 0.
-            usable = torch.isfinite(lengths)
-            factor = norm / torch.clamp(lengths, min=norm)
-            scaled.append(torch.where(usable, block * factor, torch.zeros_like(block)))
+            usable = torch.isfinite(largest) & (largest > 0)
+            # By its largest entry first: of doubles that far from 1 no square is one.
+            unit = torch.where(usable, block / largest, torch.zeros_like(block))
+            lengths = torch.linalg.vector_norm(unit, dim=1, keepdim=True)
+            factor = torch.minimum(largest, norm / lengths)
+            scaled.append(torch.where(usable, unit * factor, torch.zeros_like(block)))
         return torch.cat(scaled, dim=1)
 
     def _loss(self, parameters: Any, buffers: Any, row: Any, label: Any) -> Any:
