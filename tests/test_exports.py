@@ -81,7 +81,11 @@ def test_every_public_name_is_documented(name: str) -> None:
     assert text.splitlines()[0].endswith("."), f"{name}: the first line is a sentence"
     if not callable(value) or name == "hookimpl":
         return
-    takes = [p for p in inspect.signature(value).parameters.values() if p.name != "self"]
+    takes = [
+        p
+        for p in inspect.signature(value).parameters.values()
+        if p.name.strip("_") not in ("", "self")
+    ]
     if takes and not inspect.isabstract(value):
         assert "Parameters\n----------" in text or issubclass(value, tuple), name
         undocumented = [p.name for p in takes if p.name.strip("_") not in text]

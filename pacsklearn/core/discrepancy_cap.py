@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import final
+import math
+from dataclasses import dataclass, field
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacsklearn._validation import check_integer
+from pacsklearn._validation import as_probability, check_integer
+from pacsklearn.core.event import GradientSteps
 from pacsklearn.information import discrepancy as counts
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.mean_bound import upper_mean_bound
 
+# Figures of one law may differ so much, by its rounding: far below what any price depends on.
+_ROUNDING: Final = 1e-6
+
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class DiscrepancyCap:
     """Bounds on the number of differing rows in a batch of SGD.
 
-    Made by one of the class methods; two data sets are compared row by row.
+    Made by one of the class methods alone, so that its figures are those of a law; two data sets
+    are compared row by row.
 
-    Parameters
+    Attributes
     ----------
     n_rows, batch_size : int
         Of the data, and of a batch (on average, for Poisson batches).
@@ -31,16 +37,16 @@ class DiscrepancyCap:
         Most differing rows in a batch.
     second_moment : float
         Mean square of their number.
-    log_law : ndarray of shape (largest + 1,), optional
+    log_law : ndarray of shape (largest + 1,)
         Logarithms of the probabilities of 0, 1, ... of them, for the worst pair of data sets; None
         where only the second moment is known.
-    tail : float, default=0.0
+    tail : float
         Probability, in every step, with which ``largest`` is exceeded at most.
-    failure : float, default=0.0
+    failure : float
         Probability with which drawing samples beforehand gave bounds that are wrong.
     source : str
         Where the bounds come from.
-    mean_over_data : bool, default=False
+    mean_over_data : bool
         Whether the mean is taken over coupled data sets too, not over batches alone.
 
     Examples
@@ -71,11 +77,9 @@ class DiscrepancyCap:
     ) -> DiscrepancyCap:
         """Data sets that differ in up to ``n_differing`` rows (localized influence, D.4)."""
         law = counts.discrepancy_log_law(n_rows, n_differing, batch_size, sampling)
-        # Shared by every copy of the cap, and priced from again.
-        law.flags.writeable = False
         names = ("hypergeometric", "binomial over the draws", "binomial over the differing rows")
         name = dict(zip(counts.SAMPLINGS, names, strict=True))[sampling]
-        return cls(
+        return cls._of(
             n_rows=n_rows,
             batch_size=batch_size,
             sampling=sampling,
@@ -104,7 +108,7 @@ class DiscrepancyCap:
         delta : float, default=1e-6
             Probability, in every step, with which ``largest`` is exceeded.
         """
-        return cls(
+        return cls._of(
             n_rows=n_rows,
             batch_size=batch_size,
             sampling=sampling,
@@ -147,7 +151,7 @@ class DiscrepancyCap:
         families = np.atleast_2d(np.asarray(draws))
         most = counts.largest_batch(n_rows, batch_size, sampling)
         share = gamma / (2 * families.shape[0])
-        return cls(
+        return cls._of(
             n_rows=n_rows,
             batch_size=batch_size,
             sampling=sampling,
@@ -208,7 +212,34 @@ class DiscrepancyCap:
         # Given the data sets the mean square is known: only they are left to be sampled.
         share = gamma / (2 * families.shape[0])
         moment = max(upper_mean_bound(squares[f], 0.0, squares[-1], share) for f in families)
-        return replace(cap, second_moment=min(moment, cap.second_moment))
+        return cls._of(**vars(cap) | {"second_moment": min(moment, cap.second_moment)})
+
+    @classmethod
+    def recorded(cls, mechanism: GradientSteps) -> DiscrepancyCap:
+        """Bounds that an event of a ledger was priced with, to price it again.
+
+        Parameters
+        ----------
+        mechanism : GradientSteps
+
+        Raises
+        ------
+        ValueError
+            When its figures are not those of its law.
+        """
+        logs = mechanism.log_law
+        return cls._of(
+            n_rows=mechanism.n_rows,
+            batch_size=mechanism.batch_size,
+            sampling=mechanism.sampling,
+            largest=mechanism.largest,
+            second_moment=mechanism.second_moment,
+            log_law=None if logs is None else np.array([-np.inf if e is None else e for e in logs]),
+            tail=mechanism.tail,
+            failure=mechanism.failure,
+            source="an event of a ledger",
+            mean_over_data=mechanism.mean_over_data,
+        )
 
     def covers(self, other: DiscrepancyCap, rounding: float = 1e-9) -> bool:
         """Whether bounds that hold for the other one hold for this one: its count is no smaller.
@@ -235,7 +266,22 @@ class DiscrepancyCap:
         # By tails: prices grow with the count, so a count that is larger in law is a safe one.
         return bool(np.all(tails[0] >= tails[1] * (1 - rounding) - 1e-15))
 
-    def __post_init__(self) -> None:
+    def __init__(self, *_: object, **__: object) -> None:
+        raise TypeError(
+            "The figures of a DiscrepancyCap follow from a law and are not set one by one, nor "
+            "replaced; make it by DiscrepancyCap.differing(n_rows, n_differing, batch_size), "
+            "of_variation, sampled or coupled."
+        )
+
+    @classmethod
+    def _of(cls, **figures: Any) -> DiscrepancyCap:
+        cap = object.__new__(cls)
+        cap.__setstate__(figures)
+        return cap
+
+    def __setstate__(self, figures: dict[str, Any]) -> None:
+        """Also of a copy: its figures are checked again, and its law is read-only again."""
+        vars(self).update(figures)  # frozen for everybody else
         check_integer(name="n_rows", value=self.n_rows, minimum=1)
         check_integer(name="batch_size", value=self.batch_size, minimum=1)
         check_integer(name="largest", value=self.largest, minimum=0)
@@ -243,6 +289,27 @@ class DiscrepancyCap:
             raise ValueError(
                 f"sampling must be one of {', '.join(map(repr, counts.SAMPLINGS))}, got "
                 f"{self.sampling!r}."
+            )
+        as_probability("tail", self.tail)
+        as_probability("failure", self.failure)
+        if not 0 <= self.second_moment < math.inf:
+            raise ValueError(
+                f"second_moment must be finite and not negative, got {self.second_moment!r}."
+            )
+        if self.log_law is None:
+            return
+        # Shared by every copy of the cap, and priced from again.
+        self.log_law.flags.writeable = False
+        law = np.exp(self.log_law)
+        moment = float(np.arange(law.size) ** 2 @ law)
+        if self.largest != law.size - 1 or not (
+            math.isclose(float(law.sum()), 1.0, rel_tol=_ROUNDING)
+            and math.isclose(moment, self.second_moment, rel_tol=_ROUNDING)
+        ):
+            raise ValueError(
+                f"largest={self.largest} and second_moment={self.second_moment:g} are not those of "
+                f"log_law: {law.size - 1} and {moment:g}, with probabilities that add up to "
+                f"{law.sum():g}."
             )
 
     @property

@@ -116,22 +116,8 @@ class SRPPSGDAccountant:
     @classmethod
     def of(cls, mechanism: GradientSteps) -> SRPPSGDAccountant:
         """Accountant that prices the steps of an event again, in the full view."""
-        law = None
-        if mechanism.log_law is not None:
-            law = np.array([-np.inf if each is None else each for each in mechanism.log_law])
-        cap = DiscrepancyCap(
-            n_rows=mechanism.n_rows,
-            batch_size=mechanism.batch_size,
-            sampling=mechanism.sampling,
-            largest=mechanism.largest,
-            second_moment=mechanism.second_moment,
-            log_law=law,
-            tail=mechanism.tail,
-            failure=mechanism.failure,
-            source="an event of a ledger",
-            mean_over_data=mechanism.mean_over_data,
-        )
         clipping = GradientClipping(mechanism.norms, mechanism.sizes)
+        cap = DiscrepancyCap.recorded(mechanism)
         return cls(cap, clipping, mechanism.order, mechanism.accounting)
 
     def mechanism(self, noise_multiplier: float, n_steps: int) -> GradientSteps:

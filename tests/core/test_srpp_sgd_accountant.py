@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +22,7 @@ from pacsklearn.information.discrepancy import SAMPLINGS
 from pacsklearn.information.lattice_smoothing import smoothing_excess
 from pacsklearn.information.renyi_conversion import gaussian_epsilon
 from pacsklearn.information.step_divergence import secret_batch_divergence, shift_divergence
+from tests.core.recorded_cap import recorded_cap
 
 CAP = DiscrepancyCap.differing(50_000, 20, 512)
 CLIPPING = GradientClipping((4.0,), (100,))
@@ -268,18 +268,19 @@ def test_which_caps_cover_which():
     assert many.covers(cap(5))
     assert not few.covers(many)
     # Of an unknown law, neither a smaller count nor a smaller tail follows.
-    assert replace(many, largest=many.largest + 1, tail=0.01).covers(many)
-    assert not replace(many, largest=many.largest - 1, tail=0.01).covers(many)
-    assert not replace(many, largest=many.largest + 1, tail=1e-9).covers(many)
+    assert recorded_cap(many, largest=many.largest + 1, tail=0.01).covers(many)
+    assert not recorded_cap(many, largest=many.largest - 1, tail=0.01).covers(many)
+    assert not recorded_cap(many, largest=many.largest + 1, tail=1e-9).covers(many)
 
 
 def test_a_law_covers_another_where_every_number_of_rows_is_as_likely_to_be_reached():
     def cap(*law):
         counts = np.arange(len(law))
         with np.errstate(divide="ignore"):
-            return DiscrepancyCap(
-                500, 50, "poisson", len(law) - 1, float(counts**2 @ law), np.log(law)
-            )
+            return recorded_cap(
+                n_rows=500, batch_size=50, sampling="poisson", largest=len(law) - 1,
+                second_moment=float(counts**2 @ law), log_law=np.log(law),
+            )  # fmt: skip
 
     rarely_many = cap(0.9, 0, 0, 0.1)
     assert not rarely_many.covers(cap(0.5, 0.5))

@@ -24,6 +24,7 @@ from pacsklearn.exceptions import (
 from pacsklearn.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.pufferfish.run import Charging, PrivateRun
 from pacsklearn.scenarios.differing_rows import DifferingRows
+from tests.core.recorded_cap import recorded_cap
 
 TAIL, FAILURE = 1e-4, 1e-3
 
@@ -33,17 +34,7 @@ TAIL, FAILURE = 1e-4, 1e-3
 )
 def test_the_event_of_a_step_carries_its_confidence(accounting: str, per_step: float) -> None:
     """A cap that holds with probability 1 - tail in every step was charged as if it always did."""
-    cap = DiscrepancyCap(
-        n_rows=100,
-        batch_size=10,
-        sampling="without-replacement",
-        largest=4,
-        second_moment=6.0,
-        tail=TAIL,
-        failure=FAILURE,
-        source="a test",
-        mean_over_data=True,
-    )
+    cap = recorded_cap(tail=TAIL, failure=FAILURE, mean_over_data=True)
     accountant = SRPPSGDAccountant(cap, GradientClipping((1.0,), (3,)), 4.0, accounting)
     price = accountant.cost(10.0)
     with PrivateRun(

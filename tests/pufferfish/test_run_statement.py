@@ -20,6 +20,7 @@ from pacsklearn.pufferfish.run import Charging, PrivateRun
 from pacsklearn.pufferfish.run_statement import _secret, _summed, _tightness, run_guarantee
 from pacsklearn.pufferfish.world_differences import WorldDifferences
 from pacsklearn.scenarios.differing_rows import DifferingRows
+from tests.core.recorded_cap import recorded_cap
 
 COSTS = RenyiCosts(4.0, 0, 0, 0, 0, 1e-5, 0, 0, 0, True)
 
@@ -102,10 +103,7 @@ def test_what_a_bound_assumes_is_said_where_it_does(
     accounting: str, tail: float, failure: float, mean_over_data: bool
 ) -> None:
     """And the confidence is what is left: a worst case needs every step's tail, a mean none."""
-    cap = DiscrepancyCap(
-        n_rows=100, batch_size=10, sampling="without-replacement", largest=4, second_moment=6.0,
-        tail=tail, failure=failure, source="a test", mean_over_data=mean_over_data,
-    )  # fmt: skip
+    cap = recorded_cap(tail=tail, failure=failure, mean_over_data=mean_over_data)
     accountant = SRPPSGDAccountant(cap, GradientClipping((1.0, 2.0), (3, 1)), 4.0, accounting)
     with PrivateRun(
         accountant, DifferingRows(4), 10.0, charging=Charging(100.0), sampler=SecureSampler()
