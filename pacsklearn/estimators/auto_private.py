@@ -31,7 +31,13 @@ from pacsklearn.estimators.planning import constant_score, expected_score
 from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_steps_before
 from pacsklearn.estimators.row_fit import PreparedRows
 from pacsklearn.estimators.simulated_releases import SEED, outside_rows, released_scorer
-from pacsklearn.estimators.tuning import Choice, released_scoring, unfitted, value_name, with_choice
+from pacsklearn.estimators.tuning import (
+    MOST_OPTIONS,
+    Choice,
+    released_scoring,
+    unfitted,
+    value_name,
+)
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.release.parameters import ParameterPlan
 from pacsklearn.release.procedure import as_criterion
@@ -57,18 +63,24 @@ _SHARED = (
 class _NothingBeatsAConstant(Exception):  # noqa: N818 - it never leaves this module
     """Raised before anything is charged or drawn."""
 
-    def __init__(self, rows: PreparedRows, choice: Choice, constant: float) -> None:
+    def __init__(
+        self, rows: PreparedRows, choice: Choice, constant: float, constants: tuple[Any, ...]
+    ) -> None:
         super().__init__()
         self.rows, self.choice, self.constant = rows, choice, constant
+        self.constants = constants
 
 
 class _Chooser(PACPrivate):
     """``PACPrivate`` that stops where no option is expected to beat a constant."""
 
+    constants: tuple[Any, ...] = ()
+
     def _choice(self, rows: PreparedRows, prepare: Callable[[Any], ParameterPlan]) -> Choice | None:
         choice = super()._choice(rows, prepare)
         if choice is None:
             return None
+        choice = replace(choice, outcomes=choice.outcomes + len(self.constants))
         outputs, best = choice.plan.outputs, choice.leaderboard[0]
         scoring = released_scoring(self.scoring, self.estimator)
         score = released_scorer(scoring, outputs.template, outputs.canonicalizer, rows.candidates.y)
@@ -81,7 +93,7 @@ class _Chooser(PACPrivate):
                 best.name, choice.plan, rows.candidates, scoring, _RELEASES_IN_DOUBT, seed=SEED + 1
             )
         if best.mean <= constant + 2 * best.standard_error:
-            raise _NothingBeatsAConstant(rows, choice, constant)
+            raise _NothingBeatsAConstant(rows, choice, constant, self.constants)
         return choice
 
 
@@ -197,13 +209,30 @@ class _AutoPrivate(BaseEstimator):
             raise ValueError("families must list at least one estimator, got none.")
         if self.schema is None and self.families is None:
             RowRules.of(listed[0][-1]).check(X)
-        return _Chooser(
+        chooser = _Chooser(
             listed[0],
             tune={"estimator": listed},
             scoring=self.scoring,
             value_range=self._expected_range(),
             **shared,
         )
+        chooser.constants = self._constants(y, MOST_OPTIONS - len(listed))
+        return chooser
+
+    def _constants(self, y: Any, room: int) -> tuple[Any, ...]:
+        """Constants that could be released, stated before anything is fitted."""
+        if self.constant is None and not is_classifier(self):
+            return ()
+        if room < 1:
+            raise ValueError(
+                f"families must list at most {MOST_OPTIONS - 1} estimators, got "
+                f"{MOST_OPTIONS - room}: a choice made on the whole table tells up to ln(outcomes) "
+                "nats about it, and a constant is an outcome too. List fewer."
+            )
+        if self.constant is not None:
+            return (self.constant,)
+        classes = tuple(np.unique(np.asarray(y)))
+        return classes if len(classes) <= room else classes[:1]
 
     def _n_classes(self, y: Any) -> int:
         return len(set(np.ravel(y).tolist())) if is_classifier(self) else 0
@@ -232,14 +261,14 @@ class _AutoPrivate(BaseEstimator):
     def _constant(self, stop: _NothingBeatsAConstant, y: Any) -> tuple[Any, Guarantee]:
         """A constant and its guarantee; nothing is drawn, and nothing charged."""
         candidates = stop.rows.candidates
-        n_options = len(stop.choice.leaderboard) + 1
         answer, dummy = self.constant, None
         if is_classifier(self):
             classes, counts = np.unique(np.asarray(candidates.y), return_counts=True)
             if answer is None:
-                answer = classes[counts.argmax()]
-                # Which class is the most frequent is a choice on the whole table as well.
-                n_options += classes.size - 1
+                # Which class is the most frequent is a choice on the whole table as well: all of
+                # them are among the outcomes, or only the first one can be released.
+                n_constants = len(stop.constants)
+                answer = classes[:n_constants][counts[:n_constants].argmax()]
             dummy = DummyClassifier(strategy="constant", constant=answer)
             dummy.fit(np.zeros((classes.size, 1)), classes)
         else:
@@ -278,7 +307,7 @@ class _AutoPrivate(BaseEstimator):
             released=(),
             public=("a constant answer", "classes_"),
         )
-        guarantee = with_choice(guarantee, n_options)
+        guarantee = stop.choice.stated(guarantee)
         return mark_released(dummy, guarantee), guarantee
 
 
@@ -307,10 +336,11 @@ class AutoPrivateClassifier(JudgedByBudget, ClassifierMixin, _AutoPrivate):
     scoring : None, str or callable, default=None
         What is compared; None is Matthews' correlation of true and predicted classes.
     families : list of estimators, optional
-        At most 64 estimators in place of the built-in list.
+        At most 63 estimators in place of the built-in list: the constant is an outcome as well.
     constant : object, optional
-        Public class that is released where nothing beats it. None takes the most frequent class,
-        which the guarantee counts as a choice on the whole table.
+        Public class that is released where nothing beats it. None takes the most frequent class:
+        every class then counts among the possible outcomes that the guarantee states, or, where
+        there are more than 64 in all, only the first class can be released.
     students : bool, default=False
         Release a student instead, of boosted trees or, with a schema and more than two classes, of
         an SVM: what all candidates agree on is in it without noise, and its guarantee says so in
@@ -340,7 +370,7 @@ class AutoPrivateClassifier(JudgedByBudget, ClassifierMixin, _AutoPrivate):
     Notes
     -----
     *Guarantee.* That of one :class:`PACPrivate` release; which option was chosen is a function of
-    the whole table, and ``ln(options)`` is stated.
+    the whole table, and ``ln(outcomes)`` is stated, the same number whatever was chosen.
 
     Examples
     --------

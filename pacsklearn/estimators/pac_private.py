@@ -99,7 +99,7 @@ class PACPrivate(PlannedFit):
         At most 64 options to choose among, as a parameter grid of this estimator:
         ``{"estimator__C": [1e-4, 1e-2, 1]}``, or ``{"estimator": [one, another]}``. The option
         whose simulated releases score best is released, for the price of one release. The choice
-        is a function of the whole table, like the metric: the guarantee states ``ln(options)``.
+        is a function of the whole table, like the metric: the guarantee states ``ln(outcomes)``.
         Seeds, starting points, priors, constants and thresholds are never tuned, nor are answers.
     scoring : None, str or callable, default=None
         What ``tune`` compares: None is Matthews' correlation for classifiers, ``score`` for others.

@@ -84,40 +84,43 @@ class Choice:
     plan : ParameterPlan
     leaderboard : tuple of ExpectedScore
         Best first: for the curator.
+    outcomes : int
+        How many different things the call could have released, whichever was chosen.
     """
 
     option: Option
     plan: ParameterPlan
     leaderboard: tuple[ExpectedScore, ...]
+    outcomes: int
 
     def stated(self, guarantee: Guarantee) -> Guarantee:
-        """Guarantee that says how many options there were, and what the choice may tell."""
-        return with_choice(guarantee, len(self.leaderboard))
+        """Guarantee that says among how many outcomes was chosen, and what that may tell.
 
-
-def with_choice(guarantee: Guarantee, n_options: int) -> Guarantee:
-    """Guarantee of a release that was chosen among so many options on the whole table."""
-    nats = math.log(n_options)
-    return replace(
-        guarantee,
-        details=(
-            *guarantee.details,
-            (
-                "choice",
+        The number is fixed before anything is fitted: counted after the choice, it would tell which
+        way the choice went.
+        """
+        nats = math.log(self.outcomes)
+        return replace(
+            guarantee,
+            details=(
+                *guarantee.details,
                 (
-                    f"1 of {n_options} listed options, by simulated releases over all candidates: "
-                    f"at most ln {n_options} = {nats:.4g} nats about the whole table"
+                    "choice",
+                    (
+                        f"1 of {self.outcomes} possible outcomes, by simulated releases over all "
+                        f"candidates: at most ln {self.outcomes} = {nats:.4g} nats about the whole "
+                        "table"
+                    ),
                 ),
             ),
-        ),
-        not_covered=(
-            *guarantee.not_covered,
-            (
-                f"Which of the {n_options} listed options was chosen: a function of the whole "
-                "table, like the metric, and not of which rows were used."
+            not_covered=(
+                *guarantee.not_covered,
+                (
+                    f"Which of the {self.outcomes} possible outcomes was chosen: a function of the "
+                    "whole table, like the metric, and not of which rows were used."
+                ),
             ),
-        ),
-    )
+        )
 
 
 def listed_options(owner: Any, tune: Any) -> list[Option]:
@@ -143,7 +146,7 @@ def listed_options(owner: Any, tune: Any) -> list[Option]:
     if not 1 <= len(grid) <= MOST_OPTIONS:
         raise ValueError(
             f"tune must list between 1 and {MOST_OPTIONS} options, got {len(grid)}: a choice made "
-            "on the whole table tells up to ln(options) nats about it. List fewer."
+            "on the whole table tells up to ln(outcomes) nats about it. List fewer."
         )
     for params in grid:
         for name, value in params.items():
@@ -215,7 +218,7 @@ def choose(
             "choosing would choose by the whole table. List models that depend on their rows."
         )
     order = sorted(scores, key=lambda score: (bool(score.why_not), -len(score.scores), -score.mean))
-    return Choice(best[1], best[2], tuple(order))
+    return Choice(best[1], best[2], tuple(order), len(options))
 
 
 def _is_hopeless(score: ExpectedScore, best: ExpectedScore) -> bool:

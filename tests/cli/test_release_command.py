@@ -142,7 +142,7 @@ def test_a_model_is_chosen_and_can_be_audited(call, folder, table):
         "--subset-seed", 0, "--output", "m.joblib",
     )  # fmt: skip
     statement = json.loads((folder / "m.statement.json").read_text())
-    assert any("listed options" in text for _, text in statement["guarantee"]["details"])
+    assert any("possible outcomes" in text for _, text in statement["guarantee"]["details"])
     assert statement["recipe"]["estimator"].startswith("StandardScaler + ")
     model = joblib.load(folder / "m.joblib")
     assert np.mean(model.predict(table[["a", "b", "c", "d"]]) == table["kind"]) > 0.6

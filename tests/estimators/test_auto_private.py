@@ -14,6 +14,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -48,6 +49,11 @@ def mixed(n: int = 300) -> tuple[pd.DataFrame, Any, Schema]:
     return pd.DataFrame({"age": ages, "ward": wards}), y, schema
 
 
+def outcomes(auto: Any) -> int:
+    """Number of possible outcomes that a guarantee states."""
+    return int(dict(auto.guarantee_.details)["choice"].split()[2])
+
+
 @pytest.fixture(scope="module")
 def model(cancer: Any) -> AutoPrivateClassifier:
     return AutoPrivateClassifier(families=FAMILIES, n_subsets=16, budget=1 / 4).fit(*cancer)
@@ -58,7 +64,7 @@ def test_the_best_of_the_list_is_released(model: AutoPrivateClassifier, cancer: 
     assert model.score(*cancer) > 0.85
     assert model.leaderboard_[0].mean > model.leaderboard_[1].mean
     assert model.guarantee_.posterior_membership == pytest.approx(0.838, abs=1e-3)
-    assert f"ln 2 = {math.log(2):.4g}" in dict(model.guarantee_.details)["choice"]
+    assert f"ln 4 = {math.log(4):.4g}" in dict(model.guarantee_.details)["choice"]
     assert hasattr(model, "decision_function")
     assert not hasattr(model, "predict_proba")
 
@@ -209,7 +215,7 @@ def test_what_is_refused(cancer: Any) -> None:
     with pytest.raises(ValueError, match="queries are for students=True"):
         AutoPrivateClassifier(queries=cancer[0]).fit(*cancer)
     many = [LogisticRegression(C=C) for C in range(1, 66)]
-    with pytest.raises(ValueError, match="between 1 and 64"):
+    with pytest.raises(ValueError, match="at most 63"):
         AutoPrivateClassifier(families=many).fit(*cancer)
 
 
@@ -263,5 +269,36 @@ def test_what_was_left_out_stands_in_the_leaderboard(monkeypatch: pytest.MonkeyP
         "each candidate would solve 6 equations, more than 5" in each.why_not for each in out
     )
     # What a shape leaves out is no option: it tells nothing of the rows.
-    n_options = len(auto.leaderboard_) - len(out)
-    assert f"1 of {n_options} listed options" in dict(auto.guarantee_.details)["choice"]
+    board = [score for score in auto.leaderboard_ if score.name != "a constant"]
+    assert outcomes(auto) == len(board) - len(out) + 1  # and the constant
+
+
+@pytest.mark.parametrize(("constant", "expected"), [(None, 2 + 2), (0, 2 + 1)])
+def test_every_branch_states_the_same_number_of_outcomes(
+    cancer: Any, constant: Any, expected: int
+) -> None:
+    two = [LogisticRegression(C=0.01, max_iter=1000), RidgeClassifier()]
+    families = [make_pipeline(StandardScaler(), one) for one in two]
+    won, lost = (
+        AutoPrivateClassifier(
+            families=families, constant=constant, budget=budget, n_subsets=16, subset_seed=0
+        ).fit(*cancer)
+        for budget in (0.5, 1e-9)
+    )
+    # The two calls end in different branches, which the stated number must not tell apart.
+    assert won.best_estimator_ is not None
+    assert lost.best_estimator_ is None
+    assert outcomes(won) == outcomes(lost) == expected
+
+
+def test_a_constant_takes_a_place_among_the_64_outcomes(cancer: Any) -> None:
+    with pytest.raises(ValueError, match="families"):
+        AutoPrivateClassifier(families=[LogisticRegression()] * 64).fit(*cancer)
+
+
+def test_of_too_many_classes_one_constant_can_be_released() -> None:
+    X = np.random.default_rng(0).normal(size=(140, 2))
+    y = np.r_[np.repeat(np.arange(63), 2), np.full(14, 5)]
+    auto = AutoPrivateClassifier(families=[GaussianNB()] * 2, n_subsets=8, budget=1e-9).fit(X, y)
+    assert outcomes(auto) == 2 + 1
+    assert set(auto.predict(X)) == {0}  # the most frequent class would tell which of 63 it is

@@ -69,7 +69,7 @@ def test_a_choice_is_charged_once_and_its_price_is_stated(model: PACPrivate) -> 
     assert model.ledger.spent <= 1 / 16
     words = dict(model.guarantee_.details)["choice"]
     assert f"ln 2 = {math.log(2):.4g} nats about the whole table" in words
-    assert any("2 listed options" in text for text in model.guarantee_.not_covered)
+    assert any("2 possible outcomes" in text for text in model.guarantee_.not_covered)
     assert Guarantee.from_json(model.guarantee_.to_json()) == model.guarantee_
 
 
