@@ -18,6 +18,7 @@ from pacsklearn.core.event import Provenance
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.sliced_law import RenyiCosts
+from pacsklearn.core.status import Reliance
 
 ROOT = Path(__file__).parents[1]
 PLACES = (ROOT / "pacsklearn" / "display" / "schemas", ROOT / "docs" / "schema")
@@ -126,7 +127,13 @@ def promise(kind: Any, defs: dict[str, Any]) -> dict[str, Any]:
     rules = {
         "schema": {"const": "pacsklearn-guarantee/1"},
         "framework": {"const": kind.framework},
-        "status": text | {"description": "One line: how far the promise can be relied on."},
+        "status": record(
+            {
+                "kind": {"enum": [str(one) for one in Reliance]},
+                "reason": text | {"description": "What it rests on, or why it must not leave."},
+            },
+            "How far the promise can be relied on.",
+        ),
         "promise": text | {"description": "The promise in plain sentences."},
         "threat_model": {
             "type": "array",

@@ -11,6 +11,7 @@ from pacsklearn.core.secret_rows import KnownRows, RowsSecret, SecretRows
 from pacsklearn.core.stated_secret import Bounds, PACSecret, SampledSecret, SecretCandidate
 from pacsklearn.core.statement import Statement
 from pacsklearn.core.statement_rendering import Rows, percent_up, rounded_up
+from pacsklearn.core.status import EMPTY_SUCCESS, Reliance, Status, relied_on
 from pacsklearn.information.dp_equivalent import dp_epsilon
 from pacsklearn.information.posterior_success import posterior_success
 
@@ -47,9 +48,10 @@ class Guarantee(Statement):
     noise : str
         Noise backend.
     noiseless : bool
-        Whether the budget covers the whole secret, so that no noise was added.
-    for_release : bool
-        False when the noise can be predicted (``random_state``).
+        Whether no noise was added.
+    not_for_release : str
+        Why it must not be given away whatever the figures are, as that the noise can be predicted
+        (``random_state``); empty where nothing of the kind happened. :attr:`status` reads it.
     provenance : tuple of Provenance
         Plugins involved.
     n_releases : int
@@ -200,14 +202,28 @@ class Guarantee(Statement):
         """
         return dp_epsilon(self.posterior_membership, delta)
 
-    def _reliance(self) -> str:
-        if self.confidence <= 0:
-            return "ESTIMATED, NOT PROVED: for comparison only, nothing is promised"
-        if self.noiseless and self.spent > 0:
-            return "NO NOISE: the budget covers the whole secret, so nothing is hidden"
-        if self.confidence < 1:
-            return f"holds with confidence {self.confidence:.8g}"
-        return "proved"
+    @property
+    def uncovered(self) -> tuple[str, ...]:
+        """Stated attacks against which every bound there is, implied or certified, is empty."""
+        return tuple(
+            attack.aim
+            for attack in self.secret.attacks(self._bounds)
+            if attack.blind < EMPTY_SUCCESS <= min(attack.bound, self._certified_of(attack.aim))
+        )
+
+    def _certified_of(self, aim: str) -> float:
+        """Certified success at an attack; 1 where nothing is certified."""
+        certified = self.certified_membership if aim == MEMBERSHIP_AIM else None
+        return 1.0 if certified is None else certified
+
+    def _reliance(self) -> Status:
+        plain = relied_on(self.confidence, "proved")
+        if self.uncovered and plain.kind is not Reliance.ESTIMATED:
+            return Status(
+                Reliance.HIDES_NOTHING,
+                f"no figure, implied or certified, is below 99.99 % for {self.uncovered[0]}",
+            )
+        return plain
 
     @property
     def promise(self) -> str:

@@ -9,6 +9,7 @@ from pacsklearn.core.sliced_law import RenyiCosts
 from pacsklearn.core.stated_scenario import SecretBatches, SecretWorlds
 from pacsklearn.core.statement import Statement
 from pacsklearn.core.statement_rendering import Rows, rounded_up
+from pacsklearn.core.status import Reliance, Status, relied_on
 
 _SENSES = {
     "average": "averaged over the slices",
@@ -54,7 +55,9 @@ class PufferfishGuarantee(Statement):
         On the ledger so far, this release included, in ``unit``.
     n_releases : int
         Releases on that ledger.
-    released, public, not_covered, sources, for_release, provenance, details, ledger_head, headline
+    released, public, not_covered, sources, not_for_release
+        As in :class:`~pacsklearn.Guarantee`.
+    provenance, details, ledger_head, headline
         As in :class:`~pacsklearn.Guarantee`.
     """
 
@@ -74,16 +77,18 @@ class PufferfishGuarantee(Statement):
         """What is known of the scenario, or of the run, by name."""
         return tuple(self.secret.rows())
 
-    def _reliance(self) -> str:
+    def _reliance(self) -> Status:
         if self.noiseless:
-            return "NO NOISE: whatever the secret, the output is the same"
+            return Status(Reliance.PROVED, "NO NOISE: whatever the secret, the output is the same")
         secret = self.secret
         sliced = "" if self.aggregation == "full" else ", sliced, not full"
         mean = f", a mean over {secret.averaged_over}" if secret.averaged_over else ""
-        if self.confidence < 1:
-            tables = f" for {secret.holds_for}" if secret.holds_for else ""
-            return f"holds with confidence {self.confidence:.8g}{tables}{sliced}{mean}"
-        return f"proved for the scenario's data sets{sliced}{mean}"
+        tables = f" for {secret.holds_for}" if secret.holds_for else ""
+        return relied_on(
+            self.confidence,
+            f"proved for the scenario's data sets{sliced}{mean}",
+            f"{tables}{sliced}{mean}",
+        )
 
     @property
     def promise(self) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
-from pacsklearn.core.stated_secret import PREPARATION, Bounds, PACSecret
+from pacsklearn.core.criterion import MEMBERSHIP_AIM, NAMING_AIM
+from pacsklearn.core.stated_secret import PREPARATION, Bounds, PACSecret, StatedAttack
 from pacsklearn.core.statement_rendering import Rows, percent_up
 from pacsklearn.information.posterior_success import posterior_success
 
@@ -58,6 +59,12 @@ class RowsSecret(PACSecret):
             f"{self.n_rows:,} rows, can tell whether any one {self._unit} was used with a success "
             f"of at most {percent_up(bounds.membership)} %; guessing blindly has "
             f"{percent_up(self.prior_membership)} %."
+        )
+
+    def attacks(self, bounds: Bounds) -> tuple[StatedAttack, ...]:
+        return (
+            StatedAttack(MEMBERSHIP_AIM, self.prior_membership, bounds.membership),
+            StatedAttack(NAMING_AIM, self.prior_identification, bounds.naming),
         )
 
     def knowing(self, k: int, information: float) -> KnownRows:

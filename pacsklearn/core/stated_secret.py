@@ -53,6 +53,25 @@ class Bounds(NamedTuple):
     naming: float
 
 
+@final
+class StatedAttack(NamedTuple):
+    """What an adversary may try, as the promise names it.
+
+    Attributes
+    ----------
+    aim : str
+        As an attack that tries it calls it (``AttackResult.criterion``).
+    blind : float
+        Success of guessing blindly.
+    bound : float
+        Most that any adversary reaches after the release.
+    """
+
+    aim: str
+    blind: float
+    bound: float
+
+
 class PACSecret(StatedSecret):
     """A secret that was drawn by a known law; what is bounded is the information about it.
 
@@ -93,6 +112,10 @@ class PACSecret(StatedSecret):
     @abstractmethod
     def promise(self, seen: str, bounds: Bounds) -> str:
         """The promise in one sentence, to whoever sees ``seen``."""
+
+    @abstractmethod
+    def attacks(self, bounds: Bounds) -> tuple[StatedAttack, ...]:
+        """Attacks whose success the promise bounds."""
 
     @property
     def exceptions(self) -> str:
@@ -154,6 +177,9 @@ class SecretCandidate(PACSecret):
             f"{percent_up(self.prior_identification)} %."
         )
 
+    def attacks(self, bounds: Bounds) -> tuple[StatedAttack, ...]:
+        return (StatedAttack("naming the candidate", self.prior_identification, bounds.naming),)
+
     def rows(self, bounds: Bounds) -> Rows:
         return [
             ("secret", f"1 of {self.n_candidates} candidates ({self.entropy:.4g} nats)"),
@@ -201,6 +227,9 @@ class SampledSecret(PACSecret):
             "drawn, answers any question about it that blind guessing gets right half of the time "
             f"with a success of at most {percent_up(bounds.membership)} %."
         )
+
+    def attacks(self, bounds: Bounds) -> tuple[StatedAttack, ...]:
+        return (StatedAttack("a question at even odds", 0.5, bounds.membership),)
 
     def rows(self, bounds: Bounds) -> Rows:
         return [("secret", "drawn afresh by a sampler, of which only trials can be seen")]

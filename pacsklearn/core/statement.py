@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Self
 from pacsklearn.core.event import Provenance
 from pacsklearn.core.stated_secret import StatedSecret
 from pacsklearn.core.statement_rendering import Rows, as_html, as_text
-
-_NOT_PRIVATE = "NOT FOR RELEASE: the noise is reproducible (random_state was given)"
+from pacsklearn.core.status import Reliance, Status
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +36,7 @@ class Statement(ABC):
     sources: tuple[str, ...]
     noise: str
     noiseless: bool
-    for_release: bool
+    not_for_release: str
     provenance: tuple[Provenance, ...] = ()
     n_releases: int = 1
     details: tuple[tuple[str, str], ...] = ()
@@ -45,9 +44,16 @@ class Statement(ABC):
     headline: str = ""
 
     @property
-    def status(self) -> str:
-        """One line: how far the promise can be relied on."""
-        return self._reliance() if self.for_release else _NOT_PRIVATE
+    def status(self) -> Status:
+        """How far the promise can be relied on, and why; prints as one line."""
+        if self.not_for_release:
+            return Status(Reliance.NOT_FOR_RELEASE, self.not_for_release)
+        return self._reliance()
+
+    @property
+    def for_release(self) -> bool:
+        """Whether what was released may be given away, as :attr:`status` says."""
+        return self.status.for_release
 
     @property
     @abstractmethod
@@ -55,8 +61,8 @@ class Statement(ABC):
         """The promise in plain sentences."""
 
     @abstractmethod
-    def _reliance(self) -> str:
-        """The status of what was released with noise that nobody can predict."""
+    def _reliance(self) -> Status:
+        """Status of what nothing but its figures speaks against."""
 
     @abstractmethod
     def _figures(self) -> Rows:
@@ -95,7 +101,12 @@ class Statement(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionary with the derived bounds added, for JSON."""
         secret = {"kind": self.secret.kind, **asdict(self)["secret"]}
-        return {"framework": self.framework, **asdict(self), "secret": secret}
+        return {
+            "framework": self.framework,
+            "status": self.status.to_dict(),
+            **asdict(self),
+            "secret": secret,
+        }
 
     def to_json(self, **options: Any) -> str:
         """JSON text; :meth:`from_json` reads it back. ``options`` go to :func:`json.dumps`."""

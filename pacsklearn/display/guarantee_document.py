@@ -28,7 +28,6 @@ def guarantee_document(source: Any) -> dict[str, Any]:
     guarantee = guarantee_of(source)
     document = {
         "schema": GUARANTEE_SCHEMA,
-        "status": guarantee.status,
         "promise": guarantee.promise,
         "threat_model": list(guarantee.secret.threats),
         **guarantee.to_dict(),

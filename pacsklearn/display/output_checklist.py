@@ -12,6 +12,7 @@ from pacsklearn.audit.audit_record import Audit
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.statement_rendering import percent_up
+from pacsklearn.core.status import Reliance
 from pacsklearn.display.privacy_statement import guarantee_of
 
 CHECKLIST_SCHEMA: Final = "pacsklearn-output-checklist/1"
@@ -173,9 +174,9 @@ def output_checklist(
             ),
             _line(
                 "settings",
-                "Can the noise not be predicted?",
-                guarantee.for_release,
-                guarantee.status,
+                "May it be given away?",
+                guarantee.status.kind is not Reliance.NOT_FOR_RELEASE,
+                str(guarantee.status),
             ),
             _line(
                 "settings",
@@ -186,14 +187,14 @@ def output_checklist(
             _line(
                 "outputs",
                 "Is the promise proved?",
-                guarantee.confidence > 0,
+                guarantee.status.kind is not Reliance.ESTIMATED,
                 f"confidence {guarantee.confidence:.8g}: {guarantee.bound}",
             ),
             _line(
                 "outputs",
-                "Was noise added?",
-                not (guarantee.noiseless and guarantee.spent > 0),
-                guarantee.noise,
+                "Is anything hidden?",
+                guarantee.status.kind is not Reliance.HIDES_NOTHING,
+                f"noise: {guarantee.noise}",
             ),
             _line(
                 "outputs",

@@ -64,7 +64,7 @@ def privacy_statement(
             "releases": list(map(_event, _events(source))),
         },
         "guarantee": guarantee.to_dict(),
-        "status": guarantee.status,
+        "status": str(guarantee.status),
         "promise": guarantee.promise,
         "threat_model": list(guarantee.secret.threats),
         "not_covered": list(guarantee.not_covered),

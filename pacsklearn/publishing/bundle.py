@@ -148,7 +148,7 @@ def load_bundle(path: str | os.PathLike[str], *, key: str | os.PathLike[str] | N
     BundleError
         When the signature is missing, by another key or of another content; when a member was
         changed, added or removed, or the file holds any other byte; when the guarantee does not
-        follow from its own numbers.
+        follow from its own numbers, or its status says that the model must not be published.
 
     Examples
     --------
@@ -176,6 +176,9 @@ def load_bundle(path: str | os.PathLike[str], *, key: str | os.PathLike[str] | N
     signed_by = _signer(members, key)
     _check_members(members, manifest)
     guarantee = _guarantee(members)
+    # Whoever logs or uploads a bundle reads it here first: what must not leave goes nowhere.
+    if not guarantee.status.for_release:
+        raise BundleError(f"The bundle holds what must not be published. {guarantee.status}.")
     return Bundle(
         guarantee,
         _document(members, Names.INPUTS),

@@ -117,6 +117,7 @@ def _sections(
         for name, value in sorted(model.get_params().items())
         if not (isinstance(value, str) and value in _NOT_GIVEN)
     ]
+    status = str(guarantee.status)
     files = "model.skops and model.onnx" if has_onnx else "model.skops"
     return [
         (2, "Model description", [about.get("description") or _UNSAID]),
@@ -130,8 +131,7 @@ def _sections(
             f"Public as it is: {', '.join(guarantee.public) or 'nothing'}.",
         ]),
         (4, "Hyperparameters", [(("parameter", "value"), parameters)]),
-        (2, "Privacy guarantee", [guarantee.status[:1].upper() + guarantee.status[1:] + ".",
-                                  guarantee.promise]),
+        (2, "Privacy guarantee", [f"{status[:1].upper()}{status[1:]}.", guarantee.promise]),
         (3, "What is not covered", [list(guarantee.not_covered)]),
         (3, "Evaluation Results", [
             about.get("utility") or "The curator chose to state none.",

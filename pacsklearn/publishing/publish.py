@@ -66,9 +66,10 @@ def publish(
     Raises
     ------
     BundleError
-        When the model is not as it was released (it was fitted again, or changed), when its noise
-        was reproducible, when nothing is promised about it, or when it cannot be written without
-        code. Nothing is written then.
+        When the model is not as it was released (it was fitted again, or changed), when the status
+        of its guarantee is not *proved*, at a confidence or without (its noise was reproducible,
+        nothing is hidden, a bound is estimated), or when it cannot be written without code.
+        Nothing is written then.
     """
     content = bundle_content(source, key=key, about=about, onnx=onnx)
     target = Path(path).expanduser()
@@ -154,9 +155,8 @@ def released_model(source: Any) -> Any:
             f"This {type(model).__name__} is not as it was released: it was fitted again, or a "
             "parameter or a number was changed. The guarantee is not about it."
         )
-    status = guarantee.status
-    if status.startswith(("NOT FOR RELEASE", "ESTIMATED")):
-        raise BundleError(f"This model must not be published. {status}.")
+    if not guarantee.status.for_release:
+        raise BundleError(f"This model must not be published. {guarantee.status}.")
     return model
 
 

@@ -19,6 +19,7 @@ from pacsklearn.core.renyi_unit import check_unit, renyi_unit
 from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import SlicedLaw
+from pacsklearn.core.status import REPRODUCIBLE
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.noise.coupled_draws import coupled_law
 from pacsklearn.noise.sampler import Sampler
@@ -304,7 +305,7 @@ def sliced_release(
         n_releases=len(account.events),
         released=query.released,
         public=query.public(calibrated.outputs.first.layout),
-        for_release=sampler.is_secure,
+        not_for_release="" if sampler.is_secure else REPRODUCIBLE,
         provenance=provenance,
     )
     guarantee = replace(guarantee, ledger_head=ledger_head(account))

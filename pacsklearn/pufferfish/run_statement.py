@@ -13,6 +13,7 @@ from pacsklearn.core.sliced_law import RenyiCosts
 from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.core.stated_scenario import SecretBatches
 from pacsklearn.core.statement_rendering import rounded_up
+from pacsklearn.core.status import LOOKED_UP, REPRODUCIBLE
 from pacsklearn.information.renyi_conversion import epsilon_at_order
 from pacsklearn.information.rounding import OUTWARD
 
@@ -117,7 +118,7 @@ def run_guarantee(
             "SRPP-SGD: srpp, section 5 and appendices C to J",
             "shifts of discrete Gaussians: at most the continuous divergence",
         ),
-        for_release=record.secure and not leaks,
+        not_for_release=(LOOKED_UP if leaks else "") if record.secure else REPRODUCIBLE,
         provenance=run.provenance,
     )
 

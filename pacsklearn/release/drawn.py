@@ -34,6 +34,7 @@ from pacsklearn.core.noise_law import Target
 from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_law import SampledLaw
 from pacsklearn.core.sampled_subsets import SampledSubsets
+from pacsklearn.core.status import REPRODUCIBLE
 from pacsklearn.core.withheld import silence
 from pacsklearn.information.arrays import Floats
 from pacsklearn.noise.confident import confident_law
@@ -372,7 +373,7 @@ class DrawnProcedure:
             budget=math.fsum(plan.target.budget for plan in plans) if plans else own.ceiling,
             spent=own.spent if own.events else own.ceiling,
             released=tuple(dict.fromkeys(name for plan in plans for name in plan.released)),
-            for_release=self.sampler.is_secure,
+            not_for_release="" if self.sampler.is_secure else REPRODUCIBLE,
             provenance=provenance,
             ledger_head=ledger_head(self.account.shared),
         )

@@ -18,6 +18,7 @@ from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.noise_law import Target
 from pacsklearn.core.one_sided_law import ONE_SIDED
 from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.core.status import REPRODUCIBLE
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
@@ -357,7 +358,7 @@ class ReleaseProcedure:
             public=tuple(public),
             provenance=tuple(provenance),
             mutual_information=self._information() if self.criterion else None,
-            for_release=self.secret.sampler.is_secure,
+            not_for_release="" if self.secret.sampler.is_secure else REPRODUCIBLE,
             only_adds=any(event.backend == ONE_SIDED for event in events),
             ledger_head=ledger_head(self.account.shared),
             **facts,

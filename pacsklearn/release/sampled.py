@@ -27,6 +27,7 @@ from pacsklearn.core.noise_law import Target
 from pacsklearn.core.release import Release
 from pacsklearn.core.sampled_law import SampledLaw
 from pacsklearn.core.stated_secret import SampledSecret
+from pacsklearn.core.status import REPRODUCIBLE
 from pacsklearn.core.withheld import silence
 from pacsklearn.noise.confident import confident_law
 from pacsklearn.noise.sampler import Sampler
@@ -156,7 +157,7 @@ def release_sampled(
         name=function_name(function),
         budget=requested,
         guard=guard,
-        for_release=sampler.is_secure,
+        not_for_release="" if sampler.is_secure else REPRODUCIBLE,
         provenance=provenance,
     )
     guarantee = replace(guarantee, ledger_head=ledger_head(account.shared))
@@ -197,7 +198,7 @@ def sampled_guarantee(
     name: str,
     budget: float,
     guard: float,
-    for_release: bool,
+    not_for_release: str,
     provenance: tuple[Provenance, ...],
 ) -> Guarantee:
     """Guarantee of one release of the function called ``name``."""
@@ -225,7 +226,7 @@ def sampled_guarantee(
         ),
         noise=law.backend,
         noiseless=False,
-        for_release=for_release,
+        not_for_release=not_for_release,
         provenance=provenance,
         details=(
             ("trials", f"{law.n_calibration:,} for the shape, {law.n_certificate:,} for the size"),

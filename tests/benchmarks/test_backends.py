@@ -33,7 +33,7 @@ def test_a_release_under_one_is_marked_as_estimated(name: str) -> None:
     with registered_baselines():
         model = PACPrivate(LinearDiscriminantAnalysis(), noise=name, n_subsets=32).fit(X, y)
     guarantee = model.guarantee_
-    assert guarantee.status.startswith("ESTIMATED, NOT PROVED")
+    assert guarantee.status.kind == "estimated"
     assert guarantee.confidence == 0
     assert "ESTIMATED" in guarantee.bound
 

@@ -53,7 +53,7 @@ def make_guarantee() -> Callable[..., Guarantee]:
             "sources": ("equation 3",),
             "noise": "logdet",
             "noiseless": False,
-            "for_release": True,
+            "not_for_release": "",
             "provenance": (Provenance("logdet", "pacsklearn:Logdet", "pacsklearn", "0.1"),),
         }
         secret: dict[str, Any] = {

@@ -171,20 +171,37 @@ def test_figures_of_a_cap_on_success(make_guarantee: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "status"),
+    ("changes", "kind"),
     [
         ({}, "proved"),
-        ({"confidence": 1 - 1e-6}, "holds with confidence 0.999999"),
-        ({"confidence": 0.0}, "ESTIMATED, NOT PROVED"),
-        ({"confidence": 0.0, "noiseless": True}, "ESTIMATED, NOT PROVED"),
-        ({"confidence": 0.9, "noiseless": True}, "NO NOISE"),
-        ({"confidence": 0.9, "noiseless": True, "spent": 0.0}, "holds with confidence 0.9"),
+        ({"spent": 0.0, "noiseless": True}, "proved"),
+        ({"spent": 0.0, "noiseless": True, "confidence": 1 - 1e-6}, "proved at a confidence"),
+        ({"confidence": 1 - 1e-6}, "proved at a confidence"),
+        ({"confidence": 1 - 1.1e-6}, "estimated"),
+        ({"confidence": 0.0}, "estimated"),
+        ({"confidence": 0.0, "spent": 9.0}, "estimated"),
+        ({"confidence": 0.0, "not_for_release": "seen"}, "not for release"),
+        ({"spent": 9.0}, "hides nothing"),
+        ({"spent": 4.852, "noiseless": True}, "hides nothing"),
+        ({"spent": 9.0, "not_for_release": "seen"}, "not for release"),
+        # Nats of a membership's success of 99.989 and 99.991 % at even odds.
+        ({"spent": 0.69202}, "proved"),
+        ({"spent": 0.69225}, "hides nothing"),
+        ({"spent": 2.0, "certified_membership": 0.999}, "proved"),
+        ({"spent": 2.0, "certified_membership": 0.9999}, "hides nothing"),
+        ({"spent": 4.8519, "certified_membership": 0.999}, "hides nothing"),
+        ({"spent": 0.8, "mutual_information": 4.0, "capped": "membership of one unit"}, "proved"),
+        ({"spent": 0.6, "mutual_information": math.log(128)}, "hides nothing"),
     ],
 )
 def test_the_weakest_reason_to_rely_on_it_comes_first(
-    make_guarantee: Make, changes: dict[str, Any], status: str
+    make_guarantee: Make, changes: dict[str, Any], kind: str
 ) -> None:
-    assert make_guarantee(**changes).status.startswith(status)
+    guarantee = make_guarantee(**changes)
+    assert guarantee.status.kind == kind
+    assert guarantee.for_release == kind.startswith("proved")
+    assert json.loads(guarantee.to_json())["status"]["kind"] == kind
+    assert Guarantee.from_json(guarantee.to_json()).status == guarantee.status
 
 
 @pytest.mark.parametrize(
@@ -205,24 +222,20 @@ def test_a_certain_leak_has_no_finite_epsilon(make_guarantee: Make) -> None:
 
 def test_a_noiseless_release_says_so(make_guarantee: Make) -> None:
     guarantee = make_guarantee(budget=9.0, spent=math.log(128), noiseless=True)
-    assert "NO NOISE" in guarantee.status
-    assert "nothing is hidden" in spoken(guarantee)
-    assert "NO NOISE" in guarantee._repr_html_()
-
-
-def test_a_release_on_which_all_agree_needs_no_noise(make_guarantee: Make) -> None:
-    assert make_guarantee(spent=0.0, noiseless=True).status == "proved"
+    assert guarantee.status.kind == "hides nothing"
+    assert "HIDES NOTHING" in spoken(guarantee)
+    assert "HIDES NOTHING" in guarantee._repr_html_()
 
 
 def test_reproducible_noise_is_not_for_release(make_guarantee: Make) -> None:
-    guarantee = make_guarantee(for_release=False, noiseless=True, confidence=0.9)
-    assert guarantee.status.startswith("NOT FOR RELEASE")
+    guarantee = make_guarantee(not_for_release="seeded", noiseless=True, confidence=0.9)
+    assert str(guarantee.status) == "NOT FOR RELEASE: seeded"
     assert "NOT FOR RELEASE" in str(guarantee)
     assert "NOT FOR RELEASE" in guarantee._repr_html_()
 
 
 def test_a_certificate_states_its_confidence(make_guarantee: Make) -> None:
-    assert make_guarantee(confidence=1 - 1e-6).status == "holds with confidence 0.999999"
+    assert str(make_guarantee(confidence=1 - 1e-6).status) == "holds with confidence 0.999999"
 
 
 def test_other_rates_and_units_are_worded(make_guarantee: Make) -> None:

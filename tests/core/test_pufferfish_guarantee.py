@@ -67,10 +67,13 @@ def test_every_figure_of_the_text_is_the_one_that_was_computed(guarantee):
 
 
 def test_status(guarantee):
-    assert "NOT FOR RELEASE" in replace(guarantee, for_release=False).status
-    assert "NO NOISE" in replace(guarantee, noiseless=True).status
-    assert "confidence 0.9" in replace(guarantee, confidence=0.9).status
-    assert "sliced" not in replace(guarantee, aggregation="full").status
+    assert guarantee.status.kind == "proved"
+    assert replace(guarantee, not_for_release="seeded").status.kind == "not for release"
+    assert replace(guarantee, noiseless=True).status.kind == "proved"
+    assert replace(guarantee, confidence=1 - 1e-6).status.kind == "proved at a confidence"
+    for doubtful in (0.0, 0.9, 1 - 1.1e-6):
+        assert replace(guarantee, confidence=doubtful).status.kind == "estimated"
+    assert "sliced" not in str(replace(guarantee, aggregation="full").status)
 
 
 def test_every_view_has_its_own_promise(guarantee):
@@ -78,9 +81,9 @@ def test_every_view_has_its_own_promise(guarantee):
         replace(guarantee, aggregation=view).promise for view in ("average", "joint", "full")
     }
     assert len(promises) == 3
-    sampled = replace(guarantee, confidence=0.9, assumptions=("the moon is made of cheese",))
+    sampled = replace(guarantee, confidence=1 - 1e-7, assumptions=("the moon is made of cheese",))
     assert "This is for" not in sampled.promise
     drawn = replace(sampled, secret=replace(guarantee.secret, holds_for="tables like these"))
     assert "This is for tables like these; nothing is promised about others." in drawn.promise
-    assert drawn.status.startswith("holds with confidence 0.9 for tables like these")
+    assert str(drawn.status).startswith("holds with confidence 0.9999999 for tables like these")
     assert "the moon is made of cheese" in str(sampled)

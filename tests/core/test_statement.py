@@ -47,7 +47,7 @@ def sliced(guarantee: Guarantee, secret: SecretWorlds) -> PufferfishGuarantee:
         full_is_exact=True,
     )
     shared = ("definition", "budget", "spent", "unit", "bound", "confidence", "released", "public")
-    more = ("not_covered", "sources", "noise", "noiseless", "for_release", "provenance")
+    more = ("not_covered", "sources", "noise", "noiseless", "not_for_release", "provenance")
     return PufferfishGuarantee(
         **{name: getattr(guarantee, name) for name in shared + more},
         secret=secret,

@@ -52,9 +52,9 @@ def test_a_sound_release_has_no_violated_line_and_open_ones_for_the_officer(guar
 @pytest.mark.parametrize(
     ("change", "question"),
     [
-        ({"for_release": False}, "Can the noise not be predicted?"),
+        ({"not_for_release": "seen"}, "May it be given away?"),
         ({"confidence": 0.0}, "Is the promise proved?"),
-        ({"noiseless": True}, "Was noise added?"),
+        ({"spent": 9.0, "budget": 9.0}, "Is anything hidden?"),
         ({"spent": 0.07}, "Is the budget kept?"),
     ],
 )

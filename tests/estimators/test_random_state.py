@@ -72,7 +72,7 @@ def test_secret_and_noise_come_from_the_operating_system(
     # Three weight vectors of five numbers; eight candidates span seven directions of them.
     assert sizes == [7]
     assert estimator.guarantee_.for_release
-    assert estimator.guarantee_.status == "proved"
+    assert estimator.guarantee_.status.kind == "proved"
     quiet_fit(private(random_state=0), *iris)
     assert asked == [8]
     assert sizes == [7]
@@ -103,18 +103,18 @@ def test_reproducible_noise_is_not_for_release(iris: Any) -> None:
     quiet_fit(estimator, *iris)
     guarantee = estimator.guarantee_
     assert not guarantee.for_release
-    assert guarantee.status.startswith("NOT FOR RELEASE")
-    assert "random_state" in guarantee.status
+    assert guarantee.status.kind == "not for release"
+    assert "random_state" in guarantee.status.reason
     for shown in (str(guarantee), guarantee._repr_html_(), estimator._repr_html_()):
         assert "NOT FOR RELEASE" in shown
-    assert '"for_release": false' in guarantee.to_json()
+    assert '"kind": "not for release"' in guarantee.to_json()
 
 
 def test_no_noise_and_reproducible_is_not_for_release_either(iris: Any) -> None:
     estimator = private(random_state=0, budget=50.0, allow_exact=True)
     quiet_fit(estimator, *iris)
     assert estimator.guarantee_.noiseless
-    assert estimator.guarantee_.status.startswith("NOT FOR RELEASE")
+    assert estimator.guarantee_.status.kind == "not for release"
 
 
 def test_the_design_is_public_and_does_not_depend_on_the_noise(iris: Any) -> None:

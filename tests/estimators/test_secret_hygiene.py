@@ -244,5 +244,5 @@ def test_a_noiseless_release_is_one_candidates_model_and_says_so(universe: Any) 
     # Exact up to the grid of 2^-40 spreads: here nothing is hidden, and the guarantee says it.
     assert np.isclose(vectors, released, rtol=1e-6, atol=1e-9).all(axis=1).sum() == 1
     assert estimator.guarantee_.noiseless
-    assert "nothing is hidden" in estimator.guarantee_.status
+    assert estimator.guarantee_.status.kind == "hides nothing"
     assert estimator.guarantee_.posterior_identification == 1.0

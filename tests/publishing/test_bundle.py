@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -50,6 +51,20 @@ def forged(bundle, tmp_path, edit, key=None):
     path = tmp_path / "forged.pac"
     path.write_bytes(packed(members))
     return path
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"not_for_release": "seen"}, {"confidence": 0.999}, {"spent": 9.0, "budget": 9.0}],
+)
+def test_a_bundle_of_what_must_not_leave_is_not_read(bundle, keys, tmp_path, change):
+    guarantee = replace(load_bundle(bundle, key=keys[1]).guarantee, **change)
+
+    def edit(members):
+        members[Names.GUARANTEE] = canonical_json(json.loads(guarantee.to_json()))
+
+    with pytest.raises(BundleError, match="must not be published"):
+        load_bundle(forged(bundle, tmp_path, edit, keys[0]), key=keys[1])
 
 
 def flip(name):

@@ -27,6 +27,7 @@ from pacsklearn import (
     publish,
 )
 from pacsklearn.exceptions import BundleError, PrivacyLeakWarning
+from pacsklearn.noise.criterion import CriterionBackend
 from pacsklearn.publishing.archive import unpacked
 from pacsklearn.release import parameters
 
@@ -36,7 +37,7 @@ def test_whatever_was_released_can_be_published(private, iris, keys, tmp_path):
     release = session.release(RidgeClassifier())
     secret = np.arange(150) % 2
     sliced = SRPPPrivate(Ridge(), epsilon=2.0).fit(iris[0], iris[1] * 1.0, secret=secret)
-    answering = PACPrivate(SVC(), budget=2.0, max_answers=100, n_subsets=16).fit(*iris)
+    answering = PACPrivate(SVC(), budget=0.5, max_answers=100, n_subsets=16).fit(*iris)
     student = distill(answering, GaussianNB(), iris[0], alpha=None)
     sources = [private, private.released_estimator_, release, sliced, student, student.estimator]
     for number, source in enumerate(sources):
@@ -65,8 +66,14 @@ def test_what_must_not_leave_is_refused(private, iris, keys, tmp_path):
         seeded = PACPrivate(RidgeClassifier(), n_subsets=16, random_state=0).fit(*iris)
     answering = PACPrivate(SVC(), n_subsets=16, max_answers=10).fit(*iris)
     plain = RidgeClassifier().fit(*iris)
+    exact = PACPrivate(RidgeClassifier(), n_subsets=16, budget=10.0, allow_exact=True).fit(*iris)
+    loose = CriterionBackend(gamma=1e-3, n_draws=256, n_certificate=1024)
+    capped = {"criterion": "membership", "budget": 0.9, "noise": loose}
+    estimated = PACPrivate(RidgeClassifier(), n_subsets=16, **capped).fit(*iris)
     for source, words in [
         (seeded, "NOT FOR RELEASE"),
+        (exact, "HIDES NOTHING"),
+        (estimated, "ESTIMATED"),
         (answering, "holds no released model"),
         (plain, "holds no released model"),
         (clone(private), "holds no released model"),

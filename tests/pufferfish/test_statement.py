@@ -17,7 +17,7 @@ from tests.pufferfish.test_release import OPTIONS, TwoCoins, first
 
 FACTS: dict[str, Any] = {
     "budget": 1.0, "unit": "a unit", "noise": "some", "charged": 0.5, "n_releases": 2,
-    "released": ("value",), "public": (), "for_release": True, "provenance": (),
+    "released": ("value",), "public": (), "not_for_release": "", "provenance": (),
     "ledger_head": None,
 }  # fmt: skip
 

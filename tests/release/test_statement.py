@@ -41,7 +41,7 @@ SPACE = SecretSpace.from_subsets(SUBSETS, n_rows=6, weights=[0.4, 0.3, 0.2, 0.1]
 def guarantee(space, *, only_adds=False):
     told = dict.fromkeys(("released", "public", "provenance"), ())
     told |= {"bound": "", "noise": "", "budget": 1.0, "spent": 0.5, "confidence": 1.0}
-    told |= {"noiseless": False, "for_release": True}
+    told |= {"noiseless": False, "not_for_release": ""}
     return pac_guarantee(space, None, only_adds=only_adds, **told)
 
 

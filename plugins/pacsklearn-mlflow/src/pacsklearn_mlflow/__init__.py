@@ -79,7 +79,7 @@ def tags_of(bundle: Bundle) -> dict[str, str]:
     guarantee = bundle.guarantee
     return {
         "pacsklearn.promise": guarantee.promise,
-        "pacsklearn.status": guarantee.status,
+        "pacsklearn.status": str(guarantee.status),
         "pacsklearn.spent": f"{guarantee.spent:.6g} of {guarantee.budget:.6g} {guarantee.unit}",
         "pacsklearn.signed_by": bundle.signed_by,
         "pacsklearn.ledger_head": guarantee.ledger_head or "none",
