@@ -108,15 +108,13 @@ class DiscrepancyCap:
         delta : float, default=1e-6
             Probability, in every step, with which ``largest`` is exceeded.
         """
-        return cls._of(
-            n_rows=n_rows,
-            batch_size=batch_size,
-            sampling=sampling,
-            largest=counts.variation_tail(variation, n_rows, batch_size, sampling, delta),
-            second_moment=counts.variation_second_moment(variation, n_rows, batch_size, sampling),
-            tail=delta,
-            source=f"independent rows, total variation at most {variation:g}",
-            mean_over_data=True,
+        most = counts.variation_tail(variation, n_rows, batch_size, sampling, delta)
+        moment = counts.variation_second_moment(variation, n_rows, batch_size, sampling)
+        return cls._bounded(
+            (n_rows, batch_size, sampling),
+            (most, delta),
+            moment,
+            f"independent rows, total variation at most {variation:g}",
         )
 
     @classmethod
@@ -151,19 +149,14 @@ class DiscrepancyCap:
         families = np.atleast_2d(np.asarray(draws))
         most = counts.largest_batch(n_rows, batch_size, sampling)
         share = gamma / (2 * families.shape[0])
-        return cls._of(
-            n_rows=n_rows,
-            batch_size=batch_size,
-            sampling=sampling,
-            largest=max(counts.sampled_tail(f, most, delta, share) for f in families),
-            second_moment=max(counts.sampled_second_moment(f, most, share) for f in families),
-            tail=delta,
+        largest = max(counts.sampled_tail(f, most, delta, share) for f in families)
+        return cls._bounded(
+            (n_rows, batch_size, sampling),
+            (largest, delta),
+            max(counts.sampled_second_moment(f, most, share) for f in families),
+            f"{families.shape[1]:,} simulated batches for each of {families.shape[0]} prior(s) "
+            "and pair(s)",
             failure=gamma,
-            source=(
-                f"{families.shape[1]:,} simulated batches for each of {families.shape[0]} prior(s) "
-                "and pair(s)"
-            ),
-            mean_over_data=True,
         )
 
     @classmethod
@@ -241,6 +234,22 @@ class DiscrepancyCap:
             mean_over_data=mechanism.mean_over_data,
         )
 
+    def believed(self, other: DiscrepancyCap) -> DiscrepancyCap:
+        """These bounds, which cover the other ones, as likely to hold as those are at least.
+
+        Parameters
+        ----------
+        other : DiscrepancyCap
+            What is known about the data sets; where that was drawn, these bounds are no surer,
+            but for the law of a known number of rows, which :meth:`covers` lets pass for all rows.
+        """
+        if other.failure <= self.failure or self.log_law is not None:
+            return self
+        return self._of(
+            **vars(self)
+            | {"failure": other.failure, "source": f"{self.source}; checked by {other.source}"}
+        )
+
     def covers(self, other: DiscrepancyCap, rounding: float = 1e-9) -> bool:
         """Whether bounds that hold for the other one hold for this one: its count is no smaller.
 
@@ -254,11 +263,17 @@ class DiscrepancyCap:
         # On its own account: means are priced from it, whatever the tails are.
         if self.second_moment < other.second_moment * (1 - rounding):
             return False
-        theirs = other.law
-        if theirs is None:
+        ours, theirs = self.law, other.law
+        if theirs is None and ours is None:
             return self.largest >= other.largest and self.tail >= other.tail
+        if theirs is None:
+            # No law is known to be above the other one's but that of data sets without a row in
+            # common: draws say nothing of counts that are rarer than one in all of them.
+            batches = self.batch_size, self.sampling
+            return self.covers(
+                DiscrepancyCap.differing(self.n_rows, self.n_rows, *batches), rounding
+            )
         beyond = float(theirs[self.largest + 1 :].sum())
-        ours = self.law
         if ours is None:
             return beyond <= self.tail * (1 + rounding)
         size = max(ours.size, theirs.size)
@@ -271,6 +286,35 @@ class DiscrepancyCap:
             "The figures of a DiscrepancyCap follow from a law and are not set one by one, nor "
             "replaced; make it by DiscrepancyCap.differing(n_rows, n_differing, batch_size), "
             "of_variation, sampled or coupled."
+        )
+
+    @classmethod
+    def _bounded(
+        cls,
+        batches: tuple[int, int, str],
+        tail: tuple[int, float],
+        second_moment: float,
+        source: str,
+        *,
+        failure: float = 0.0,
+    ) -> DiscrepancyCap:
+        """Bounds over coupled data sets whose law is not known: on a tail and a mean square."""
+        (n_rows, batch_size, sampling), (largest, chance) = batches, tail
+        if largest >= counts.largest_batch(n_rows, batch_size, sampling):
+            chance = 0.0  # no batch holds more rows
+        else:
+            source += f"; more rows with probability {chance:g} in every step at most"
+        return cls._of(
+            n_rows=n_rows,
+            batch_size=batch_size,
+            sampling=sampling,
+            # Where a row may differ at all, however rarely, there is something to hide.
+            largest=max(largest, int(second_moment > 0)),
+            second_moment=second_moment,
+            tail=chance,
+            failure=failure,
+            source=source,
+            mean_over_data=True,
         )
 
     @classmethod

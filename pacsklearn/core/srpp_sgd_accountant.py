@@ -108,9 +108,10 @@ class SRPPSGDAccountant:
             raise ValueError(f"aggregation={self.aggregation!r} needs a slice profile.")
         if self.accounting == "secret-batches" and self.cap.log_law is None:
             raise ValueError(
-                "accounting='secret-batches' needs the law of the number of differing rows; give a "
-                "bound on how many rows of the data differ, DiscrepancyCap.differing(...), or use "
-                "another accounting."
+                "accounting='secret-batches' needs the law of the number of differing rows. Draws "
+                "of tables bound its mean square alone: use accounting='subsampling-aware' or "
+                "'worst-case'; or a scenario that lists its training sets, as DifferingRows and "
+                "PrevalenceScenario(shares=...) do."
             )
 
     @classmethod
@@ -183,11 +184,15 @@ class SRPPSGDAccountant:
         """Renyi divergence of one step's release itself, in nats: the price where that is one.
 
         For the subsampling-aware accounting, whose price is a mean: of a release whose batch stays
-        secret, or of the worst batch where the law of the count is not known.
+        secret, or of the worst batch where the law of the count is not known. That batch is all
+        rows where more than the cap's ``largest`` may differ.
         """
         accounting = self.accounting
+        if accounting == "worst-case" or self.cap.log_law is None:
+            most = self.cap.largest if self.cap.tail == 0 else self._rows
+            return self._shifted(self.order, noise_multiplier, most) * _OUTWARD
         if accounting == "subsampling-aware":
-            accounting = "worst-case" if self.cap.log_law is None else "secret-batches"
+            accounting = "secret-batches"
         return self._whole(self.order, noise_multiplier, accounting) * _OUTWARD
 
     def noise_multiplier(self, epsilon: float, n_steps: int) -> float:
@@ -241,7 +246,8 @@ class SRPPSGDAccountant:
 
         A mean over batches does not turn into an (epsilon, delta) bound; for the subsampling-aware
         accounting the one given is for batches that stay secret, or for the worst batch where
-        their law is not known.
+        their law is not known. ``delta`` holds the tails of all steps too: epsilon is that of the
+        cap's ``largest`` at what they leave of it, or of batches of which all rows differ.
         """
         full = n_steps * self.cost(noise_multiplier, "full")
         epsilon = self._epsilon(noise_multiplier, n_steps, delta)
@@ -291,10 +297,14 @@ class SRPPSGDAccountant:
 
     @lru_cache(maxsize=64)  # noqa: B019 - as for prices
     def _epsilon(self, noise_multiplier: float, n_steps: int, delta: float) -> float:
-        if self.accounting == "worst-case" or self.cap.log_law is None:
-            rate = n_steps * self._whole(1.0, noise_multiplier, "worst-case")
-            return gaussian_epsilon(rate, delta) * _OUTWARD
-        if self.cap.largest == 0:
+        cap = self.cap
+        if self.accounting == "worst-case" or cap.log_law is None:
+            # Steps in which more rows differ count in delta; or all rows of a batch may differ.
+            left = delta - n_steps * cap.tail * _OUTWARD
+            counts = [(cap.largest, left)] * (left > 0) + [(self._rows, delta)] * (cap.tail > 0)
+            rates = [(self._shifted(1.0, noise_multiplier, k), share) for k, share in counts]
+            return min(gaussian_epsilon(n_steps * r, share) for r, share in rates) * _OUTWARD
+        if cap.largest == 0:
             return 0.0
         epsilon = composed_epsilon(self._profile(self._reach(noise_multiplier)), n_steps, delta)
         if epsilon == math.inf:
@@ -306,6 +316,11 @@ class SRPPSGDAccountant:
 
     def _whole(self, order: float, noise_multiplier: float, accounting: str) -> float:
         return self._divergence(order, self._reach(noise_multiplier), accounting)
+
+    def _shifted(self, order: float, noise_multiplier: float, count: int) -> float:
+        """Divergence of a step in which so many rows differ."""
+        reach = self._reach(noise_multiplier)
+        return divergence.shift_divergence(order, count, reach, self.clipping.slack)
 
     def _reach(self, noise_multiplier: float) -> float:
         return self.clipping.reach(noise_multiplier, self._rows)

@@ -29,6 +29,9 @@ Integers = NDArray[np.int64]
 
 # Two computations of one cap may differ so much.
 _ROUNDING = 1e-9
+# A tail that counts in every step of a run must be rarer than any number of draws can show: the
+# worst batch of drawn tables is then all of a batch's rows, and the mean square is left to them.
+_NEVER = 1e-12
 
 
 @final
@@ -69,6 +72,7 @@ def training_rows(
     secret: SecretColumn | None,
     realized: Any,
     *,
+    sample_weight: Any = None,
     record: RunRecord | None = None,
     goes_on: bool = False,
 ) -> TrainingRows:
@@ -87,6 +91,8 @@ def training_rows(
     secret : SecretColumn, optional
     realized : object
         The true secret, where it is stated.
+    sample_weight : ndarray of shape (n_rows,), optional
+        Weights that are trained with. Of rows that are drawn they are part; drawn tables have none.
     record : RunRecord, optional
         Of a run to go on with.
     goes_on : bool, default=False
@@ -101,15 +107,13 @@ def training_rows(
     plugins = registry()
     named = DifferingRows() if model.scenario is None else model.scenario
     scenario, provenance = plugins.scenario(named), plugins.provenance("scenario", named)
-    chosen, n_rows = None, X.shape[0]
+    chosen, counts, n_rows = None, None, X.shape[0]
     cap: DiscrepancyCap | None = model.discrepancy
     if cap is not None and model.scenario is None:
         raise ScenarioError(
             "discrepancy bounds how many rows the secret changes, and needs a scenario that says "
             "what the secret is."
         )
-    required = None
-    listed = isinstance(scenario, DifferingRows) or scenario.redrawn
     if isinstance(scenario, DifferingRows):
         differences = WorldDifferences(scenario.checked_count(n_rows))
     elif scenario.redrawn:
@@ -126,22 +130,20 @@ def training_rows(
                 "nothing depends on which secret is true."
             )
         # Of the reference: a cap that looked at the table would be about it, and is published.
-        worlds = scenario.worlds(*(scenario.reference or (None, None, None)))
+        reference = scenario.reference or (None, None, None)
+        worlds = scenario.worlds(*reference)
+        _check_drawn(worlds.worlds[0].data(*reference[:2]), X, sample_weight, scenario)
         differences = WorldDifferences.of(worlds, 0)
-    batch_size = min(model.batch_size, n_rows)
-    if listed:
-        required = DiscrepancyCap.differing(
-            n_rows, differences.n_differing, batch_size, model.sampling
-        )
-    elif cap is None:
         counts = coupled_counts(worlds, n_rows)
-        required = DiscrepancyCap.coupled(counts, n_rows, batch_size, model.sampling)
-    if cap is not None:
-        _check_cap(cap, required, n_rows, batch_size, model.sampling, scenario)
-    used_cap = required if cap is None else cap
-    assert used_cap is not None
+    batches = n_rows, min(model.batch_size, n_rows), model.sampling
+    if counts is None:
+        required = DiscrepancyCap.differing(n_rows, differences.n_differing, *batches[1:])
+    else:
+        # Also where a cap is given: it may be larger than what was drawn, and never smaller.
+        required = DiscrepancyCap.coupled(counts, *batches, delta=_NEVER)
+    used = required if cap is None else _checked_cap(cap, required, batches, scenario)
     return TrainingRows(
-        scenario, provenance, sampler, n_rows, batch_size, used_cap, differences, chosen
+        scenario, provenance, sampler, n_rows, batches[1], used, differences, chosen
     )
 
 
@@ -164,27 +166,51 @@ def _drawn(
     return np.asarray(rows)
 
 
-def _check_cap(
+def _check_drawn(drawn: tuple[Any, Any], X: Any, sample_weight: Any, scenario: Scenario) -> None:
+    """Refuse what is trained on and is no part of the drawn tables, whose rows are counted."""
+    name = type(scenario).__name__
+    rows, targets = drawn
+    if sample_weight is not None:
+        raise ScenarioError(
+            f"sample_weight is no part of the tables that {name} draws: weights that follow the "
+            "secret would tell it, and no row that differs is counted for them. Leave it out, or "
+            "use a scenario that draws training sets from the table, weights and all."
+        )
+    if targets is None:
+        raise ScenarioError(
+            f"{name} draws tables without targets, and y is trained on: how many targets the "
+            "secret changes is not known. Draw (X, y)."
+        )
+    if np.shape(rows)[1:] != X.shape[1:]:
+        raise ScenarioError(
+            f"{name} draws rows of shape {np.shape(rows)[1:]} and X has rows of shape "
+            f"{X.shape[1:]}: what the secret changes in the others is not known. Draw the columns "
+            "that are trained on."
+        )
+
+
+def _checked_cap(
     cap: DiscrepancyCap,
-    required: DiscrepancyCap | None,
-    n_rows: int,
-    batch_size: int,
-    sampling: str,
+    required: DiscrepancyCap,
+    batches: tuple[int, int, str],
     scenario: Scenario,
-) -> None:
+) -> DiscrepancyCap:
     """Refuse a cap that is for other batches, or that promises less than the scenario does."""
-    if (cap.n_rows, cap.batch_size, cap.sampling) != (n_rows, batch_size, sampling):
+    n_rows, batch_size, sampling = batches
+    if (cap.n_rows, cap.batch_size, cap.sampling) != batches:
         raise ValueError(
             f"discrepancy is for batches of {cap.batch_size:,} of {cap.n_rows:,} rows "
             f"{cap.sampling}, and these are {batch_size:,} of {n_rows:,} rows {sampling}; "
             "make it with the same numbers."
         )
-    if required is not None and not cap.covers(required, _ROUNDING):
+    if not cap.covers(required, _ROUNDING):
+        more = "" if required.log_law is not None else ", draw more tables"
         raise ScenarioError(
             f"discrepancy allows for fewer differing rows than {type(scenario).__name__} promises "
             f"to hide: {cap.source or 'as given'}; the scenario: {required.source}. The promise "
-            "would not hold; leave discrepancy out, or give a scenario that promises less."
+            f"would not hold; leave discrepancy out{more}, or give a scenario that promises less."
         )
+    return cap.believed(required)
 
 
 def _sampler(random_state: Any, record: RunRecord | None) -> SecureSampler | SeededSampler:

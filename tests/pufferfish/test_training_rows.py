@@ -12,7 +12,7 @@ from pacsklearn import DifferingRows, GroupScenario, PrevalenceScenario, Simulat
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
 from pacsklearn.core.scenario import SecretColumn
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.pufferfish.training_rows import _check_cap, training_rows
+from pacsklearn.pufferfish.training_rows import _checked_cap, training_rows
 from pacsklearn.pufferfish.world_differences import coupled_counts
 
 SCENARIO = GroupScenario()
@@ -37,15 +37,16 @@ def test_a_cap_for_other_batches_is_refused(other) -> None:
     """Also one that is larger in one number and smaller in the next."""
     for given, run in ((cap(**other), cap()), (cap(), cap(**other))):
         with pytest.raises(ValueError, match="make it with the same numbers"):
-            _check_cap(given, None, run.n_rows, run.batch_size, run.sampling, SCENARIO)
+            _checked_cap(given, run, (run.n_rows, run.batch_size, run.sampling), SCENARIO)
 
 
 def test_a_cap_may_hide_more_than_the_scenario_promises_and_not_less() -> None:
+    batches = 40, 8, "poisson"
     for n_differing in (3, 4):
-        _check_cap(cap(n_differing=n_differing), cap(), 40, 8, "poisson", SCENARIO)
-    _check_cap(cap(n_differing=0), None, 40, 8, "poisson", SCENARIO)
+        given = cap(n_differing=n_differing)
+        assert _checked_cap(given, cap(), batches, SCENARIO) is given
     with pytest.raises(ScenarioError, match="fewer differing rows than GroupScenario promises"):
-        _check_cap(cap(n_differing=2), cap(), 40, 8, "poisson", SCENARIO)
+        _checked_cap(cap(n_differing=2), cap(), batches, SCENARIO)
 
 
 COLUMN = SecretColumn(np.arange(40) % 2, "y")
@@ -116,20 +117,32 @@ def simulated(secret: float, prior: Any, rng: Any) -> Any:
     return rows, np.arange(40) % 2
 
 
-def test_of_drawn_tables_the_cap_is_counted_unless_it_is_given() -> None:
+def test_of_drawn_tables_the_cap_is_counted_and_a_given_one_is_no_smaller() -> None:
     scenario = SimulatorScenario(simulated, secrets=(0.0, 1.0), n_draws=200)
     worlds = scenario.worlds(None, None, None)
     found = training_rows(asked(scenario=scenario), X, Y, None, None)
     counts = coupled_counts(worlds, 40)
     assert found.cap == DiscrepancyCap.coupled(counts, 40, 8, "poisson")
+    # Of so few draws the worst batch is a whole one, in every step: no tail is left.
+    assert (found.cap.tail, found.cap.failure) == (0.0, 1e-6)
     assert (found.chosen, found.n_rows, found.differences.n_draws) == (None, 40, 200)
-    own = cap(40, 8, "poisson", 2)
-    given = training_rows(asked(scenario=scenario, discrepancy=own), X, Y, None, None)
-    assert given.cap is own
     with pytest.raises(ScenarioError, match="takes no realized"):
         training_rows(asked(scenario=scenario), X, Y, None, 1.0)
     with pytest.raises(ScenarioError, match="needs a scenario"):
-        training_rows(asked(discrepancy=own), X, Y, None, None)
+        training_rows(asked(discrepancy=cap(40, 8, "poisson", 2)), X, Y, None, None)
+    # The tables differ in 3 rows at most: no number of draws shows it, of 2 nor of 39.
+    for n_differing in (0, 2, 39):
+        given = cap(40, 8, "poisson", n_differing)
+        with pytest.raises(ScenarioError, match="fewer differing rows than SimulatorScenario"):
+            training_rows(asked(scenario=scenario, discrepancy=given), X, Y, None, None)
+    everything = cap(40, 8, "poisson", 40)
+    given = training_rows(asked(scenario=scenario, discrepancy=everything), X, Y, None, None)
+    assert given.cap is everything
+    larger = DiscrepancyCap.coupled(counts + 1, 40, 8, "poisson", gamma=1e-9)
+    given = training_rows(asked(scenario=scenario, discrepancy=larger), X, Y, None, None)
+    assert given.cap.second_moment == larger.second_moment
+    # It is believed as the scenario's own draws are, and no more.
+    assert given.cap.failure == 1e-6
 
 
 @pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")

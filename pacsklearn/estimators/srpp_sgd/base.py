@@ -109,7 +109,9 @@ class LinearSGD(BaseEstimator):
             Scaled by constants that are public: nothing is scaled here.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), optional
-            Of the rows' losses, before clipping: a row moves a step no further for its weight.
+            Of the rows' losses, before clipping: a row moves a step no further for its weight. A
+            part of the row, which differs where its weight does; refused where the scenario
+            draws tables anew, which have none.
         secret : array-like of shape (n_rows,) or str, optional
             What the scenario is about, a value for each row or the name of a column of ``X``; the
             labels, for classifiers, when not given.
@@ -175,7 +177,16 @@ class LinearSGD(BaseEstimator):
         held_out = self._checked_validation(validation)
         column = secret_column(self, X, y, given, secret, names)
         record = getattr(self, "_record", None)
-        rows = training_rows(self, X, y, column, realized, record=record, goes_on=goes_on)
+        rows = training_rows(
+            self,
+            X,
+            y,
+            column,
+            realized,
+            sample_weight=sample_weight,
+            record=record,
+            goes_on=goes_on,
+        )
         X, targets = rows.of(X), rows.of(targets)
         weights = None if weights is None else rows.of(weights)
         k, width = targets.shape[1], X.shape[1] + 1

@@ -365,6 +365,68 @@ def test_a_simulator_bounds_the_count_by_coupled_draws():
         clone(model).set_params(accounting="secret-batches").fit(X, y)
 
 
+def anew(secret, prior, rng):
+    """Tables that have no row in common."""
+    return np.full((100, 2), float(secret)), np.arange(100) % 2
+
+
+@pytest.mark.parametrize("accounting", ["worst-case", "secret-batches", "subsampling-aware"])
+@pytest.mark.parametrize("drawn", ["simulator", "reference"])
+def test_a_cap_that_contradicts_the_drawn_tables_is_refused(accounting, drawn):
+    """One row stated for 100 that differ: the secret was named in 60 of 60 runs, as proved."""
+    X, y = np.ones((100, 2)), np.arange(100) % 2
+    scenario = SimulatorScenario(anew, secrets=(-1, 1), n_draws=20)
+    if drawn == "reference":
+        scenario = PrevalenceScenario(
+            shares=(0.1, 0.9), reference=(X, y, y), value=1, n_draws=20, size=100
+        )
+    cap = DiscrepancyCap.differing(100, 1, 100, "poisson")
+    model = private(scenario=scenario, discrepancy=cap, accounting=accounting)
+    with pytest.raises(ScenarioError, match="fewer differing rows"):
+        model.fit(X, y)
+    # Every row differs: this is proved for any tables, and by no draw.
+    everything = DiscrepancyCap.differing(100, 100, 100, "poisson")
+    model.set_params(discrepancy=everything, epsilon=100.0)
+    assert model.fit(X, y).guarantee_.confidence == 1.0
+
+
+def one_row(secret, prior, rng):
+    rows = np.zeros((60, 3))
+    rows[0] = secret
+    return rows, np.arange(60) % 2
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"sample_weight": True}, "sample_weight is no part of the tables"),
+        ({"targets": False}, "draws tables without targets"),
+        ({"columns": 2}, r"rows of shape \(2,\) and X has rows of shape \(3,\)"),
+    ],
+)
+@pytest.mark.parametrize("reference", [False, True])
+def test_what_drawn_tables_do_not_hold_is_not_trained_on(change, words, reference):
+    """One row differed, and the weights of all of them: the secret was named 40 of 40 times."""
+    given = {"sample_weight": False, "targets": True, "columns": 3} | change
+
+    def sample(*arguments):
+        X, y = one_row(*arguments)
+        return X[:, : given["columns"]], y if given["targets"] else None
+
+    scenario = SimulatorScenario(sample, secrets=(-1, 1), n_draws=20)
+    X, y = one_row(1, None, None)
+    if reference:
+        table = X[:, : given["columns"]], y if given["targets"] else None, y
+        scenario = PrevalenceScenario(shares=(0.4, 0.5), reference=table, value=1, n_draws=20)
+    model = private(scenario=scenario, accounting="worst-case", epsilon=1e4)
+    weights = np.full(60, 1e-9) if given["sample_weight"] else None
+    with pytest.raises(ScenarioError, match=words):
+        model.fit(X, y, sample_weight=weights)
+    # Of rows that are drawn from the table, and of any rows, a weight is a part.
+    for listed in (DifferingRows(2), PrevalenceScenario(shares=(0.4, 0.5), value=1, n_draws=2)):
+        model.set_params(scenario=listed).fit(X, y, sample_weight=weights)
+
+
 @pytest.mark.parametrize("count", [2, 500])
 def test_a_cap_that_promises_less_than_the_scenario_is_refused(cancer, count):
     X, y = cancer
