@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, final
@@ -168,16 +167,6 @@ class Account:
         self.home.check()
         shared = float("inf") if self.shared is None else self.shared.remaining
         return min(self.own.remaining, shared)
-
-    @contextmanager
-    def through(self, shared: Ledger | None) -> Iterator[None]:
-        """Charge a reservation of the shared ledger in the block; None changes nothing."""
-        before = self.shared
-        self.shared = shared or before
-        try:
-            yield
-        finally:
-            self.shared = before
 
     def check(self, requested: float | None) -> float:
         """Nats asked for (all that remains of the session's own when None), if they fit.

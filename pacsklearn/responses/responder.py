@@ -15,7 +15,6 @@ from pacsklearn.accounting.answer_table import AnswerTable
 from pacsklearn.candidates.models import AnsweringModels
 from pacsklearn.core.event import Event, QueryAnswers
 from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.ledger import Ledger
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.information import belief_entropy
 from pacsklearn.information.rounding import OUTWARD
@@ -214,26 +213,24 @@ class Responder:
         """Number that the session's next charge will have."""
         return self._account.n_charged
 
-    def affords(self, contested: int, through: Ledger | None = None) -> bool:
+    def affords(self, contested: int) -> bool:
         """Whether so many more rows could be charged now; nothing changes."""
         if contested == 0:
             return True
         try:
-            with self._procedure.lock, self._account.through(through):
+            with self._procedure.lock:
                 self._account.check(self._bound(contested))
         except BudgetExhaustedError:
             return False
         return True
 
-    def charge(self, predictions: NDArray[Any], through: Ledger | None = None) -> int:
+    def charge(self, predictions: NDArray[Any]) -> int:
         """Charge what :meth:`draw` needs for the same rows; for whoever stores answers itself.
 
         Parameters
         ----------
         predictions : ndarray
             From :meth:`predictions`.
-        through : Ledger, optional
-            Reservation in the session's shared ledger that pays.
 
         Returns
         -------
@@ -252,7 +249,7 @@ class Responder:
                 "This session stores its answers itself, in the ledger's database: ask with "
                 "answer(), or make a session without store='ledger' for a service."
             )
-        with self._procedure.lock, self._account.through(through):
+        with self._procedure.lock:
             contested = self._contested(predictions)
             self._charge(contested, len(predictions))
             return contested

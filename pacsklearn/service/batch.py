@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
 import sqlalchemy as sa
 
-from pacsklearn.service.answer_book import Answer
-from pacsklearn.service.quotas import Receipt
+from pacsklearn.service.answer_book import Answer, AnswerBook
+from pacsklearn.service.caller import Ask
 from pacsklearn.service.tables import BATCHES
 from pacsklearn.service.vault import Vault
 
@@ -33,8 +34,10 @@ class Share:
         Idempotency key; the reply belongs to it even when another process gives it.
     body : bytes
         Digest of the request's body.
-    receipt : Receipt or None
-        Where the caller stands once it is debited.
+    reservation : str or None
+        Of the caller's own, which pays.
+    remaining : float or None
+        What is left of the caller's quota once it is debited; None before.
     """
 
     user: str
@@ -44,7 +47,44 @@ class Share:
     new: list[bytes] = field(repr=False)
     key: str | None = None
     body: bytes = field(default=b"", repr=False)
-    receipt: Receipt | None = None
+    reservation: str | None = None
+    remaining: float | None = None
+
+
+def shares_of(
+    book: AnswerBook, asks: Sequence[Ask], names: Mapping[int, list[bytes]]
+) -> tuple[dict[int, Share], list[int]]:
+    """Parts in a batch; what a caller asks in two requests at once is paid by the first.
+
+    Parameters
+    ----------
+    book : AnswerBook
+    asks : sequence of Ask
+    names : mapping of int to list of bytes
+        Of the rows of the requests that are answered, by the request's place.
+
+    Returns
+    -------
+    dict of int to Share
+    list of int
+        Places of requests to be answered after these.
+    """
+    shares: dict[int, Share] = {}
+    later: list[int] = []
+    paying: dict[str, set[bytes]] = {}
+    for i, own in names.items():
+        ask, caller = asks[i], asks[i].caller
+        new = [own[k] for k in book.new_to(caller.user, own)]
+        mine = paying.setdefault(caller.user, set())
+        # A row that the first of two requests pays for is not charged to the second.
+        if not mine.isdisjoint(new):
+            later.append(i)
+            continue
+        mine.update(new)
+        shares[i] = Share(
+            caller.user, caller.project, 0.0, own, new, ask.key, ask.body, ask.reservation
+        )
+    return shares, later
 
 
 @final
@@ -86,10 +126,9 @@ class Batch:
         """Batch that :meth:`to_bytes` wrote."""
         facts = json.loads(content)
         facts["names"], facts["rows"] = _bytes(facts["names"]), base64.b64decode(facts["rows"])
-        for each in facts["shares"]:  # a service before this one wrote down no key
+        for each in facts["shares"]:
             each["names"], each["new"] = _bytes(each["names"]), _bytes(each["new"])
-            each["body"] = bytes.fromhex(each.get("body", ""))
-            each["receipt"] = Receipt(*each["receipt"]) if each.get("receipt") else None
+            each["body"] = bytes.fromhex(each["body"])
         return cls(**facts | {"shares": [Share(**each) for each in facts["shares"]]})
 
 

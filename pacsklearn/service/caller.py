@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.service.problem import Problem
-
-if TYPE_CHECKING:  # web workers need no ledger
-    from pacsklearn.core.ledger import Reservation
 
 SCOPES: Final = ("ask", "curate")
 """What a key may be good for: the data and private planes, or the curator's."""
@@ -69,8 +66,8 @@ class Ask:
         Digest of the request's body.
     max_charge : float or None
     dry_run : bool
-    reservation : Reservation or None
-        Pays instead of what is open to all.
+    reservation : str or None
+        Name of the caller's reservation that pays.
     """
 
     caller: Caller
@@ -79,7 +76,7 @@ class Ask:
     body: bytes = b""
     max_charge: float | None = None
     dry_run: bool = False
-    reservation: Reservation | None = None
+    reservation: str | None = None
 
     @property
     def n_rows(self) -> int:

@@ -8,8 +8,9 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
 from typing import Any, Final, final
 
 import numpy as np
@@ -30,7 +31,6 @@ from pacsklearn.service.hosted_model import HostedModel
 from pacsklearn.service.problem import Problem, problem_of
 from pacsklearn.service.quotas import Quotas
 from pacsklearn.service.rate_limit import RateLimit
-from pacsklearn.service.reservations import Reservations
 from pacsklearn.service.settings import Settings
 from pacsklearn.service.signature import Signature
 from pacsklearn.service.vault import Vault
@@ -72,7 +72,7 @@ class Coordinator:
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._requests = RateLimit(settings.requests_per_minute)
         self._previews = RateLimit(settings.previews_per_minute)
-        self.metrics, self.reservations = Metrics(), Reservations(self)
+        self.metrics = Metrics()
         self._desks: dict[str, Desk] = {}
         self._on_lead: list[Callable[[], None]] = []
         self._lock = threading.RLock()
@@ -150,22 +150,39 @@ class Coordinator:
 
     def budget(self, caller: Caller, name: str) -> dict[str, Any]:
         """What the caller has left, and the ceiling; nothing about others."""
-        self._previews.take(caller.user)
         model = self._desk(name).model
-        with self.database.reading() as connection:
-            quotas = Quotas(connection, model.dataset)
-            receipt, own = quotas.receipt(caller.user), quotas.get("user", caller.user)
-        assert own is not None
+        with self.quotas(caller, name) as quotas:
+            own = quotas.standing(caller.user)
         return {
             "dataset": model.dataset,
             "ceiling": self.catalog.ledger(model.dataset).ceiling,
-            "quota": own.ceiling,
-            "spent": float(own.spent),
-            "remaining": receipt.remaining,
-            "ledger_position": receipt.position,
+            **own._asdict(),
             "step_budget": model.step_budget,
             "unit": "nats",
         }
+
+    @contextmanager
+    def quotas(self, caller: Caller, name: str, *, write: bool = False) -> Iterator[Quotas]:
+        """Accounts of a model's data set, for what the caller does with its own."""
+        self._previews.take(caller.user)
+        dataset = self._desk(name).model.dataset
+        with self.database.writing() if write else self.database.reading() as connection:
+            yield Quotas(connection, dataset)
+
+    @contextmanager
+    def at_rest(self, dataset: str) -> Iterator[dict[str, tuple[float, float]]]:
+        """Charged and ceiling of all that the users of a data set are charged to, which rests."""
+        with self._lock:
+            desks = [self._desks[name] for name in sorted(self._desks)]
+        with ExitStack() as stack:
+            # Of its models together: a debit on its way to the ledger would be in neither sum.
+            budgets = {
+                f"the model {desk.model.name!r}": stack.enter_context(desk.model.at_rest())
+                for desk in desks
+                if desk.model.dataset == dataset
+            }
+            ledger = self.catalog.ledger(dataset)
+            yield {"the data set": (ledger.spent, ledger.ceiling)} | budgets
 
     def statement(self, name: str) -> dict[str, Any]:
         """The model's guarantee at its ceiling, signed."""
@@ -194,13 +211,15 @@ class Coordinator:
         with self.database.reading() as connection:
             return ApiKeys(connection).record(name)
 
-    def load(self, name: str) -> None:
-        """Begin to answer for a model."""
+    def load(self, name: str) -> bool:
+        """Begin to answer for a model; whether it did not before."""
         with self._lock:
-            if name not in self._desks:
-                model = HostedModel(self.database, self.vault, name)
-                model.load()
-                self._desks[name] = Desk(model)
+            if name in self._desks:
+                return False
+            model = HostedModel(self.database, self.vault, name)
+            model.load()
+            self._desks[name] = Desk(model)
+            return True
 
     def unload(self, name: str) -> None:
         """Answer for a model no more."""

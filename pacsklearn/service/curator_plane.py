@@ -51,11 +51,12 @@ class MemberBody(_Body):
 
 
 class QuotaBody(_Body):
-    """What a user or a project may spend of a data set."""
+    """What a user or a project may spend of a data set, and whether that may exceed its budget."""
 
     kind: Literal["user", "project"]
     name: Name
     ceiling: Nats
+    overcommit: bool = False
 
 
 class KeyBody(_Body):
@@ -217,9 +218,9 @@ async def fit(request: Request, body: FitBody) -> dict[str, Any]:
 
 
 @router.post("/models/{model}/publish")
-async def publish(request: Request, model: str) -> dict[str, Any]:
-    """Let callers ask a model."""
-    return await _ask(request, "publish", model=model)
+async def publish(request: Request, model: str, overcommit: bool = False) -> dict[str, Any]:
+    """Let callers ask a model, whose budget covers their quotas unless ``overcommit`` is given."""
+    return await _ask(request, "publish", model=model, overcommit=overcommit)
 
 
 @router.post("/models/{model}/withdraw")

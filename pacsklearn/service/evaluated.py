@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, final
 
@@ -62,3 +62,18 @@ class Evaluated:
     def contested(self, names: Sequence[bytes]) -> int:
         """How many of the queries are."""
         return sum(bool(self.flags[self.place[name]]) for name in names)
+
+    def borne(self, responder: Responder, shares: Mapping[int, Share]) -> set[int]:
+        """Requests that data set and session can bear, in the order they came.
+
+        Counted as if nobody had asked any of the rows: a stored one is refused as a fresh one is.
+        """
+        contested = {i: self.contested(each.new) for i, each in shares.items()}
+        if responder.affords(sum(contested.values())):
+            return set(shares)
+        borne, count = set[int](), 0
+        for i in shares:
+            if responder.affords(count + contested[i]):
+                count += contested[i]
+                borne.add(i)
+        return borne

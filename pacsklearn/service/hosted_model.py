@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 import pickle
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, final
 
@@ -15,12 +17,11 @@ from numpy.typing import NDArray
 
 from pacsklearn.accounting.open_ledger import open_ledger
 from pacsklearn.core.home_process import HomeProcess
-from pacsklearn.core.ledger import Reservation
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.responses.responder import Responder
 from pacsklearn.responses.stored_answers import row_keys
 from pacsklearn.service.answer_book import Answer, AnswerBook
-from pacsklearn.service.batch import Batch, Outcome, Share, WrittenBatches
+from pacsklearn.service.batch import Batch, Outcome, Share, WrittenBatches, shares_of
 from pacsklearn.service.caller import Ask
 from pacsklearn.service.database import FencedError, ServiceDatabase
 from pacsklearn.service.evaluated import Evaluated
@@ -32,6 +33,8 @@ from pacsklearn.service.tables import MODELS
 from pacsklearn.service.vault import Vault
 from pacsklearn.session.privacy_session import PrivacySession
 from pacsklearn.session.stored_session import caught_up
+
+_LOG: Final = logging.getLogger("pacsklearn.service")
 
 
 @final
@@ -54,8 +57,9 @@ class HostedModel:
 
     *What a caller sees of others.* A row's price is the step budget when candidates disagree about
     it under the prior, else nothing: a function of the row alone. A caller pays it once, whether or
-    not somebody else has, and is refused when the data set could not bear it, whether or not it has
-    to.
+    not somebody else has, out of a quota and out of reservations that others do not share. Only
+    where the curator has granted more than there is can a caller within the quota be refused: when
+    the data set could not bear the price, whether or not it has to.
     """
 
     def __init__(self, database: ServiceDatabase, vault: Vault, name: str) -> None:
@@ -149,10 +153,25 @@ class HostedModel:
                 self.load()
             return self._responder.guarantee_
 
+    @contextmanager
+    def at_rest(self) -> Iterator[tuple[float, float]]:
+        """Charged to the session and its ceiling, while no request is answered."""
+        with self._lock:
+            if self._is_stale:
+                self.load()
+            yield self._session.ledger.spent, self._session.ledger.ceiling
+
     def _answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
-        replies: list[dict[str, Any] | Exception | None] = [self._refusal(ask) for ask in asks]
-        names = {i: self._names(asks[i]) for i, each in enumerate(replies) if each is None}
-        shares, later = self._shares(asks, names)
+        replies: list[dict[str, Any] | Exception | None] = []
+        names: dict[int, list[bytes]] = {}
+        for i, ask in enumerate(asks):
+            try:
+                names[i] = self._names(ask)
+                replies.append(self._refusal(ask, names[i]))
+            except Problem as problem:
+                replies.append(problem)
+        open_ = {i: names[i] for i, reply in enumerate(replies) if reply is None}
+        shares, later = shares_of(self.book, asks, open_)
         for i, share in list(shares.items()):
             if not share.new:
                 replies[i] = self._paid_before(share)
@@ -164,36 +183,14 @@ class HostedModel:
                 replies[i] = reply
         return [each or Problem("defect", "Nothing was answered.") for each in replies]
 
-    def _shares(
-        self, asks: Sequence[Ask], names: dict[int, list[bytes]]
-    ) -> tuple[dict[int, Share], list[int]]:
-        """Parts in a batch; what a caller asks in two requests at once is paid by the first."""
-        shares: dict[int, Share] = {}
-        later: list[int] = []
-        paying: dict[str, set[bytes]] = {}
-        is_closed = False  # what a reservation pays for is answered by itself
-        for i, own in names.items():
-            caller = asks[i].caller
-            new = [own[k] for k in self.book.new_to(caller.user, own)]
-            mine = paying.setdefault(caller.user, set())
-            alone = asks[i].reservation is not None and bool(shares)
-            # A row that the first of two requests pays for is not charged to the second.
-            if alone or is_closed or not mine.isdisjoint(new):
-                later.append(i)
-                continue
-            is_closed = asks[i].reservation is not None
-            mine.update(new)
-            shares[i] = Share(caller.user, caller.project, 0.0, own, new, asks[i].key, asks[i].body)
-        return shares, later
-
     def _paid_before(self, share: Share) -> dict[str, Any] | Exception:
         """Reply of rows that the caller has paid for."""
         with self._database.reading() as connection:
             try:
-                receipt = Quotas(connection, self.dataset).receipt(share.user)
+                left = Quotas(connection, self.dataset).standing(share.user).remaining
             except Problem as problem:
                 return problem
-        reply = self._reply(replace(share, receipt=receipt), {})
+        reply = self._reply(replace(share, remaining=left), {})
         if share.key is not None:
             with self._database.writing() as connection:
                 self.replies.store(connection, share, reply)
@@ -206,25 +203,34 @@ class HostedModel:
         if not shares:
             return {}
         parts = [(asks[i], share) for i, share in shares.items()]
-        evaluated = Evaluated.of(self._responder, self.signature, parts, self._prior)
-        shares = {
-            i: replace(each, price=evaluated.contested(each.new) * self.step_budget)
-            for i, each in shares.items()
-        }
+        try:
+            evaluated = Evaluated.of(self._responder, self.signature, parts, self._prior)
+        except Exception as error:  # noqa: BLE001 - its words may quote rows
+            if len(shares) > 1:  # what one caller asks is refused to nobody else
+                alone = [self._answer_new(asks, {i: share}) for i, share in shares.items()]
+                return {i: reply for one in alone for i, reply in one.items()}
+            _LOG.warning("rows could not be evaluated: %s", type(error).__name__)
+            return dict.fromkeys(shares, Problem("invalid", _NOT_READ))
+        return self._debited(
+            {
+                i: replace(each, price=evaluated.contested(each.new) * self.step_budget)
+                for i, each in shares.items()
+            },
+            evaluated,
+        )
+
+    def _debited(
+        self, shares: dict[int, Share], evaluated: Evaluated
+    ) -> dict[int, dict[str, Any] | Exception]:
+        """Debit, charge, draw and tell; a caller's own quota refuses before anything shared."""
         replies: dict[int, dict[str, Any] | Exception] = {}
-        # A batch that a reservation pays for holds one request only.
-        through = asks[next(iter(shares))].reservation
-        admitted = self._borne(shares, evaluated, through)
-        for i in shares.keys() - admitted.keys():
-            replies[i] = Problem("budget-exhausted", _NOT_BORNE)
         paid: dict[int, Share] = {}
         with self._database.writing() as connection:
             quotas = Quotas(connection, self.dataset)
-            number = f"{self.name}/{self._batches.sequence + 1}"
-            for i, share in admitted.items():
+            for i, share in shares.items():
                 try:
-                    receipt = quotas.debit(share.user, share.project, share.price, number)
-                    paid[i] = replace(share, receipt=receipt)
+                    left = quotas.debit(share.user, share.project, share.price, share.reservation)
+                    paid[i] = replace(share, remaining=left)
                 except Problem as problem:
                     replies[i] = problem
             quotas.flush()
@@ -234,9 +240,16 @@ class HostedModel:
                 self._batches.write(connection, batch)
         if not paid:
             return replies
+        # Only where quotas exceed the budget: else it covers whatever they have let through.
+        borne = evaluated.borne(self._responder, paid)
+        if len(borne) < len(paid):
+            self._give_back(batch)
+            refused = dict.fromkeys(paid.keys() - borne, Problem("budget-exhausted", _NOT_BORNE))
+            kept = {i: share for i, share in shares.items() if i in borne}
+            return replies | refused | (self._debited(kept, evaluated) if kept else {})
         try:
             # Charged while no transaction is open: the ledger has its own, in the same database.
-            outcome = self._drawn(batch, rows, self._charge(rows, through))
+            outcome = self._drawn(batch, rows, self._charge(rows))
         except BudgetExhaustedError:
             self._give_back(batch)
             return replies | {i: Problem("budget-exhausted", _NOT_BORNE) for i in paid}
@@ -244,15 +257,13 @@ class HostedModel:
         self.debited += sum(share.price for share in batch.shares)
         return replies | dict(zip(paid, made, strict=True))
 
-    def _refusal(self, ask: Ask) -> dict[str, Any] | Exception | None:
+    def _refusal(self, ask: Ask, names: list[bytes]) -> dict[str, Any] | None:
         """What is known before anything is computed: a reply given before, or a refusal."""
-        try:
-            reply = self.replies.find(ask)
-        except Problem as problem:
-            return problem
+        reply = self.replies.find(ask)
         if reply is not None:
             return reply
-        count, worst = self.worst_price(ask)
+        count = len(self.book.new_to(ask.caller.user, names))
+        worst = count * self.step_budget
         if ask.dry_run:
             return {
                 "n_rows": ask.n_rows,
@@ -261,7 +272,7 @@ class HostedModel:
                 "free": ask.n_rows - count,
             }
         if ask.max_charge is not None and worst > ask.max_charge:
-            return Problem(
+            raise Problem(
                 "price-too-high",
                 "The rows that you have not asked before could cost more than max_charge; nothing "
                 "was charged. Ask fewer rows, or allow more.",
@@ -270,22 +281,11 @@ class HostedModel:
         return None
 
     def _names(self, ask: Ask) -> list[bytes]:
-        rows = self._responder.checked(self.signature.rows(ask.columns))
+        try:
+            rows = self._responder.checked(self.signature.rows(ask.columns))
+        except ValueError:  # its words may quote rows
+            raise Problem("invalid", _NOT_READ) from None
         return [self._vault.name(digest, self.name) for digest in row_keys(rows)]
-
-    def _borne(
-        self, shares: dict[int, Share], evaluated: Evaluated, through: Reservation | None
-    ) -> dict[int, Share]:
-        """Requests that the data set can bear, in the order they came."""
-        contested = {i: evaluated.contested(each.new) for i, each in shares.items()}
-        if self._responder.affords(sum(contested.values()), through):
-            return dict(shares)
-        borne, count = {}, 0
-        for i, share in shares.items():
-            if self._responder.affords(count + contested[i], through):
-                count += contested[i]
-                borne[i] = share
-        return borne
 
     def _batch(self, shares: dict[int, Share], evaluated: Evaluated) -> tuple[Batch, NDArray[Any]]:
         """What is written down, and what candidates say of the rows that nobody has asked."""
@@ -310,13 +310,11 @@ class HostedModel:
         # Under their keys the requests get the reply that they have paid for, when they come again.
         self._store(
             self._drawn(batch, predictions, int(contested.sum())),
-            [each for each in batch.shares if each.receipt],
+            batch.shares,
         )
 
-    def _charge(self, predictions: NDArray[Any], through: Reservation | None) -> int:
-        if through is not None:
-            through.check(0.0)  # it may have ended meanwhile: refused as one that is used up
-        return self._responder.charge(predictions, through) if len(predictions) else 0
+    def _charge(self, predictions: NDArray[Any]) -> int:
+        return self._responder.charge(predictions) if len(predictions) else 0
 
     def _drawn(self, batch: Batch, predictions: NDArray[Any], contested: int) -> Outcome:
         """Draw a batch that was written down and charged; nothing of it may be told yet."""
@@ -355,7 +353,7 @@ class HostedModel:
         with self._database.writing() as connection:
             quotas = Quotas(connection, self.dataset)
             for share in batch.shares:
-                quotas.refund(share.user, share.project, share.price)
+                quotas.refund(share.user, share.project, share.price, share.reservation)
             quotas.flush()
             self._batches.remove(connection)
 
@@ -365,7 +363,6 @@ class HostedModel:
             self.book.give(user, names)
 
     def _reply(self, share: Share, fresh: dict[bytes, Answer]) -> dict[str, Any]:
-        assert share.receipt is not None
         answers = {name: fresh.get(name) or self.book.get(name) for name in share.names}
         values, kind = [answers[name] for name in share.names], self._responder.kind
         decoded = kind.decoded([each.value for each in values if each is not None])
@@ -379,12 +376,15 @@ class HostedModel:
             "charged": share.price,
             "contested": contested,
             "free": len(share.names) - contested,
-            "remaining": share.receipt.remaining,
-            "ledger_position": share.receipt.position,
+            "remaining": share.remaining,
         }
 
 
 _NOT_IN_CHARGE: Final = "Another process is taking over this service; try again."
+_NOT_READ: Final = (
+    "The model cannot answer these rows; nothing was charged. Their values must be finite, and "
+    "within the range that the model computes with."
+)
 _NOT_BORNE: Final = (
     "What remains of the data set's budget does not cover this request; nothing was charged. Rows "
     "that you have asked before are free."

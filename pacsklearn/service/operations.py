@@ -90,15 +90,18 @@ class Operations:
         return self.jobs.result(caller, facts["job"])
 
     def asker_reserve(self, caller: Caller, facts: Facts, content: bytes) -> Facts:
-        return self._coordinator.reservations.make(
-            caller, facts["model"], facts["amount"], facts["seconds"], facts["note"]
-        )
+        with self._coordinator.quotas(caller, facts["model"], write=True) as quotas:
+            made = quotas.reserve(caller.user, facts["amount"], facts["seconds"], facts["note"])
+            return made.facts()
 
     def asker_reservations(self, caller: Caller, facts: Facts, content: bytes) -> Any:
-        return self._coordinator.reservations.all(caller, facts["model"])
+        with self._coordinator.quotas(caller, facts["model"]) as quotas:
+            return [each.facts() for each in quotas.reservations.open(caller.user)]
 
     def asker_release(self, caller: Caller, facts: Facts, content: bytes) -> Facts:
-        return self._coordinator.reservations.release(caller, facts["model"], facts["reservation"])
+        with self._coordinator.quotas(caller, facts["model"], write=True) as quotas:
+            own = quotas.reservations.find(caller.user, facts["reservation"])
+            return {"id": own.id, "returned": quotas.reservations.close(own)}
 
     # The curator's plane
 
@@ -123,12 +126,18 @@ class Operations:
     def curator_set_quota(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
         self._need_dataset(facts["dataset"])
         what = f"{facts['dataset']}/{facts['kind']}/{facts['name']}"
-        with self._changing(curator, "set quota", what) as connection:
+        action = "set quota" + ", overcommit" * facts["overcommit"]
+        with (
+            self._coordinator.at_rest(facts["dataset"]) as budgets,
+            self._changing(curator, action, what) as connection,
+        ):
             Members(connection).need(facts["kind"], facts["name"])
             quotas = Quotas(connection, facts["dataset"])
             quotas.set_ceiling(facts["kind"], facts["name"], facts["ceiling"])
             quota = quotas.get(facts["kind"], facts["name"])
             assert quota is not None
+            if not facts["overcommit"]:
+                quotas.check_covered(budgets)
             return {"ceiling": quota.ceiling, "remaining": quota.remaining}
 
     def curator_members(self, curator: Caller, facts: Facts, content: bytes) -> Any:
@@ -183,10 +192,19 @@ class Operations:
             return self.jobs.fit(curator, recipe)
 
     def curator_publish(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
-        name = facts["model"]
-        with self._audited(curator, "publish", name):
-            self._coordinator.catalog.set_status(name, "published")
-            self._coordinator.load(name)
+        name, coordinator = facts["model"], self._coordinator
+        with self._audited(curator, "publish" + ", overcommit" * facts["overcommit"], name):
+            if not coordinator.catalog.models(name):
+                raise Problem("not-found", f"There is no model {name!r}.")
+            is_new = coordinator.load(name)
+            try:
+                if is_new and not facts["overcommit"]:
+                    self._check_covered(coordinator.hosted(name).dataset)
+                coordinator.catalog.set_status(name, "published")
+            except BaseException:
+                if is_new:
+                    coordinator.unload(name)
+                raise
         return {"name": name, "status": "published"}
 
     def curator_withdraw(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
@@ -266,14 +284,15 @@ class Operations:
             bytes.fromhex(facts.get("body", "")),
             facts.get("max_charge"),
             facts.get("dry_run", False),
-            self._reservation(caller, facts),
+            facts.get("reservation"),
         )
 
-    def _reservation(self, caller: Caller, facts: Facts) -> Any:
-        id_ = facts.get("reservation")
-        if id_ is None:
-            return None
-        return self._coordinator.reservations.find(caller.user, facts["model"], id_)
+    def _check_covered(self, dataset: str) -> None:
+        with (
+            self._coordinator.at_rest(dataset) as budgets,
+            self._database.reading() as connection,
+        ):
+            Quotas(connection, dataset).check_covered(budgets)
 
     def _need_dataset(self, name: str) -> None:
         if not self._coordinator.catalog.datasets(name):

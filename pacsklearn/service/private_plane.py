@@ -76,7 +76,7 @@ async def reservations(request: Request, model: str) -> dict[str, Any]:
 
 @router.post("/models/{model}/reservations", status_code=201)
 async def reserve(request: Request, model: str, body: ReservationBody) -> dict[str, Any]:
-    """Set a part of the data set's budget aside."""
+    """Set a part of the caller's own quota aside."""
     return await ask(request, "reserve", model=model, **body.model_dump())
 
 

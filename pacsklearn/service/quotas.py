@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple, final
 
 import sqlalchemy as sa
 
-from pacsklearn.core.accounts import exact, fits, largest_refund
+from pacsklearn.core.accounts import exact, fits, largest_refund, nearest
 from pacsklearn.service.problem import Problem
+from pacsklearn.service.reservations import Reservations, Reserved
 from pacsklearn.service.tables import ACCOUNTS
-
-
-class Receipt(NamedTuple):
-    """What a caller is told about its own account after a request.
-
-    Parameters
-    ----------
-    remaining : float
-        Nats left of the caller's own quota.
-    position : str
-        ``"<count>:<digest>"`` of the caller's own chain of receipts: the ledger's own position
-        would tell how much others ask.
-    """
-
-    remaining: float
-    position: str
 
 
 class Quota(NamedTuple):
@@ -36,23 +21,29 @@ class Quota(NamedTuple):
     name: str
     ceiling: float
     spent: Fraction
-    receipts: int
-    head: str
 
     @property
     def remaining(self) -> float:
         """Nats left, rounded down."""
         return largest_refund(self.ceiling, exact(self.spent))
 
-    def after(self, price: float, what: str) -> Quota:
-        """The account with one more receipt."""
-        text = f"{self.head}|{self.receipts + 1}|{price!r}|{what}"
-        return self._replace(
-            # Exact: sums of a million doubles drift from what was charged.
-            spent=self.spent + Fraction(price),
-            receipts=self.receipts + 1,
-            head=hashlib.sha256(text.encode()).hexdigest(),
-        )
+
+class Standing(NamedTuple):
+    """Where a user stands; what is spent, held and left makes up the quota.
+
+    Parameters
+    ----------
+    quota, spent : float
+    reserved : float
+        Held by the user's own open reservations.
+    remaining : float
+        Nats that may be asked for without any of them.
+    """
+
+    quota: float
+    spent: float
+    reserved: float
+    remaining: float
 
 
 @final
@@ -67,6 +58,7 @@ class Quotas:
 
     def __init__(self, connection: sa.Connection, dataset: str) -> None:
         self._connection, self._dataset = connection, dataset
+        self.reservations = Reservations(connection, dataset)
         self._known: dict[tuple[str, str], Quota | None] = {}
         self._changed: dict[tuple[str, str], Quota] = {}
 
@@ -78,41 +70,79 @@ class Quotas:
             self._known[kind, name] = own[0] if own else None
         return self._known[kind, name]
 
-    def debit(self, user: str, project: str | None, price: float, what: str) -> Receipt:
-        """Debit a user, and the project if one is named.
+    def debit(
+        self, user: str, project: str | None, price: float, reservation: str | None = None
+    ) -> float:
+        """Debit a user, the project if one is named, and the reservation that pays.
+
+        Returns
+        -------
+        float
+            What is left of the user's quota beside the user's reservations.
 
         Raises
         ------
         Problem
             When there is no account, or too little is left; nothing changes then.
         """
-        accounts = [self._of("user", user)]
+        own = self._of("user", user)
+        paying = None if reservation is None else self.reservations.find(user, reservation)
+        held = self._held(user)
+        if paying is None:
+            # What reservations hold pays for nothing else.
+            covers = fits(exact(own.spent) + held, price, own.ceiling)
+        else:
+            covers = paying.pays(price) and fits(exact(own.spent), price, own.ceiling)
+        if price > 0 and not covers:
+            what = "quota of this user for the data set" if paying is None else "reservation"
+            raise Problem(
+                "quota-exhausted",
+                f"The {what} does not cover the request; nothing was charged. Rows that you have "
+                "asked before are free.",
+            )
+        accounts = [own]
         if project is not None:
-            accounts.append(self._of("project", project))
-        for each in accounts:
-            if price > 0 and not fits(exact(each.spent), price, each.ceiling):
+            shared = self._of("project", project)
+            if price > 0 and not fits(exact(shared.spent), price, shared.ceiling):
                 raise Problem(
                     "quota-exhausted",
-                    f"The quota of this {each.kind} for the data set does not cover the request; "
-                    "nothing was charged. Rows that you have asked before are free.",
+                    "The quota that this project's users share does not cover the request; nothing "
+                    "was charged. Rows that you have asked before are free.",
                 )
+            accounts.append(shared)
         for each in accounts:
-            after = each.after(price, what)
-            self._known[each.kind, each.name] = self._changed[each.kind, each.name] = after
-        return self.receipt(user)
+            self._add(each, price)
+        if paying is not None:
+            held += self.reservations.debit(paying, price).unspent - paying.unspent
+        return largest_refund(own.ceiling, exact(own.spent) + exact(price) + held)
 
-    def refund(self, user: str, project: str | None, price: float) -> None:
+    def refund(
+        self, user: str, project: str | None, price: float, reservation: str | None = None
+    ) -> None:
         """Give back what was debited for a request that was refused after all."""
         for kind, name in (("user", user), ("project", project)):
             quota = None if name is None else self.get(kind, name)
             if quota is not None:
-                after = quota.after(-price, "refused")
-                self._known[kind, after.name] = self._changed[kind, after.name] = after
+                self._add(quota, -price)
+        if reservation is not None:
+            self.reservations.debit(self.reservations.find(user, reservation), -price)
 
-    def receipt(self, user: str) -> Receipt:
+    def standing(self, user: str) -> Standing:
         """Where a user stands."""
-        quota = self._of("user", user)
-        return Receipt(quota.remaining, f"{quota.receipts}:{quota.head}")
+        own = self._of("user", user)
+        held = self._held(user)
+        left = largest_refund(own.ceiling, exact(own.spent) + held)
+        return Standing(own.ceiling, float(own.spent), nearest(held), left)
+
+    def reserve(self, user: str, amount: float, seconds: float, note: str) -> Reserved:
+        """Set part of a user's quota aside."""
+        own = self._of("user", user)
+        if not fits(exact(own.spent) + self._held(user), amount, own.ceiling):
+            raise Problem(
+                "quota-exhausted",
+                "amount must be within what your quota leaves beside your other reservations.",
+            )
+        return self.reservations.add(user, amount, seconds, note)
 
     def set_ceiling(self, kind: str, name: str, ceiling: float) -> None:
         """Open an account, or change its ceiling."""
@@ -120,41 +150,79 @@ class Quotas:
         if quota is None:
             self._connection.execute(
                 sa.insert(ACCOUNTS).values(
-                    dataset=self._dataset,
-                    kind=kind,
-                    name=name,
-                    ceiling=ceiling,
-                    spent="0",
-                    count=0,
-                    head="",
+                    dataset=self._dataset, kind=kind, name=name, ceiling=ceiling, spent="0"
                 )
             )
         else:
             self._connection.execute(self._update(quota).values(ceiling=ceiling))
         self._known.pop((kind, name), None)
 
+    def check_covered(self, budgets: Mapping[str, tuple[float, float]]) -> None:
+        """Refuse quotas that could be used up by other users before a user has spent them.
+
+        Parameters
+        ----------
+        budgets : mapping of str to (float, float)
+            What was charged and the ceiling of everything that a user's request is charged to,
+            while nothing is on its way there. Accounts of projects are looked up here.
+
+        Raises
+        ------
+        Problem
+            Names the first budget that does not cover what the users may still spend.
+
+        Notes
+        -----
+        A request is charged at most its price, and its price is debited to its user: so what all
+        users may still spend bounds every charge to come, in any order.
+        """
+        accounts = self.all()
+        open_ = sum(
+            max(exact(each.ceiling) - exact(each.spent), 0)
+            for each in accounts
+            if each.kind == "user"
+        )
+        shared = {
+            f"the project {each.name!r}": (float(each.spent), each.ceiling)
+            for each in accounts
+            if each.kind == "project"
+        }
+        for name, (spent, ceiling) in (dict(budgets) | shared).items():
+            if nearest(exact(spent) + open_) > ceiling:
+                raise Problem(
+                    "conflict",
+                    f"The users' quotas leave {nearest(open_):.6g} nats to be spent, and {name} "
+                    f"has {largest_refund(ceiling, exact(spent)):.6g} of {ceiling:.6g} left. A "
+                    "user within a quota could be refused because of what others spent. Give "
+                    "smaller quotas, or send overcommit=true, which your users should know of.",
+                )
+
     def flush(self) -> None:
         """Write what was debited."""
         for each in self._changed.values():
-            self._connection.execute(
-                self._update(each).values(
-                    spent=str(each.spent), count=each.receipts, head=each.head
-                )
-            )
+            self._connection.execute(self._update(each).values(spent=str(each.spent)))
         self._changed.clear()
 
     def all(self) -> list[Quota]:
         """Every account of the data set."""
         return self._select()
 
+    def _held(self, user: str) -> int:
+        return sum(each.unspent for each in self.reservations.open(user))
+
+    def _add(self, quota: Quota, price: float) -> None:
+        # Exact: sums of a million doubles drift from what was charged.
+        after = quota._replace(spent=quota.spent + Fraction(price))
+        self._known[quota.kind, quota.name] = self._changed[quota.kind, quota.name] = after
+
     def _select(self, *which: sa.ColumnElement[bool]) -> list[Quota]:
         c = ACCOUNTS.c
         rows = self._connection.execute(
-            sa.select(c.kind, c.name, c.ceiling, c.spent, c.count, c.head)
+            sa.select(c.kind, c.name, c.ceiling, c.spent)
             .where(c.dataset == self._dataset, *which)
             .order_by(c.kind, c.name)
         )
-        return [Quota(*row[:3], Fraction(row[3]), *row[4:]) for row in rows]
+        return [Quota(*row[:3], Fraction(row[3])) for row in rows]
 
     def _of(self, kind: str, name: str) -> Quota:
         quota = self.get(kind, name)

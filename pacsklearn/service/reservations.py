@@ -1,103 +1,152 @@
-"""Part of a data set's budget, set aside for one caller of one model."""
+"""Part of a caller's own quota, set aside for a time."""
 
 from __future__ import annotations
 
-import pickle
 import secrets
-from typing import TYPE_CHECKING, Any, Final, final
+import time
+from fractions import Fraction
+from typing import Any, Final, NamedTuple, final
 
 import sqlalchemy as sa
 
-from pacsklearn.core.ledger import Reservation
-from pacsklearn.exceptions import BudgetError, LedgerMismatchError
-from pacsklearn.service.caller import Caller
+from pacsklearn.core.accounts import exact, fits, largest_refund
+from pacsklearn.core.event import ledger_text
+from pacsklearn.exceptions import LedgerMismatchError
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.tables import RESERVATIONS
-
-if TYPE_CHECKING:
-    from pacsklearn.service.coordinator import Coordinator
 
 _LONGEST: Final = 7 * 86400.0
 
 
-@final
-class Reservations:
-    """What callers have set aside; each is a reservation of the ledger.
+class Reserved(NamedTuple):
+    """One reservation.
 
     Parameters
     ----------
-    coordinator : Coordinator
+    id : str
+    user : str
+    amount : float
+        Nats set aside.
+    spent : Fraction
+        Prices paid out of it.
+    note : str
+    expires : float
+        Seconds since 1970 after which it pays nothing; 0 once it was released.
     """
 
-    def __init__(self, coordinator: Coordinator) -> None:
-        self._coordinator, self._database = coordinator, coordinator.database
+    id: str
+    user: str
+    amount: float
+    spent: Fraction
+    note: str
+    expires: float
 
-    def make(
-        self, caller: Caller, model: str, amount: float, seconds: float, note: str
-    ) -> dict[str, Any]:
-        """Set nats aside, within the caller's own quota."""
+    @property
+    def is_open(self) -> bool:
+        """Whether it still pays."""
+        return self.expires > time.time()
+
+    @property
+    def remaining(self) -> float:
+        """Nats left, rounded down."""
+        return largest_refund(self.amount, exact(self.spent))
+
+    @property
+    def unspent(self) -> int:
+        """What it holds of the quota, in units of 2**-1074."""
+        return max(exact(self.amount) - exact(self.spent), 0) if self.is_open else 0
+
+    def pays(self, price: float) -> bool:
+        """Whether it is open and covers a price."""
+        return self.is_open and fits(exact(self.spent), price, self.amount)
+
+    def facts(self) -> dict[str, Any]:
+        """What its owner is told: what the owner did with it, and nothing else."""
+        return {
+            "id": self.id,
+            "amount": self.amount,
+            "spent": float(self.spent),
+            "remaining": self.remaining,
+            "note": self.note,
+        }
+
+
+@final
+class Reservations:
+    """Reservations in one data set, inside a transaction.
+
+    Parameters
+    ----------
+    connection : Connection
+    dataset : str
+
+    Notes
+    -----
+    A reservation holds part of its owner's quota, which is granted out of the data set's budget
+    already: the data set's ledger knows nothing of it. It is debited the prices that its owner
+    pays. Were it charged what the data set is charged, it would tell which rows others have asked.
+    """
+
+    def __init__(self, connection: sa.Connection, dataset: str) -> None:
+        self._connection, self._dataset = connection, dataset
+
+    def open(self, user: str) -> list[Reserved]:
+        """Those of a user that still pay, in the order they were made."""
+        c = RESERVATIONS.c
+        return self._select(c.user == user, c.expires > time.time())
+
+    def find(self, user: str, id_: str) -> Reserved:
+        """One of a user's, open or not.
+
+        Raises
+        ------
+        Problem
+            When the user has none of this name: another's looks as one that never was.
+        """
+        c = RESERVATIONS.c
+        own = self._select(c.user == user, c.id == id_)
+        if not own:
+            raise Problem("not-found", "You have no reservation of this name for this model.")
+        return own[0]
+
+    def add(self, user: str, amount: float, seconds: float, note: str) -> Reserved:
+        """Write down a new one; whoever calls has seen that the quota covers it."""
         if not 0 < seconds <= _LONGEST:
             raise Problem("invalid", f"seconds must be above 0 and at most {_LONGEST:g}.")
-        budget = self._coordinator.budget(caller, model)
-        # What the caller's open reservations hold cannot be set aside a second time.
-        mine = sum(each["remaining"] for each in self.all(caller, model))
-        if not 0 < amount <= budget["remaining"] - mine:
-            raise Problem(
-                "quota-exhausted",
-                "amount must be above 0, and within what your quota leaves beside your other "
-                "reservations.",
-            )
-        ledger = self._coordinator.catalog.ledger(budget["dataset"])
-        id_ = secrets.token_hex(16)
         try:
-            made = ledger.reserve(amount, note=note, seconds=seconds)
-        except (BudgetError, LedgerMismatchError) as error:  # a number or a text it cannot hold
+            note = ledger_text("note", note)
+        except LedgerMismatchError as error:  # a text that a database cannot hold
             raise Problem("invalid", str(error)) from None
-        sealed = self._coordinator.vault.seal(pickle.dumps(made), f"reservation/{id_}")
-        with self._database.writing() as connection:
-            connection.execute(
-                sa.insert(RESERVATIONS).values(
-                    id=id_, model=model, user=caller.user, account=sealed
-                )
+        now = time.time()
+        made = Reserved(secrets.token_hex(16), user, amount, Fraction(0), note, now + seconds)
+        self._connection.execute(
+            sa.insert(RESERVATIONS).values(
+                **made._asdict() | {"spent": "0", "dataset": self._dataset, "created": now}
             )
-        return self._facts(id_, made)
-
-    def all(self, caller: Caller, model: str) -> list[dict[str, Any]]:
-        """Open reservations of the caller."""
-        c = RESERVATIONS.c
-        with self._database.reading() as connection:
-            ids = connection.execute(
-                sa.select(c.id).where(c.model == model, c.user == caller.user)
-            ).scalars()
-            names = list(ids)
-        reservations = [(name, self.find(caller.user, model, name)) for name in names]
-        return [self._facts(name, each) for name, each in reservations if not each.is_closed]
-
-    def find(self, user: str, model: str, id_: str) -> Reservation:
-        """A caller's reservation."""
-        c = RESERVATIONS.c
-        with self._database.reading() as connection:
-            account = connection.execute(
-                sa.select(c.account).where(c.id == id_, c.model == model, c.user == user)
-            ).scalar_one_or_none()
-        if account is None:
-            raise Problem("not-found", "You have no reservation of this name for this model.")
-        # A handle of texts and numbers, sealed by this service.
-        return pickle.loads(  # noqa: S301
-            self._coordinator.vault.open(account, f"reservation/{id_}")
         )
+        return made
 
-    def release(self, caller: Caller, model: str, id_: str) -> dict[str, Any]:
-        """Give back what was not spent."""
-        reservation = self.find(caller.user, model, id_)
-        returned = reservation.release_unspent()
-        return {"id": id_, "returned": returned}
+    def debit(self, own: Reserved, price: float) -> Reserved:
+        """Pay a price out of one, or give it back where it is negative."""
+        after = own._replace(spent=own.spent + Fraction(price))
+        self._update(own, spent=str(after.spent))
+        return after
 
-    def _facts(self, id_: str, made: Reservation) -> dict[str, Any]:
-        return {
-            "id": id_,
-            "amount": made.ceiling,
-            "spent": made.spent,
-            "remaining": made.remaining,
-            "note": made.note,
-        }
+    def close(self, own: Reserved) -> float:
+        """Let one pay no more; what it gave back to the quota, 0 when it was closed before."""
+        self._update(own, expires=0.0)
+        return own.remaining if own.is_open else 0.0
+
+    def _select(self, *which: sa.ColumnElement[bool]) -> list[Reserved]:
+        c = RESERVATIONS.c
+        rows = self._connection.execute(
+            sa.select(c.id, c.user, c.amount, c.spent, c.note, c.expires)
+            .where(c.dataset == self._dataset, *which)
+            .order_by(c.created, c.id)
+        )
+        return [Reserved(*row[:3], Fraction(row[3]), *row[4:]) for row in rows]
+
+    def _update(self, own: Reserved, **values: Any) -> None:
+        self._connection.execute(
+            sa.update(RESERVATIONS).where(RESERVATIONS.c.id == own.id).values(**values)
+        )

@@ -73,8 +73,6 @@ ACCOUNTS = sa.Table(
     _text("name", primary_key=True),
     sa.Column("ceiling", sa.Double, nullable=False),
     _text("spent", nullable=False),
-    sa.Column("count", sa.BigInteger, nullable=False),
-    _text("head", nullable=False),
 )
 KEYS = sa.Table(
     "service_keys",
@@ -92,9 +90,13 @@ RESERVATIONS = sa.Table(
     "service_reservations",
     METADATA,
     _text("id", primary_key=True),
-    _text("model", nullable=False),
+    _text("dataset", nullable=False),
     _text("user", nullable=False),
-    sa.Column("account", sa.LargeBinary, nullable=False),
+    sa.Column("amount", sa.Double, nullable=False),
+    _text("spent", nullable=False),
+    _text("note", nullable=False),
+    sa.Column("expires", sa.Double, nullable=False),
+    sa.Column("created", sa.Double, nullable=False),
 )
 JOBS = sa.Table(
     "service_jobs",

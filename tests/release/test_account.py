@@ -173,23 +173,6 @@ def test_nothing_is_charged_while_stored_answers_are_in_doubt() -> None:
     assert account.own.spent == 0.125
 
 
-def test_charges_go_through_a_reservation_in_its_block_alone() -> None:
-    ledger = MemoryLedger(1.0)
-    account = Account(MemoryLedger(1.0), ledger)
-    reservation = ledger.reserve(0.25)
-    with account.through(reservation):
-        account.charge(EIGHTH)
-        assert account.remaining == 0.125
-        with account.through(None):
-            assert account.shared is reservation
-    with pytest.raises(ZeroDivisionError), account.through(reservation):
-        1 / 0  # noqa: B018 - whatever fails in the block
-    assert account.shared is ledger
-    assert reservation.spent == reservation.ceiling - reservation.release_unspent() == 0.125
-    account.charge(EIGHTH)
-    assert ledger.spent == account.own.spent == 0.25
-
-
 def test_a_closed_session_charges_nothing() -> None:
     account = Account(MemoryLedger(1.0), MemoryLedger(1.0))
     account.is_closed = True

@@ -116,20 +116,14 @@ def test_a_service_charges_then_draws_and_stores_by_itself(rows: Any) -> None:
 
 
 def test_what_can_be_afforded_is_what_would_be_charged(rows: Any) -> None:
-    """Now, by the session's ceiling or by that of a reservation; nothing changes."""
-    X, _ = rows
+    """Now, by the session's ceiling or by that of the data set; nothing changes."""
     ledger = MemoryLedger(2.0)
     session = session_on(rows, 0.5, ledger=ledger)
     responder = session.responder(MODEL, query_budget=1 / 16)
     assert [responder.affords(count) for count in (0, 1, 8, 9)] == [True, True, True, False]
-    reserved = ledger.reserve(3 / 16)
-    assert [responder.affords(count, reserved) for count in (0, 3, 4)] == [True, True, False]
-    assert (ledger.spent, session.ledger.spent) == (3 / 16, 0.0)
-    predictions = responder.predictions(responder.checked(X[80:]))
-    few = predictions[responder.contested(predictions, responder.log_belief)][:2]
-    responder.charge(few, reserved)
-    assert reserved.spent == 2 / 16
-    assert [responder.affords(count, reserved) for count in (1, 2)] == [True, False]
+    ledger.reserve(2.0 - 3 / 16)
+    assert [responder.affords(count) for count in (0, 3, 4)] == [True, True, False]
+    assert (ledger.spent, session.ledger.spent) == (2.0 - 3 / 16, 0.0)
 
 
 def test_a_session_that_stores_answers_itself_charges_no_service(rows: Any, tmp_path: Path) -> None:

@@ -90,7 +90,8 @@ class House:
 
     def key(self, name: str, scope: str = "ask", quota: float = 1.0) -> str:
         if name not in self._keys:
-            self.user(name, quota)
+            if scope == "ask":
+                self.user(name, quota)
             with self.coordinator.database.writing() as connection:
                 self._keys[name] = ApiKeys(connection).issue(name, None, [scope], 1.0)[1]
         return self._keys[name]

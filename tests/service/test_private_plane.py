@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from pacsklearn.service.hosted_model import HostedModel
 from pacsklearn.service.tables import REQUESTS
 from tests.service.house import STEP, House, contested_rows, v2
 
@@ -65,48 +64,68 @@ def test_a_statement_is_signed_and_tells_nothing_of_others(house: House) -> None
 
 
 def test_a_reservation_pays_and_gives_back(house: House) -> None:
-    path, before = "/v1/models/risk/reservations", house.spent
+    path, budget = "/v1/models/risk/reservations", "/v1/models/risk/budget"
+
+    def standing() -> tuple[float, ...]:
+        own = house.call("GET", budget, user="ria").json()
+        assert own["spent"] + own["reserved"] + own["remaining"] == own["quota"]
+        return own["spent"], own["reserved"]
+
     made = house.call("POST", path, user="ria", json={"amount": 4 * STEP, "seconds": 60.0})
     assert made.status_code == 201
     name = made.json()["id"]
-    assert house.spent == before + 4 * STEP
+    assert standing() == (0.0, 4 * STEP)
     rows = contested_rows(3, seed=24)
     paid = house.call("POST", INFER, user="ria", json=v2(rows, reservation=name)).json()
     assert paid["parameters"]["charged"] == 3 * STEP
-    assert house.spent == before + 4 * STEP
+    assert paid["parameters"]["remaining"] == 1.0 - 4 * STEP
+    assert standing() == (3 * STEP, STEP)
+    (listed,) = house.call("GET", path, user="ria").json()["reservations"]
+    assert (listed["spent"], listed["remaining"]) == (3 * STEP, STEP)
     too_much = contested_rows(2, seed=25)
     refused = house.call("POST", INFER, user="ria", json=v2(too_much, reservation=name))
-    assert refused.status_code == 403
+    assert refused.status_code == 429
     stolen = house.call("POST", INFER, user="other", json=v2(too_much, reservation=name))
     assert stolen.status_code == 404
-    released = house.call("DELETE", f"{path}/{name}", user="ria").json()
-    assert released["returned"] == STEP
-    assert house.spent == before + 3 * STEP
+    assert house.call("DELETE", f"{path}/{name}", user="ria").json()["returned"] == STEP
+    assert house.call("DELETE", f"{path}/{name}", user="ria").json()["returned"] == 0.0
+    assert standing() == (3 * STEP, 0.0)
+    assert house.call("GET", path, user="ria").json()["reservations"] == []
     beyond = house.call("POST", path, user="ria", json={"amount": 2.0, "seconds": 60.0})
     assert beyond.status_code == 429
+
+
+def test_what_a_reservation_holds_pays_for_nothing_else(house: House) -> None:
+    path = "/v1/models/risk/reservations"
+    house.key("sue", quota=4 * STEP)
+    name = house.call("POST", path, user="sue", json={"amount": 3 * STEP, "seconds": 60.0}).json()[
+        "id"
+    ]
+    again = house.call("POST", path, user="sue", json={"amount": 2 * STEP, "seconds": 60.0})
+    assert again.status_code == 429  # nor is it set aside a second time
+    rows = contested_rows(4, seed=28)
+    assert house.call("POST", INFER, user="sue", json=v2(rows[:2])).status_code == 429
+    assert house.call("POST", INFER, user="sue", json=v2(rows[:1])).status_code == 200
+    told = house.call("POST", INFER, user="sue", json=v2(rows[1:], reservation=name))
+    assert told.json()["parameters"]["remaining"] == 0.0
 
 
 def test_a_reservation_that_ends_meanwhile_costs_its_owner_nothing(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Closed after it was seen to suffice, and before it is charged."""
-    sees = HostedModel._borne
-    budget = "/v1/models/risk/budget"
-
-    def then_ends(model: HostedModel, shares: Any, evaluated: Any, through: Any) -> Any:
-        borne = sees(model, shares, evaluated, through)
-        through.release_unspent()
-        return borne
-
-    name = house.call("POST", "/v1/models/risk/reservations", user="tim",
-                      json={"amount": 4 * STEP, "seconds": 60.0}).json()["id"]  # fmt: skip
-    before = house.call("GET", budget, user="tim").json()["spent"]
+    path, budget = "/v1/models/risk/reservations", "/v1/models/risk/budget"
+    name = house.call("POST", path, user="tim", json={"amount": 4 * STEP, "seconds": 60.0}).json()[
+        "id"
+    ]
+    before = house.call("GET", budget, user="tim").json()
+    rows, now = contested_rows(2, seed=27), time.time
     with monkeypatch.context() as patch:
-        patch.setattr(HostedModel, "_borne", then_ends)
-        body = v2(contested_rows(2, seed=27), reservation=name)
-        assert house.call("POST", INFER, user="tim", json=body).status_code == 403
-    assert house.call("GET", budget, user="tim").json()["spent"] == before
-    again = house.call("POST", INFER, user="tim", json=v2(contested_rows(2, seed=27))).json()
+        patch.setattr(time, "time", lambda: now() + 61.0)
+        told = house.call("POST", INFER, user="tim", json=v2(rows, reservation=name))
+        assert (told.status_code, "reservation" in told.json()["detail"]) == (429, True)
+        after = house.call("GET", budget, user="tim").json()
+    assert (after["spent"], after["reserved"]) == (before["spent"], 0.0)
+    again = house.call("POST", INFER, user="tim", json=v2(rows)).json()
     assert again["parameters"]["charged"] == 2 * STEP
 
 
