@@ -14,6 +14,7 @@ import typing
 from pathlib import Path
 from typing import Any
 
+from pacsklearn.core.bayes_success import BayesSuccess
 from pacsklearn.core.event import Provenance
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
@@ -33,6 +34,11 @@ SHARES = {
     "certified_membership",
     "certified_confidence",
     "delta",
+    "pair",
+    "pair_slice",
+    "secret",
+    "secret_slice",
+    "secret_blind",
 }
 SIGNED = {"residual_privacy", "intrinsic_privacy"}
 DERIVED = (
@@ -42,7 +48,7 @@ DERIVED = (
     "intrinsic_privacy",
     "residual_privacy",
 )
-REFERENCES = {Provenance: "plugin", RenyiCosts: "costs"}
+REFERENCES = {Provenance: "plugin", RenyiCosts: "costs", BayesSuccess: "success"}
 
 
 def rule(kind: Any, name: str) -> dict[str, Any]:
@@ -51,6 +57,8 @@ def rule(kind: Any, name: str) -> dict[str, Any]:
     if origin in (types.UnionType, typing.Union):
         (given,) = (part for part in parts if part is not type(None))
         found = rule(given, name)
+        if "$ref" in found:
+            return {"anyOf": [found, {"type": "null"}]}
         return found | {"type": [found["type"], "null"]}
     if origin is tuple and len(parts) == 2 and parts[1] is Ellipsis:
         return {"type": "array", "items": rule(parts[0], name)}
@@ -93,7 +101,7 @@ def properties(kind: type) -> dict[str, Any]:
     hints, texts = typing.get_type_hints(kind), descriptions(Guarantee) | descriptions(kind)
     rules = {}
     for field in dataclasses.fields(kind):
-        if field.name == "secret":
+        if field.name == "secret" and kind is not BayesSuccess:
             continue
         rules[field.name] = rule(hints[field.name], field.name)
         if field.name in texts and "$ref" not in rules[field.name]:
@@ -155,6 +163,7 @@ def schema() -> dict[str, Any]:
     defs = {
         "plugin": record(properties(Provenance), "A plugin that took part."),
         "costs": record(properties(RenyiCosts), first_line(RenyiCosts)),
+        "success": record(properties(BayesSuccess), first_line(BayesSuccess)),
     }
     defs["pac"] = promise(Guarantee, defs)
     defs["pufferfish"] = promise(PufferfishGuarantee, defs)

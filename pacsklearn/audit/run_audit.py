@@ -230,7 +230,8 @@ def _replayed(
     if isinstance(source, SRPPPrivate):
         replayed = replay_sliced(source, X, y, secret=secret, **fitting)
         what = f"{_title(source.estimator)} (sliced, {source.guarantee_.aggregation})"
-        return SlicedGame(replayed), what
+        # Held against what was stated of the release; what is replayed may differ from it.
+        return SlicedGame(replace(replayed, success=source.guarantee_.success)), what
     if estimator is None:
         raise ValueError(
             "estimator is missing: a session remembers what was charged, not what it was for; give "

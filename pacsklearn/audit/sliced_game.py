@@ -48,7 +48,7 @@ class SlicedGame(Game):
         What the curator knows before the draw; or what that would be under each secret, where a
         mechanism is suspected of letting it depend on the secret.
     prior : array-like of shape (n_secrets,), optional
-        Of the secrets; uniform when not given.
+        Of the secrets; the scenario's own when not given.
     prior_index : int, default=0
         Under which of the scenario's priors data sets are drawn.
 
@@ -63,11 +63,14 @@ class SlicedGame(Game):
     The noise is a rounded Gaussian of the lattice's scale from the round's generator. Where the
     release is made on a table, the scenario's draws stand for it.
 
-    The guarantee bounds Renyi divergences. They grow with the order, so the full view's also bounds
-    the mutual information between the secret and the release, by the divergence times the chance
-    that two secrets drawn from the prior differ; of listed data sets half the squared distance
-    under the best coupling bounds it as well. With it the success of any guess is bounded. Where
-    not all pairs of secrets are protected nothing is promised.
+    Naming the secret is held against the success that the guarantee states: at the scenario's own
+    prior that of all secrets, at 1/2 for each of a protected pair that of the worst pair.
+
+    Any other guess is bounded by the Renyi divergences. They grow with the order, so the full
+    view's also bounds the mutual information between the secret and the release, by the divergence
+    times the chance that two secrets drawn from the prior differ; of listed data sets half the
+    squared distance under the best coupling bounds it as well. Where not all pairs of secrets are
+    protected nothing is promised about it.
     """
 
     def __init__(
@@ -89,7 +92,7 @@ class SlicedGame(Game):
                 f"calibrated must have one calibration for each of {n_secrets} secrets, got "
                 f"{len(self._calibrated)}."
             )
-        weights = np.full(n_secrets, 1 / n_secrets) if prior is None else np.array(prior, float)
+        weights = np.array(first.worlds.prior if prior is None else prior, float)
         usable = weights.shape == (n_secrets,) and bool(np.all(weights >= 0))
         if not usable or not abs(weights.sum() - 1) <= 1e-9:
             raise ValueError(
@@ -106,6 +109,7 @@ class SlicedGame(Game):
         self._figures = _all_figures(self._calibrated)
         self._rate = _information(first)
         self._protected = {tuple(sorted(pair)) for pair in worlds.pairs}
+        self._named = _named(first, self._prior)
         self._prior.flags.writeable = False
 
     @property
@@ -127,11 +131,13 @@ class SlicedGame(Game):
         return tuple(self._figures)
 
     def bound(self, blind: float) -> float | None:
-        n_secrets = len(self._calibrated)
-        if not self._protected >= set(all_pairs(n_secrets)):
-            return None
+        # The stated success is that of naming, whose blind success is the likeliest secret's.
+        named = self._named if abs(blind - float(self._prior.max())) <= 1e-12 else None
+        if not self._protected >= set(all_pairs(len(self._calibrated))):
+            return named
         information = self._rate * (1 - float(self._prior @ self._prior))
-        return posterior_success(information, blind)
+        implied = posterior_success(information, blind)
+        return implied if named is None else min(named, implied)
 
     def play(self, generator: np.random.Generator) -> Round:
         sampler = SeededSampler(generator)
@@ -150,6 +156,17 @@ class SlicedGame(Game):
         fits = [each == figures for each in self._figures]
         joint = self._prior * [likelihood[rows].mean() for rows in self._members] * fits
         return np.asarray(joint / joint.sum())
+
+
+def _named(calibrated: CalibratedWorlds, prior: Floats) -> float | None:
+    """Stated success at naming the secret under a prior; None where none is stated."""
+    worlds, stated = calibrated.worlds, calibrated.success
+    if np.allclose(prior, worlds.prior, rtol=0, atol=1e-12):
+        return stated.secret
+    likely = tuple(np.flatnonzero(prior).tolist())
+    pairs = {tuple(sorted(pair)) for pair in worlds.pairs}
+    # Of one pair, each as likely; the worst pair's figure holds for every one.
+    return stated.pair if likely in pairs and float(prior.max()) == 0.5 else None
 
 
 def _information(calibrated: CalibratedWorlds) -> float:

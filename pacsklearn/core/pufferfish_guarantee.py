@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
+from pacsklearn.core.bayes_success import BayesSuccess
 from pacsklearn.core.sliced_law import RenyiCosts
 from pacsklearn.core.stated_scenario import SecretBatches, SecretWorlds
 from pacsklearn.core.statement import Statement
-from pacsklearn.core.statement_rendering import Rows, rounded_up
+from pacsklearn.core.statement_rendering import Rows, percent_up, rounded_up
 from pacsklearn.core.status import Reliance, Status, relied_on
 
 _SENSES = {
@@ -16,6 +17,7 @@ _SENSES = {
     "joint": "for a slice drawn at random",
     "full": "for the whole release",
 }
+_OF_THESE = "not a bound for other tables of that law"
 
 
 @final
@@ -53,6 +55,9 @@ class PufferfishGuarantee(Statement):
         Whether all data sets give the same output, so that no noise was needed.
     charged : float
         On the ledger so far, this release included, in ``unit``.
+    success : BayesSuccess, optional
+        How often the best attack names the secret, over the listed worlds; None of a run of many
+        steps.
     n_releases : int
         Releases on that ledger.
     released, public, not_covered, sources, not_for_release
@@ -68,6 +73,7 @@ class PufferfishGuarantee(Statement):
     assumptions: tuple[str, ...]
     slices: str
     charged: float
+    success: BayesSuccess | None = None
 
     framework = "Sliced Renyi Pufferfish"
     _secrets = (SecretWorlds, SecretBatches)
@@ -114,6 +120,7 @@ class PufferfishGuarantee(Statement):
             "adversary may have unlimited computing power and know every data set of the scenario "
             "and the noise; how likely which secret is beforehand does not matter."
         )
+        text += self._named()
         if secret.averaged_over:
             text += f" This is a mean over {secret.averaged_over}: single draws can tell more."
         if secret.holds_for:
@@ -126,6 +133,43 @@ class PufferfishGuarantee(Statement):
                 f"({epsilon}, {delta})."
             )
         return text
+
+    def _named(self) -> str:
+        """Sentence on the success of the best attack."""
+        success = self.success
+        if success is None:
+            return ""
+        limit = f"; {_OF_THESE}" if self.secret.holds_for else ""
+        return (
+            " Over the listed worlds the best attack on this release alone tells the worst pair of "
+            f"these secrets apart, each as likely, in at most {percent_up(success.pair)} % of "
+            "cases (50 % blindly), and names the true one of "
+            f"{self.secret.n_secrets} secrets in at most "
+            f"{percent_up(success.secret)} % ({percent_up(success.secret_blind)} % blindly){limit}."
+        )
+
+    def _attacks(self) -> Rows:
+        """Rows of the text on the success of the best attack."""
+        success = self.success
+        if success is None:
+            return []
+        sure = "" if success.confidence == 1 else f", at confidence {success.confidence:.8g}"
+        limit = f" ({_OF_THESE})" if self.secret.holds_for else ""
+
+        def line(whole: float, one_slice: float, blind: float) -> str:
+            return (
+                f"at most {percent_up(whole)} % from the whole release, {percent_up(one_slice)} % "
+                f"from one random slice and its direction, {percent_up(blind)} % blindly; over the "
+                f"listed worlds{limit}{sure}"
+            )
+
+        return [
+            ("telling a pair apart", line(success.pair, success.pair_slice, 0.5)),
+            (
+                "naming the secret",
+                line(success.secret, success.secret_slice, success.secret_blind),
+            ),
+        ]
 
     def _figures(self) -> Rows:
         costs, drawn = self.costs, self.secret.holds_for
@@ -148,6 +192,7 @@ class PufferfishGuarantee(Statement):
                     f"of order {costs.order:g}, {_SENSES[self.aggregation]}"
                 ),
             ),
+            *self._attacks(),
             ("average over slices", both("average")),
             ("joint over slices", both("joint")),
             ("full view", both("full") + upper),
@@ -165,4 +210,8 @@ class PufferfishGuarantee(Statement):
 
     @classmethod
     def _read(cls, facts: dict[str, Any]) -> dict[str, Any]:
-        return facts | {"costs": RenyiCosts(**facts["costs"])}
+        success = facts.get("success")
+        return facts | {
+            "costs": RenyiCosts(**facts["costs"]),
+            "success": None if success is None else BayesSuccess(**success),
+        }

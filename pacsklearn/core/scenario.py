@@ -97,11 +97,15 @@ class Worlds:
         Secrets that must be hard to tell apart.
     values : tuple of object, optional
         What a curator may state instead of a name: a group's own value, a share.
+    weights : tuple of float, optional
+        Positive prior probabilities of the secrets, as the mechanism draws them where they are not
+        stated, and for which the success of naming one is; all the same when not given. No Renyi
+        divergence depends on them.
 
     Raises
     ------
     ScenarioError
-        When a law or a pair is missing or empty.
+        When a law or a pair is missing or empty, or the weights are no such probabilities.
     """
 
     secrets: tuple[str, ...]
@@ -110,6 +114,7 @@ class Worlds:
     laws: tuple[Law, ...] = field(repr=False)
     pairs: tuple[tuple[int, int], ...]
     values: tuple[Any, ...] = ()
+    weights: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.secrets) < 2 or not self.pairs:
@@ -132,6 +137,12 @@ class Worlds:
             raise ScenarioError(
                 f"values must be empty or have one entry for each of the {len(self.secrets)} "
                 f"secrets, got {len(self.values)}."
+            )
+        usable = len(self.weights) == len(self.secrets) and min(self.weights) > 0
+        if self.weights and not (usable and abs(sum(self.weights) - 1) <= 1e-9):
+            raise ScenarioError(
+                f"weights must be empty or {len(self.secrets)} positive probabilities that sum to "
+                f"1, one for each secret, got {self.weights!r}."
             )
 
     @classmethod
@@ -166,6 +177,13 @@ class Worlds:
             "realized is none of the scenario's secrets. Known secrets: "
             f"{', '.join(map(repr, self.values or self.secrets))}."
         )
+
+    @property
+    def prior(self) -> NDArray[np.float64]:
+        """Prior probability of each secret; (n_secrets,)."""
+        n = len(self.secrets)
+        weights = np.array(self.weights or (1 / n,) * n)
+        return np.asarray(weights / weights.sum())
 
     def law(self, secret: int, prior: int) -> Law:
         """Law of a secret under a prior."""

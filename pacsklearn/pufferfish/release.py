@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.candidates.candidates import FitOptions
+from pacsklearn.core.bayes_success import BayesSuccess
 from pacsklearn.core.event import Event, Provenance, SlicedNoise
 from pacsklearn.core.ledger import Ledger, MemoryLedger, ledger_head
 from pacsklearn.core.model_digest import mark_released
@@ -24,6 +25,7 @@ from pacsklearn.exceptions import ScenarioError
 from pacsklearn.noise.coupled_draws import coupled_law
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.noise.sliced_gaussian import SlicedTarget, sliced_law
+from pacsklearn.pufferfish.bayes_success import bayes_success
 from pacsklearn.pufferfish.statement import pufferfish_guarantee
 from pacsklearn.pufferfish.world_outputs import (
     Query,
@@ -94,6 +96,8 @@ class CalibratedWorlds:
     outputs : WorldOutputs
     law : SlicedLaw
     profile : SliceProfile
+    success : BayesSuccess
+        Of the best attack on this law.
     """
 
     scenario: Scenario
@@ -101,6 +105,7 @@ class CalibratedWorlds:
     outputs: WorldOutputs
     law: SlicedLaw
     profile: SliceProfile
+    success: BayesSuccess
 
     def __repr__(self) -> str:
         return "CalibratedWorlds(...)"
@@ -185,7 +190,8 @@ def calibrated_worlds(
         law = coupled_law(
             outputs.vectors, outputs.failed, worlds, target, outputs.metric, options.confidence
         )
-    return CalibratedWorlds(scenario, worlds, outputs, law, profile)
+    success = bayes_success(law, worlds, profile)
+    return CalibratedWorlds(scenario, worlds, outputs, law, profile, success)
 
 
 def published_figures(calibrated: CalibratedWorlds) -> str:
@@ -198,7 +204,8 @@ def published_figures(calibrated: CalibratedWorlds) -> str:
     for array in (law.step, law.axes, law.origin):
         # With the shape: arrays of the same bytes may still be other laws.
         digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
-    return f"{digest.hexdigest()} {law.scale} {law.costs!r} {calibrated.profile.digest}"
+    figures = f"{law.scale} {law.costs!r} {calibrated.success!r}"
+    return f"{digest.hexdigest()} {figures} {calibrated.profile.digest}"
 
 
 def sliced_release(

@@ -37,18 +37,24 @@ _ONE_TABLE = (
 )
 
 
+_BAYES = (
+    "success of the best attack: Neyman and Pearson, by closed form, quadrature, or a mean of "
+    "posteriors (Fan, Grama and Liu, 2015)"
+)
 _LISTED_SOURCES = (
     "Gaussian sliced Wasserstein mechanism: srpp, Lemma 4.1 and section 4.3",
     "order of the three views: srpp, Proposition B.1",
     "(epsilon, delta): srpp, Lemma B.1 at the best order",
     "sums on a ledger: srpp, Theorem 5.8 (joint: each release along its own slice)",
     "shifts of discrete Gaussians: at most the continuous divergence",
+    _BAYES,
 )
 _DRAWN_SOURCES = (
     "Renyi moment of coupled draws: srpp, Lemma 4.1, by joint convexity",
     "its confidence bound: Waudby-Smith and Ramdas, by betting, 2024",
     "order of the three views: srpp, Proposition B.1",
     "shifts of discrete Gaussians: at most the continuous divergence",
+    _BAYES,
 )
 
 
@@ -84,6 +90,7 @@ def pufferfish_guarantee(calibrated: CalibratedWorlds, **facts: Any) -> Pufferfi
         spent=law.cost,
         aggregation=law.aggregation,
         costs=law.costs,
+        success=calibrated.success,
         bound=law.proof,
         confidence=law.confidence,
         assumptions=law.assumptions,

@@ -277,9 +277,8 @@ def own_output(query: Query, outputs: WorldOutputs, X: Any, y: Any) -> Floats | 
 
 
 def true_secret(worlds: Worlds, realized: Any, sampler: Sampler) -> int:
-    """The secret that was stated, or one drawn, each as likely."""
-    drawn = realized is None
-    return sampler.index(np.ones(len(worlds.secrets))) if drawn else worlds.index(realized)
+    """The secret that was stated, or one drawn from their prior."""
+    return sampler.index(worlds.prior) if realized is None else worlds.index(realized)
 
 
 def drawn_world(worlds: Worlds, secret: int, sampler: Sampler, prior: int = 0) -> int:

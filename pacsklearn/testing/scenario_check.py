@@ -153,7 +153,7 @@ def _calibrated(
 
 
 def _check_list(first: Worlds, other: Worlds) -> None:
-    for name in ("secrets", "priors", "laws", "pairs", "values"):
+    for name in ("secrets", "priors", "laws", "pairs", "values", "weights"):
         require(
             getattr(first, name) == getattr(other, name),
             "list",

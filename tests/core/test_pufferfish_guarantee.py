@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from pacsklearn import GroupScenario, PufferfishGuarantee, SRPPPrivate
+from pacsklearn.display.guarantee_document import guarantee_document
+from pacsklearn.display.published_schema import check_document
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +90,31 @@ def test_every_view_has_its_own_promise(guarantee):
     assert "This is for tables like these; nothing is promised about others." in drawn.promise
     assert str(drawn.status).startswith("holds with confidence 0.9999999 for tables like these")
     assert "the moon is made of cheese" in str(sampled)
+
+
+def test_the_success_of_the_best_attack_stands_in_text_page_and_data(guarantee):
+    assert 0.5 < guarantee.success.pair < 1
+    assert guarantee.success.confidence == 1 - 1e-6
+    found = replace(
+        guarantee.success, pair=0.741001, pair_slice=0.6, secret=0.72, secret_slice=0.55
+    )
+    said = replace(guarantee, success=found)
+    for text in (" ".join(str(said).split()), said._repr_html_()):
+        for part in ("74.11 %", "60.00 %", "72.00 %", "55.00 %", "over the listed worlds"):
+            assert part in text, part
+        assert "not a bound for other tables" not in text
+    # The card of a model holds the promise.
+    assert "74.11 %" in said.promise
+    assert "72.00 %" in said.promise
+    assert json.loads(said.to_json())["success"]["pair"] == 0.741001
+    check_document(guarantee_document(said))
+    drawn = replace(said, secret=replace(said.secret, holds_for="tables like these"))
+    for text in (drawn.promise, " ".join(str(drawn).split())):
+        assert "not a bound for other tables of that law" in text
+
+
+def test_a_run_of_many_steps_states_no_such_success(guarantee):
+    said = replace(guarantee, success=None)
+    assert "blindly" not in str(said)
+    assert PufferfishGuarantee.from_json(said.to_json()) == said
+    check_document(guarantee_document(said))
