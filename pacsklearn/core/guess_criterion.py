@@ -49,6 +49,11 @@ class GuessCriterion(Criterion):
         self.name, self.statement, self.aim = str(name), str(statement), str(aim)
 
     @property
+    def gains(self) -> Floats:
+        """Success of each guess against each candidate; shape (m, n_guesses)."""
+        return self._gains.copy()
+
+    @property
     def n_targets(self) -> int:
         return 1
 

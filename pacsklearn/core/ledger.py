@@ -58,6 +58,16 @@ class BookedLedger(Ledger):
         self._project = project
 
     @property
+    def user(self) -> str | None:
+        """On whose behalf charges are made, if on anybody's."""
+        return self._user
+
+    @property
+    def project(self) -> str | None:
+        """For which project, if for any."""
+        return self._project
+
+    @property
     def unit(self) -> str:
         return self._store.terms.unit
 

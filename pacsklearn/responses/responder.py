@@ -102,7 +102,7 @@ class Responder:
     def export(self) -> ResponderState:
         """What it has answered, for a session file; answers in a ledger stay there."""
         runs = self._stored.export() if isinstance(self._stored, StoredAnswers) else ()
-        return ResponderState(self.kind, self.step_budget, self.n_answered, self.n_contested, runs)
+        return ResponderState(self.step_budget, self.n_answered, self.n_contested, runs)
 
     def restore(self, state: ResponderState) -> None:
         """Take over what :meth:`export` gave."""

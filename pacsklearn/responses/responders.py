@@ -36,7 +36,8 @@ class Responders:
         self._procedure, self._account, self._table = procedure, procedure.account, table
         self._pool = NoisePool(procedure.secret.sampler)
         self._models: dict[str, CandidateModels] = {}
-        self._responders: dict[str, tuple[str, Responder]] = {}
+        self._responders: dict[str, Responder] = {}
+        self._saved: dict[str, ResponderState] = {}
 
     def find(
         self,
@@ -54,33 +55,29 @@ class Responders:
             # What is asked in the same way shares the stored answers, and is not charged again.
             name = joblib.hash((fitted, query_budget, max_answers, *settings))
             if name not in self._responders:
-                step = self._step_budget(query_budget, max_answers)
+                saved = self._saved.get(name)
+                step = saved.step_budget if saved else self._step_budget(query_budget, max_answers)
                 if fitted not in self._models:
                     self._models[fitted] = candidate_models(candidates)
-                self._responders[name] = fitted, self._made(name, fitted, kind, step)
-            return self._responders[name][1]
+                responder = self._made(name, fitted, kind, step)
+                if saved is not None:
+                    responder.restore(saved)
+                self._responders[name] = responder
+            return self._responders[name]
 
-    def export(
-        self,
-    ) -> tuple[dict[str, CandidateModels], dict[str, tuple[str, ResponderState]]]:
-        """Fitted candidates and responders, for a session file."""
-        saved = {
-            name: (fitted, responder.export())
-            for name, (fitted, responder) in self._responders.items()
-        }
-        return self._models, saved
+    def export(self) -> tuple[dict[str, CandidateModels], dict[str, ResponderState]]:
+        """Fitted candidates, and what responders remember, for a session file."""
+        open_ = {name: responder.export() for name, responder in self._responders.items()}
+        return self._models, self._saved | open_
 
     def restore(
-        self,
-        models: Mapping[str, CandidateModels],
-        responders: Mapping[str, tuple[str, ResponderState]],
+        self, models: Mapping[str, CandidateModels], responders: Mapping[str, ResponderState]
     ) -> None:
-        """Take over what :meth:`export` gave."""
-        self._models = dict(models)
-        for name, (fitted, saved) in responders.items():
-            responder = self._made(name, fitted, saved.kind, saved.step_budget)
-            responder.restore(saved)
-            self._responders[name] = fitted, responder
+        """Take over what :meth:`export` gave, for when the same is asked for again.
+
+        Candidates whose models are missing are fitted again then: fits are functions of their rows.
+        """
+        self._models, self._saved = dict(models), dict(responders)
 
     def close(self) -> None:
         """Stop drawing noise ahead."""

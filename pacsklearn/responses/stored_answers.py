@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacsklearn.responses.answer_kind import AnswerKind
-
 # Answers kept one by one, where looking one up is fastest, before they become a run of arrays.
 _RECENT: Final = 2**16
 _DIGEST: Final = np.dtype([("high", ">u8"), ("low", ">u8")])
@@ -224,14 +222,12 @@ class ResponderState:
 
     Parameters
     ----------
-    kind : AnswerKind
     step_budget : float
     n_answered, n_contested : int
     stored : tuple of AnswerRun
         Answers and margins by the digest of the query.
     """
 
-    kind: AnswerKind
     step_budget: float
     n_answered: int
     n_contested: int

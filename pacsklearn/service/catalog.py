@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import json
-import pickle
 import re
 from collections.abc import Callable
 from typing import Any, Final, final
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.accounting.open_ledger import found_ledger, open_ledger
 from pacsklearn.core.ledger import time_text
+from pacsklearn.core.plain_document import read_document, write_document
 from pacsklearn.exceptions import PacsklearnError
 from pacsklearn.service.database import ServiceDatabase
 from pacsklearn.service.problem import Problem
@@ -21,6 +22,7 @@ from pacsklearn.service.signature import Signature
 from pacsklearn.service.tables import DATASETS, MODELS
 from pacsklearn.service.vault import Vault
 from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.session.session_document import state_document
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
 _OPTIONS: Final = ("query_budget", "max_answers", "answers", "value_range")
@@ -68,7 +70,9 @@ class Catalog:
             raise Problem("conflict", f"There is a data set {name!r} already.")
         signature = Signature.of({n: c for n, c in columns.items() if n != target})
         facts = {"target": target, "signature": signature.facts(), "rows": len(columns[target])}
-        sealed = self._vault.seal(pickle.dumps(columns), f"dataset/{name}")
+        content = io.BytesIO()
+        write_document(content, columns)
+        sealed = self._vault.seal(content.getvalue(), f"dataset/{name}")
         try:
             found_ledger(self._database.address, ceiling, dataset=name)
         except PacsklearnError as error:
@@ -119,8 +123,8 @@ class Catalog:
         if row is None:
             raise Problem("not-found", f"There is no data set {dataset!r}.")
         facts = json.loads(row.facts)
-        # Sealed by this service, so nobody else has written it.
-        columns = pickle.loads(self._vault.open(row.rows, f"dataset/{dataset}"))  # noqa: S301
+        content = self._vault.open(row.rows, f"dataset/{dataset}")
+        columns: dict[str, NDArray[Any]] = read_document(io.BytesIO(content))
         y, signature = columns.pop(facts["target"]), Signature.from_facts(facts["signature"])
         if y.dtype == object:
             y = y.astype(str)
@@ -141,7 +145,9 @@ class Catalog:
         # Before any answer: what is told to callers must not say how much others have asked.
         guarantee = responder.guarantee_.to_dict() | {"ledger_head": ""}
         # After the responder: whoever loads the state finds its models fitted.
-        state = pickle.dumps((session.state(), estimator, options))
+        state = io.BytesIO()
+        document = state_document(session.state(), models=True)
+        write_document(state, {"session": document, "recipe": recipe, "options": options})
         # The state goes on in another process: one of the two would be refused by the ledger.
         session.close()
         model = {
@@ -160,7 +166,7 @@ class Catalog:
                     dataset=dataset,
                     status="fitted",
                     facts=json.dumps(model),
-                    state=self._vault.seal(state, f"model/{name}"),
+                    state=self._vault.seal(state.getvalue(), f"model/{name}"),
                     created=time_text(),
                 )
             )

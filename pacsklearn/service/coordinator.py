@@ -216,7 +216,7 @@ class Coordinator:
         with self._lock:
             if name in self._desks:
                 return False
-            model = HostedModel(self.database, self.vault, name)
+            model = HostedModel(self.database, self.vault, name, self.catalog.estimator)
             model.load()
             self._desks[name] = Desk(model)
             return True

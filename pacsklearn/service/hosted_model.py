@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
-import pickle
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, final
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.accounting.open_ledger import open_ledger
 from pacsklearn.core.home_process import HomeProcess
+from pacsklearn.core.plain_document import read_document
 from pacsklearn.exceptions import BudgetExhaustedError
 from pacsklearn.responses.responder import Responder
 from pacsklearn.responses.stored_answers import row_keys
@@ -32,6 +33,7 @@ from pacsklearn.service.signature import Signature
 from pacsklearn.service.tables import MODELS
 from pacsklearn.service.vault import Vault
 from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.session.session_document import document_state
 from pacsklearn.session.stored_session import caught_up
 
 _LOG: Final = logging.getLogger("pacsklearn.service")
@@ -46,6 +48,8 @@ class HostedModel:
     database : ServiceDatabase
     vault : Vault
     name : str
+    estimator : callable
+        Gives an estimator for a recipe.
 
     Notes
     -----
@@ -62,8 +66,15 @@ class HostedModel:
     the data set could not bear the price, whether or not it has to.
     """
 
-    def __init__(self, database: ServiceDatabase, vault: Vault, name: str) -> None:
+    def __init__(
+        self,
+        database: ServiceDatabase,
+        vault: Vault,
+        name: str,
+        estimator: Callable[[dict[str, Any]], Any],
+    ) -> None:
         self._database, self._vault, self.name = database, vault, name
+        self._estimator = estimator
         self._home = HomeProcess(f"The secret behind the model {name!r}")
         self._lock = threading.Lock()
         self._is_stale = True
@@ -96,18 +107,18 @@ class HostedModel:
             outcomes, pending = self._batches.read(connection)
         self.facts: dict[str, Any] = json.loads(row.facts)
         self.dataset, self.signature = row.dataset, Signature.from_facts(self.facts["signature"])
-        # Written by this service: whoever has not its key cannot have put it there.
-        state, estimator, options = pickle.loads(  # noqa: S301
-            self._vault.open(row.state, f"model/{self.name}")
-        )
+        # Sealed by this service: whoever has not its key cannot have put models there.
+        stored = read_document(io.BytesIO(self._vault.open(row.state, f"model/{self.name}")))
+        state = document_state(stored["session"], models=True)
         self.book, belief, counts = AnswerBook(), None, (0, 0)
         for learned in outcomes:
             self._learn(learned)
             belief, counts = learned.belief, learned.counts
         ledger = open_ledger(self._database.address, ceiling=None, dataset=self.dataset)
         now = caught_up(state, ledger, None if belief is None else np.asarray(belief))
-        self._session = PrivacySession.resume(now.state)
-        self._responder = self._session.responder(estimator, **options)
+        self._session = PrivacySession.resume(now.state, ledger=ledger)
+        estimator = self._estimator(stored["recipe"])
+        self._responder = self._session.responder(estimator, **stored["options"])
         self._responder.n_answered, self._responder.n_contested = counts
         weights = np.asarray(state.space.weights)
         self._prior: NDArray[np.float64] = np.log(weights / weights.sum())

@@ -15,13 +15,8 @@ from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.exceptions import SessionRolledBackError
 from pacsklearn.release.account import Account, Secret, ledger_unit, resumed_sampler
 from pacsklearn.session.open_session import OpenSession
-from pacsklearn.session.session_file import (
-    SessionState,
-    check_ledger,
-    read_session,
-    session_state,
-    write_session,
-)
+from pacsklearn.session.session_file import read_session, write_session
+from pacsklearn.session.session_state import SessionState, check_ledger, session_state
 
 
 class CaughtUp(NamedTuple):
@@ -81,7 +76,6 @@ def caught_up(
             state,
             events=tuple(events),
             n_charged=n_charged,
-            ledger=account,
             drawn=(index, belief if log_belief is None else log_belief),
         ),
         frozenset(numbers),
@@ -127,14 +121,15 @@ class StoredSession(OpenSession):
             A file that is there is replaced.
         key : str, bytes or path-like, optional
             A passphrase, or the path (a ``pathlib.Path``) of a key file: whoever loads the file
-            needs it, and nobody without it can have altered the file. Required where the session
-            holds anything whose loading runs code: also fitted models, unless skops is installed
-            and writes them without (linear models and support vector machines, say; not trees).
+            needs it, and nobody without it can have altered the file. Only a file with a key holds
+            fitted models, those that skops can write (linear models and support vector machines,
+            say; not trees); others are fitted again when a loaded session is first asked for them.
 
         Raises
         ------
         SessionFileError
-            When a key is required and none was given, or it is too short.
+            When the key is too short, or the session holds objects that only running code would
+            read again (a criterion of your own, columns of a kind that is not known).
         LedgerError
             When the session has no ledger in a database (``ledger="sqlite:///path"``): nothing
             would stop a file that is loaded twice from spending the budget twice.
@@ -177,9 +172,10 @@ class StoredSession(OpenSession):
     ) -> Self:
         """Go on with a saved session; whoever saved it, or loaded it before, cannot any more.
 
-        A file without a key holds numbers, texts, arrays and models as skops writes them, of
-        classes on a list of ours; loading it runs no code. A file with one is verified before any
-        of it is read.
+        A file holds numbers, texts, arrays and tables, and where it has a key models as skops
+        writes them, of classes on a list of ours: nothing is unpickled, and loading runs no code
+        and connects to no host that the file names. A file with a key is verified before any of it
+        is read.
 
         Parameters
         ----------
@@ -190,12 +186,13 @@ class StoredSession(OpenSession):
         trusted : bool, default=False
             Load a file that was saved without a key: you know that it is yours.
         ledger : str or Ledger, optional
-            Where the session's ledger is now, if it was moved.
+            The session's ledger. Not needed for a file with a key whose ledger is a file that is
+            where it was.
 
         Returns
         -------
         PrivacySession
-            With its belief, secret, stored answers, fitted models and responders: asking for the
+            With its belief, secret, stored answers, models and responders: asking for the
             same :meth:`responder` again gives the one that was saved.
 
         Raises

@@ -239,7 +239,7 @@ class TestCandidates:
             session.release_function(popcount, noise="one_sided", budget=0.25)
             belief = session._secret.log_belief
             session.save(tmp_path / "session")
-        with PrivacySession.load(tmp_path / "session", trusted=True) as again:
+        with PrivacySession.load(tmp_path / "session", trusted=True, ledger=ledger.uri) as again:
             assert np.array_equal(again._secret.log_belief, belief)
             assert again.release_function(popcount, noise="one_sided", budget=0.25).value >= 3
             assert len(again.ledger.events) == 2

@@ -74,9 +74,11 @@ def test_what_was_exported_answers_as_before(monkeypatch: pytest.MonkeyPatch) ->
         models, saved = asked._responders.export()
         again.restore(models, saved)
         assert again.export()[0] == models
-        ((name, (fitted, state)),) = saved.items()
-        assert again.export()[1][name][0] == fitted
-        (found,) = (each for _, each in again._responders.values())
+        (state,) = saved.values()
+        assert again.export()[1] == saved
+        monkeypatch.setattr(asked, "_open_responders", again)
+        found = asked.responder(GaussianNB(), query_budget=1 / 64)
+        assert found is not responder
         np.testing.assert_array_equal(found.answer(X[50:100]).values, told.values)
         assert (found.step_budget, found.n_answered) == (1 / 64, 100)
         assert found.n_contested == state.n_contested == responder.n_contested
