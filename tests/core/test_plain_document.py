@@ -116,6 +116,8 @@ def test_tables_of_polars() -> None:
 class Text(str):
     """A subclass is an object of its own."""
 
+    __slots__ = ()
+
 
 @pytest.mark.parametrize(
     "value",
