@@ -93,7 +93,7 @@ def test_killed_between_charge_and_store(
     session.close()
 
     def crash() -> None:
-        there = PrivacySession.load(saved, key=KEY)
+        there = PrivacySession.load(saved, key=KEY, ledger=ledger)
         labels = there.respond(MODEL, queries(1), **STEP)
         np.savez(told, labels=labels, belief=belief_of(there))
         monkeypatch.setattr(AnswerTable, "put", die)  # charged and drawn, and on no disk
@@ -105,7 +105,7 @@ def test_killed_between_charge_and_store(
     assert len(charged) == 3
     assert spent == pytest.approx(sum(event.charge for event in ledger.events))
 
-    again = PrivacySession.load(saved, key=KEY)
+    again = PrivacySession.load(saved, key=KEY, ledger=ledger)
     np.testing.assert_array_equal(belief_of(again), kept["belief"])
     np.testing.assert_array_equal(again.respond(MODEL, queries(0), **STEP), first)
     np.testing.assert_array_equal(again.respond(MODEL, queries(1), **STEP), kept["labels"])
@@ -130,7 +130,7 @@ def test_whoever_is_left_behind_stores_nothing(
 
     def late(*arguments: Any) -> None:
         monkeypatch.setattr(AnswerTable, "put", put)
-        resumed.append(PrivacySession.load(tmp_path / "session", key=KEY))
+        resumed.append(PrivacySession.load(tmp_path / "session", key=KEY, ledger=ledger))
         put(*arguments)
 
     monkeypatch.setattr(AnswerTable, "put", late)
@@ -274,7 +274,7 @@ def test_other_releases_since_the_file_end_it(tmp_path: Path) -> None:
     session.release(StandardScaler(), budget=1 / 8)
     session.respond(MODEL, queries(0), **STEP)
     with pytest.raises(SessionRolledBackError, match="more than answers"):
-        PrivacySession.load(tmp_path / "session", key=KEY)
+        PrivacySession.load(tmp_path / "session", key=KEY, ledger=ledger)
 
 
 def test_numbers_come_back_in_every_bit(tmp_path: Path) -> None:
