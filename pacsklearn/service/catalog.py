@@ -71,7 +71,10 @@ class Catalog:
         signature = Signature.of({n: c for n, c in columns.items() if n != target})
         facts = {"target": target, "signature": signature.facts(), "rows": len(columns[target])}
         content = io.BytesIO()
-        write_document(content, columns)
+        try:
+            write_document(content, columns)
+        except TypeError as error:
+            raise Problem("invalid", f"A column must hold numbers or texts: {error}.") from None
         sealed = self._vault.seal(content.getvalue(), f"dataset/{name}")
         try:
             found_ledger(self._database.address, ceiling, dataset=name)
