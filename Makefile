@@ -18,7 +18,7 @@ SOAK ?= full
 SAMPLE ?= 40
 DIST_PYTHONS ?= $(PYTHON)
 
-.PHONY: help demo test test-plugins soak mutants test-torch test-hubs test-range docs bench dist lint clean
+.PHONY: help demo test test-plugins soak mutants golden test-torch test-hubs test-range docs bench dist lint clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
@@ -27,6 +27,7 @@ help:
 	@echo "make test        lint and the plugins' tests, then all others"
 	@echo "make soak        kills, interrupts, load and fuzz at full length"
 	@echo "make mutants     the share of small faults that the tests notice"
+	@echo "make golden      what BASE=<commit> and this tree release, compared bit for bit"
 	@echo "make test-torch  the tests of plugins/pacsklearn-torch, with TORCH=torch==2.13.0"
 	@echo "make test-hubs   the tests of plugins/pacsklearn-mlflow and pacsklearn-huggingface"
 	@echo "make test-range  all tests on the oldest and the newest supported scikit-learn"
@@ -75,6 +76,16 @@ test-hubs: $(VENV)/.test
 	$(PIP) -e "plugins/pacsklearn-mlflow[test]" -e "plugins/pacsklearn-huggingface[test]"
 	$(ONE_THREAD) $(PY) -m pytest plugins/pacsklearn-mlflow/tests
 	$(ONE_THREAD) $(PY) -m pytest plugins/pacsklearn-huggingface/tests
+
+# Figures of releases in this tree and in another commit's, bit for bit on this machine.
+golden: $(VENV)/.test
+	@test -n "$(BASE)" || { echo "name a commit: make golden BASE=main~1"; exit 2; }
+	@set -e; folder=$$(mktemp -d); \
+	trap 'git worktree remove --force "$$folder/base"; rm -rf "$$folder"' EXIT; \
+	git worktree add --quiet --detach "$$folder/base" "$(BASE)"; \
+	(cd "$$folder/base" && PYTHONPATH=. $(ONE_THREAD) $(abspath $(PY)) scripts/golden.py write "$$folder/base.json"); \
+	PYTHONPATH=. $(ONE_THREAD) $(PY) scripts/golden.py write "$$folder/head.json"; \
+	$(PY) scripts/golden.py compare "$$folder/base.json" "$$folder/head.json"
 
 test-range:
 	scripts/test_sklearn_range.sh

@@ -1,0 +1,52 @@
+"""What released laws, prices and guarantees are, held against a stored record.
+
+A figure changes only in a commit that says which and why: ``make golden BASE=<commit>`` lists them,
+``python scripts/golden.py write`` stores them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden.adapter import taken
+from tests.golden.calls import Call, calls
+
+RECORD = json.loads(Path(__file__).with_name("record.json").read_text(encoding="utf-8"))
+CALLS = list(calls())
+
+
+def agree(stored: Any, found: Any, tolerance: float) -> bool:
+    """Whether two figures are one: whole numbers exactly, others by their size."""
+    if isinstance(stored, list) and isinstance(found, list):
+        size = max((abs(x) for x in stored if isinstance(x, float)), default=0.0)
+        return len(stored) == len(found) and all(
+            agree(a, b, tolerance) or (isinstance(a, float) and abs(a - b) <= tolerance * size)
+            for a, b in zip(stored, found, strict=True)
+        )
+    if isinstance(stored, float) and isinstance(found, float):
+        return math.isclose(stored, found, rel_tol=tolerance) or (
+            math.isnan(stored) and math.isnan(found)
+        )
+    return type(stored) is type(found) and bool(stored == found)
+
+
+def test_the_record_holds_every_call_and_no_other() -> None:
+    assert len(CALLS) >= 250
+    assert [call.name for call in CALLS] == list(RECORD)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
+def test_figures_are_those_of_the_record(call: Call) -> None:
+    stored, found = RECORD[call.name], json.loads(json.dumps(taken(call)))
+    assert set(found) == set(stored)
+    differing = {
+        name: (stored[name], found[name])
+        for name in stored
+        if not agree(stored[name], found[name], 0.0 if name.endswith(".charge") else call.tolerance)
+    }
+    assert not differing
