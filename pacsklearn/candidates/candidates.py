@@ -152,7 +152,9 @@ class Design:
 
     def _names_classes(self, labels: NDArray[Any]) -> bool:
         """Whether every subset can see every class; counts of something are rarely so."""
-        if type_of_target(labels) not in ("binary", "multiclass"):
+        with np.errstate(invalid="ignore"):  # it casts numbers beyond an integer's range
+            kind = type_of_target(labels)
+        if kind not in ("binary", "multiclass"):
             return False
         codes = np.unique(labels, return_inverse=True)[1].ravel()
         held = np.bincount(codes)

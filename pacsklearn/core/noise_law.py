@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, final
 
@@ -13,7 +13,16 @@ from pacsklearn._validation import check_budget
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.metric import Metric
 from pacsklearn.information.arrays import Floats
+from pacsklearn.information.binary_scale import (
+    binary_exponent,
+    middle_exponent,
+    power_by,
+    scaled_by,
+)
 from pacsklearn.information.lattice_bound import SpanCoordinates, span_coordinates
+
+# Beyond it a difference of two outputs may overflow.
+_LARGEST_OUTPUT = 2.0**1020
 
 
 @final
@@ -43,6 +52,11 @@ class Support:
             )
         if not np.all(np.isfinite(outputs)):
             raise ValueError("outputs must be finite; some candidate's output is nan or infinite.")
+        if np.any(np.abs(outputs) > _LARGEST_OUTPUT):
+            raise ValueError(
+                "outputs must be at most 2**1020 in absolute value, so that their differences are "
+                "finite; give them in a larger unit."
+            )
         weights = np.asarray(self.weights, dtype=np.float64)
         if weights.size == 0:
             weights = np.full(outputs.shape[0], 1.0 / outputs.shape[0])
@@ -70,7 +84,7 @@ class Support:
     def mean(self) -> Floats:
         """Weighted mean output, exact where all candidates agree; shape (d,)."""
         mean = self.weights @ self.outputs
-        agreed = self._agreed
+        agreed = self.agreed
         # Weights sum to one but for rounding: equal outputs would get a mean beside them.
         mean[agreed] = self.outputs[0, agreed]
         return mean
@@ -79,12 +93,35 @@ class Support:
     def deviations(self) -> Floats:
         """Outputs minus their mean, exactly zero where all candidates agree; shape (m, d)."""
         deviations = self.outputs - self.mean
-        deviations[:, self._agreed] = 0.0
+        deviations[:, self.agreed] = 0.0
         return deviations
 
     @cached_property
-    def _agreed(self) -> NDArray[np.bool_]:
+    def agreed(self) -> NDArray[np.bool_]:
+        """Whether all candidates give the same number; shape (d,)."""
         return np.asarray(np.ptp(self.outputs, axis=0) == 0)
+
+    def exponent(self, metric: Metric) -> int:
+        """Power of two in whose unit squares of the deviations neither vanish nor overflow.
+
+        A function of all possible candidates' outputs and of the metric; 0 for outputs of ordinary
+        size, so that nothing changes for them.
+        """
+        sizes = np.max(np.abs(self.deviations[self.weights > 0]), axis=0)
+        if not np.any(sizes):
+            return 0
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Half way first: the metric's own units may undo those of the outputs.
+            for first in (middle_exponent(sizes), binary_exponent(sizes)):
+                seen = np.abs(metric.root(scaled_by(self.deviations, -first)))
+                if np.all(np.isfinite(seen)):
+                    return first + binary_exponent(seen)
+        return first
+
+    def scaled(self, exponent: int) -> Support:
+        """The same support with outputs times ``2**exponent``; zero where all agree."""
+        outputs = np.where(self.agreed, 0.0, scaled_by(self.outputs, exponent))
+        return Support(outputs, self.weights)
 
     def span(self, metric: Metric) -> SpanCoordinates:
         """Principal coordinates of the outputs, as the metric sees them."""
@@ -163,9 +200,7 @@ class LatticeLaw:
     @property
     def noise_variances(self) -> Floats:
         """Variance of the noise of each released number; (d,)."""
-        return np.asarray(
-            np.einsum("k,kd,kd->d", np.square(self.step * self.scale), self.axes, self.axes)
-        )
+        return variances_along(self.axes, self.step * self.scale)
 
     def decode(self, observed: Integers) -> Floats:
         """Output vector of shape (d,) for the released integers; a public function."""
@@ -178,6 +213,23 @@ class LatticeLaw:
         if self.is_noiseless:
             return np.where((difference == 0).all(axis=1), 0.0, -np.inf)
         return np.asarray(-np.sum((difference / self.scale) ** 2, axis=1) / 2)
+
+
+def variances_along(axes: Floats, deviations: Floats) -> Floats:
+    """Variances of sums of independent noise of these deviations along ``axes``; (d,).
+
+    Squared last: what is too large or small to square comes out as infinite or zero there alone.
+    """
+    spread = axes * deviations[:, None]
+    with np.errstate(over="ignore"):
+        return np.asarray(np.sum(spread**2, axis=0))
+
+
+def origin_in_unit_of(origin: Floats, support: Support, exponent: int) -> Floats:
+    """Output at ``w = 0`` of a law made for ``support.scaled(-exponent)``."""
+    # Numbers that were dropped there, because all agree or beside far larger ones: their mean.
+    dropped = support.scaled(-exponent).agreed
+    return np.where(dropped, support.mean, scaled_by(origin, exponent))
 
 
 @final
@@ -226,6 +278,16 @@ class NoiseLaw(LatticeLaw):
     released_power: float
     confidence: float = 1.0
     information: float | None = None
+
+    def in_unit_of(self, support: Support, exponent: int) -> NoiseLaw:
+        """Law of ``support``, for this one of ``support.scaled(-exponent)``."""
+        return replace(
+            self,
+            axes=scaled_by(self.axes, exponent),
+            origin=origin_in_unit_of(self.origin, support, exponent),
+            noise_power=power_by(self.noise_power, exponent),
+            released_power=power_by(self.released_power, exponent),
+        )
 
     def observe(self, index: int, noise: Integers) -> Integers:
         """Integer vector released for candidate ``index`` with this integer noise."""

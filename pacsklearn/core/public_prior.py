@@ -11,6 +11,7 @@ import numpy as np
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.information.arrays import Floats
+from pacsklearn.information.vector_distances import vector_distances
 
 # Predictions are taken to lie within three standard deviations of their mean.
 _SPREADS_IN_A_RANGE = 6.0
@@ -85,9 +86,11 @@ class PublicPrior:
         """How far from the mean predictions are expected to lie."""
         return self.spread * _SPREADS_IN_A_RANGE / 2
 
-    def drawn(self, values: Floats, variances: Floats) -> Floats:
-        """Posterior mean of numbers with normal noise of known variances."""
-        kept = self.spread**2 / (self.spread**2 + variances)
+    def drawn(self, values: Floats, deviations: Floats) -> Floats:
+        """Posterior mean of numbers with normal noise of known standard deviations."""
+        # Divided first: squares of very large or small deviations are no numbers.
+        with np.errstate(over="ignore"):
+            kept = 1 / (1 + (deviations / self.spread) ** 2)
         return np.asarray(self.mean + kept * (values - self.mean))
 
     def draw(self, vector: Floats, law: NoiseLaw, metric: Metric, constant: Constant) -> Floats:
@@ -109,14 +112,17 @@ class PublicPrior:
         if law.is_noiseless or law.dimension == 0:
             return vector
         axes = metric.root(law.axes)
-        sizes = np.sum(axes**2, axis=1)
+        lengths = vector_distances(axes, np.zeros((1, axes.shape[1])))[:, 0]
+        counts = lengths > 0
+        axes /= np.where(counts, lengths, 1.0)[:, None]
         held = np.isnan(constant.vector)
         deviation = np.where(held, 0.0, vector - constant.vector)
-        along = metric.root(np.atleast_2d(deviation)) @ axes.T / np.where(sizes > 0, sizes, 1.0)
-        noise = (law.step * law.scale) ** 2 * sizes
-        prior = (self.spread / constant.slope) ** 2 / law.dimension
+        along = metric.root(np.atleast_2d(deviation)) @ axes.T / np.where(counts, lengths, 1.0)
+        noise = np.where(counts, law.step * law.scale * lengths, 1.0)
+        prior = self.spread / constant.slope / math.sqrt(law.dimension)
         # A direction that changes no prediction says nothing about them, and stays as released.
-        lost = np.where(sizes > 0, noise / (prior + noise), 0.0)
+        with np.errstate(over="ignore"):
+            lost = np.where(counts, 1 / (1 + (prior / noise) ** 2), 0.0)
         moved = ((lost * along) @ law.axes).reshape(vector.shape)
         return np.asarray(vector - np.where(held, 0.0, moved))
 

@@ -52,7 +52,7 @@ class PufferfishGuarantee(Statement):
     noise : str
         How the noise is shaped.
     noiseless : bool
-        Whether all data sets give the same output, so that no noise was needed.
+        Whether no protected pair of secrets differs in the output, so that no noise was needed.
     charged : float
         On the ledger so far, this release included, in ``unit``.
     success : BayesSuccess, optional
@@ -85,7 +85,7 @@ class PufferfishGuarantee(Statement):
 
     def _reliance(self) -> Status:
         if self.noiseless:
-            return Status(Reliance.PROVED, "NO NOISE: whatever the secret, the output is the same")
+            return Status(Reliance.PROVED, "NO NOISE: no protected pair differs in the output")
         secret = self.secret
         sliced = "" if self.aggregation == "full" else ", sliced, not full"
         mean = f", a mean over {secret.averaged_over}" if secret.averaged_over else ""

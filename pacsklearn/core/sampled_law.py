@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.core.metric import Metric
-from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.core.noise_law import LATTICE_SCALE, variances_along
 from pacsklearn.information.arrays import Floats
 
 Integers = NDArray[np.int64]
@@ -35,6 +35,9 @@ class GuardedSpan:
         Output direction of each coordinate.
     reference : ndarray of shape (k,)
     q_max : float
+    exponent : int, default=0
+        Coordinates, reference and ``q_max`` count in units of ``2**exponent``, which comes from the
+        trials: distances of outputs of any size have squares that neither vanish nor overflow.
     """
 
     centre: Floats
@@ -43,11 +46,15 @@ class GuardedSpan:
     axes: Floats = field(repr=False)
     reference: Floats = field(repr=False)
     q_max: float
+    exponent: int = 0
 
     def coordinates(self, output: Floats) -> Floats:
         """Guarded coordinates of one output of shape (d,); shape (k,)."""
-        free = self.directions @ self.metric.root((output - self.centre)[None, :])[0]
-        scaled = free / np.sqrt(2.0 * self.reference)
+        # What overflows on the way is an output without coordinates, and says so nowhere.
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = np.ldexp(output - self.centre, -self.exponent)
+            free = self.directions @ self.metric.root(moved[None, :])[0]
+            scaled = free / np.sqrt(2.0 * self.reference)
         largest = float(np.max(np.abs(scaled), initial=0.0))
         if largest == 0.0 or not math.isfinite(largest):
             return np.zeros_like(free)
@@ -124,8 +131,7 @@ class SampledLaw:
     @property
     def noise_variances(self) -> Floats:
         """Variance of the noise of each released number; (d,)."""
-        axes = self.span.axes
-        return np.asarray(np.einsum("k,kd,kd->d", np.square(self.step * LATTICE_SCALE), axes, axes))
+        return variances_along(self.span.axes, self.step * LATTICE_SCALE)
 
     def decode(self, observed: Integers) -> Floats:
         """Output vector of shape (d,) for the released integers; a public function."""

@@ -24,6 +24,7 @@ from pacsklearn.core.noise_law import NoiseLaw
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import UtilityWarning
 from pacsklearn.information.arrays import Floats
+from pacsklearn.information.binary_scale import binary_exponent, scaled_by
 from pacsklearn.noise.sampler import NoisePool, SeededSampler
 from pacsklearn.release.account import opening_belief
 from pacsklearn.release.parameters import ParameterPlan
@@ -338,8 +339,12 @@ def over_constant(y: NDArray[Any], predicted: NDArray[Any], are_labels: bool) ->
     if are_labels:
         counts = np.unique(y, return_counts=True)[1]
         return float(np.mean(predicted == y) - counts.max() / len(y))
-    spread = float(np.sum((y - y.mean()) ** 2))
-    missed = float(np.sum((y - predicted) ** 2))
+    around, errors = y - y.mean(), y - predicted
+    # Far smaller or larger numbers have squares of zero, or infinite ones.
+    exponent = binary_exponent(around)
+    spread = float(np.sum(scaled_by(around, -exponent) ** 2))
+    with np.errstate(over="ignore"):
+        missed = float(np.sum(scaled_by(errors, -exponent) ** 2))
     return 1 - missed / spread if spread else -missed
 
 

@@ -119,9 +119,10 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     between what would be released under either is at most ``epsilon``: exact for the training
     sets that the scenario lists; with the confidence printed for tables drawn from stated laws.
 
-    *Edge cases.* Where all data sets give the same output nothing is noised. Several releases
-    under one ``ledger`` add up for one order, aggregation, slice profile and scenario, each on a
-    training set of its own. Releases of one table under a reference or a simulator do not add up.
+    *Edge cases.* Where no protected pair of secrets differs in the output, nothing is noised.
+    Several releases under one ``ledger`` add up for one order, aggregation, slice profile and
+    scenario, each on a training set of its own. Releases of one table under a reference or a
+    simulator do not add up.
 
     Source: srpp, sections 2 to 4, Theorem 5.8 and appendix B.
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_bipartite_matching, maximum_flow
-from scipy.spatial.distance import cdist
 
 from pacsklearn.information.arrays import Floats
+from pacsklearn.information.vector_distances import vector_distances
 
 
 def bottleneck_distance(X: Floats, Y: Floats) -> float:
@@ -51,7 +51,7 @@ def bottleneck_distance(X: Floats, Y: Floats) -> float:
             "X and Y must have the same number of columns, got arrays of shape "
             f"{X.shape} and {Y.shape}."
         )
-    distances = cdist(X, Y)
+    distances = vector_distances(X, Y)
     # Every row has to go somewhere, so nothing below the farthest nearest neighbour will do.
     least = max(float(distances.min(axis=1).max()), float(distances.min(axis=0).max()))
     radii = np.unique(distances[distances >= least])

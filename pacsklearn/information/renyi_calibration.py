@@ -117,6 +117,8 @@ def least_variance(
     """
     if low >= high or cost(low) <= epsilon:
         return min(low, high)
+    if cost(high) >= epsilon:  # by rounding alone: the bracket is as good as closed
+        return high
     root = brentq(lambda log: cost(math.exp(log)) - epsilon, math.log(low), math.log(high))
     variance, step = math.exp(root), _RELATIVE
     while cost(variance) > epsilon and variance < high:

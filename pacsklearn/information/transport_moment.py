@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq, linear_sum_assignment
-from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
 from pacsklearn.information.arrays import Floats
+from pacsklearn.information.vector_distances import vector_distances
 
 # Terms further above the least that a coupling needs are never used by the best one.
 _WIDEST = 600.0
@@ -31,7 +31,7 @@ def transport_divergence(left: ArrayLike, right: ArrayLike, order: float) -> flo
     Returns
     -------
     float
-        In nats.
+        In nats; infinite where some distance, in deviations of the noise, is beyond 1e150.
 
     Notes
     -----
@@ -45,14 +45,21 @@ def transport_divergence(left: ArrayLike, right: ArrayLike, order: float) -> flo
     >>> round(transport_divergence([[0.0], [3.0]], [[0.5], [3.0]], 4.0), 4)
     0.3361
     """
-    squares = cdist(np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)) ** 2
-    if squares.shape[0] != squares.shape[1]:
-        raise ValueError(f"left and right must have as many rows, got {squares.shape}.")
-    exponents = order * (order - 1) / 2 * squares
+    x, y = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    if x.shape[0] != y.shape[0]:
+        raise ValueError(f"left and right must have as many rows, got {(len(x), len(y))}.")
+    return _divergence(vector_distances(x, y), order)
+
+
+def _divergence(distances: Floats, order: float) -> float:
+    with np.errstate(over="ignore"):
+        exponents = order * (order - 1) / 2 * distances**2
     least = max(float(exponents.min(axis=0).max()), float(exponents.min(axis=1).max()))
+    if math.isinf(least):
+        return math.inf
     chosen = linear_sum_assignment(np.exp(np.minimum(exponents - least, _WIDEST)))
     # Any coupling gives a bound: terms that were cut off count in full here.
-    moment = float(logsumexp(exponents[chosen])) - math.log(squares.shape[0])
+    moment = float(logsumexp(exponents[chosen])) - math.log(len(exponents))
     return max(moment, 0.0) / (order - 1)
 
 
@@ -67,13 +74,17 @@ def transport_variance(
         Means of both sides, of shape (n, d) each.
     order, epsilon : float
     largest : float
-        A variance that is enough.
+        A variance that is enough; positive.
     """
+    if not 0 < largest < math.inf:
+        raise ValueError(f"largest must be a positive finite variance, got {largest!r}.")
+
+    distances = [vector_distances(x, y) for x, y in pairs]
 
     def excess(log: float) -> float:
-        scale = math.exp(-log / 2)
-        worst = max(transport_divergence(x * scale, y * scale, order) for x, y in pairs)
-        return math.log(max(worst, 1e-300) / epsilon)
+        with np.errstate(over="ignore"):
+            worst = max(_divergence(each * math.exp(-log / 2), order) for each in distances)
+        return math.log(min(max(worst, 1e-300), 1e300) / epsilon)
 
     high, low = math.log(largest), math.log(largest) - 1.0
     if excess(high) >= 0:

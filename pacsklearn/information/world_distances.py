@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from pacsklearn.information.arrays import Floats
 from pacsklearn.information.bottleneck_transport import bottleneck_distance
 from pacsklearn.information.quantile_transport import sliced_distances
+from pacsklearn.information.vector_distances import vector_distances
 
 Members = Sequence[tuple[Sequence[int], Sequence[int]]]
 
@@ -48,7 +48,7 @@ def full_distance(vectors: Floats, instances: Members) -> tuple[float, bool]:
     for left, right in instances:
         i, j = list(left), list(right)
         if len(set(i)) == 1 or len(set(j)) == 1:
-            distance = float(cdist(vectors[i], vectors[j]).max())
+            distance = float(vector_distances(vectors[i], vectors[j]).max())
         elif len(i) * len(j) <= _MOST_MATCHED:
             distance = bottleneck_distance(vectors[i], vectors[j])
         else:
@@ -63,7 +63,8 @@ def worst_case_distance(vectors: Floats, instances: Members) -> float:
     Source: srpp, appendix A.4, over the data sets that were enumerated.
     """
     return max(
-        float(cdist(vectors[list(left)], vectors[list(right)]).max()) for left, right in instances
+        float(vector_distances(vectors[list(left)], vectors[list(right)]).max())
+        for left, right in instances
     )
 
 
@@ -80,4 +81,5 @@ def _one_ordering(X: Floats, Y: Floats) -> float:
     b = np.arange(1, j.size + 1, dtype=np.int64) * i.size
     ends = np.union1d(a, b)
     difference = X[i[np.searchsorted(a, ends)]] - Y[j[np.searchsorted(b, ends)]]
-    return float(np.max(np.linalg.norm(difference, axis=1)))
+    origin = np.zeros((1, difference.shape[1]))
+    return float(vector_distances(difference, origin).max())

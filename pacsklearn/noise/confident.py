@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from pacsklearn.core.metric import IdentityMetric, Metric
 from pacsklearn.core.noise_law import LATTICE_SCALE, Support, Target
 from pacsklearn.core.sampled_law import GuardedSpan, SampledLaw
 from pacsklearn.information.arrays import Floats
+from pacsklearn.information.binary_scale import power_by, scaled_by
 from pacsklearn.information.lattice_bound import logdet_allocation
 from pacsklearn.information.mean_bound import upper_mean_bound
 from pacsklearn.information.sampled_bound import mean_distance_bound
@@ -69,7 +71,10 @@ def confident_law(
         raise ValueError(f"guard must be at least 1, got {guard!r}.")
     cost = IdentityMetric() if metric is None else metric
     support = Support(calibration)
-    coordinates = support.span(cost)
+    # The unit comes from these trials alone, never from the secret's own output.
+    exponent = support.exponent(cost)
+    scaled = support.scaled(-exponent)
+    coordinates = scaled.span(cost)
     mixing, variances = coordinates.mixing, coordinates.variances
     if variances.size == 0:
         return _constant(support, certificate, cost)
@@ -80,15 +85,14 @@ def confident_law(
     free = GuardedSpan(
         centre=support.mean,
         metric=cost,
-        directions=mixing @ cost.root(support.deviations),
-        axes=mixing @ support.deviations,
+        directions=mixing @ cost.root(scaled.deviations),
+        axes=scaled_by(mixing @ scaled.deviations, exponent),
         reference=reference,
         q_max=np.inf,
+        exponent=exponent,
     )
     farthest = max(free.distance(free.coordinates(output)) for output in support.outputs)
-    span = GuardedSpan(
-        free.centre, cost, free.directions, free.axes, reference, q_max=guard * farthest
-    )
+    span = replace(free, q_max=guard * farthest)
     distances = [span.distance(span.coordinates(output)) for output in certificate]
     certified = upper_mean_bound(distances, 0.0, span.q_max, gamma)
     # Half a step of rounding in the reference's norm; the same for every scale of the noise.
@@ -121,7 +125,7 @@ def confident_law(
             f"{len(certificate):,} independent trials"
         ),
         backend="confident",
-        noise_power=float(np.sum(noise)),
+        noise_power=power_by(float(np.sum(noise)), exponent),
         mean_distance=certified,
         enlargement=enlargement,
         n_calibration=support.n_candidates,
@@ -138,7 +142,7 @@ def _too_large(target: Target) -> ValueError:
 
 def _constant(support: Support, certificate: Floats, metric: Metric) -> SampledLaw:
     none = np.empty(0)
-    directions = np.empty((0, metric.root(support.deviations).shape[1]))
+    directions = np.empty((0, metric.root(np.zeros((1, support.mean.shape[0]))).shape[1]))
     axes = np.empty((0, support.mean.shape[0]))
     return SampledLaw(
         span=GuardedSpan(support.mean, metric, directions, axes, none, q_max=0.0),

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.core.metric import Metric
-from pacsklearn.core.noise_law import LATTICE_SCALE, Support
+from pacsklearn.core.noise_law import LATTICE_SCALE, Support, variances_along
 from pacsklearn.core.sampled_law import GuardedSpan
 from pacsklearn.core.scenario import Worlds
 from pacsklearn.core.sliced_law import RenyiCosts, SlicedLaw
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.information.arrays import Floats
+from pacsklearn.information.binary_scale import scaled_by
 from pacsklearn.information.lattice_smoothing import smoothing_excess
 from pacsklearn.information.mean_bound import upper_mean_bound
 from pacsklearn.information.renyi_conversion import epsilon_at_order, gaussian_epsilon
@@ -114,7 +115,7 @@ def coupled_law(
         aggregation=target.aggregation,
         costs=costs,
         proof=f"Renyi moment of coupled draws (joint convexity), certified on {n - first} of {n}",
-        noise_power=float(variance * np.sum(guard.axes**2)),
+        noise_power=float(np.sum(variances_along(guard.axes, step * LATTICE_SCALE))),
         published_power=0.0,
         confidence=confidence,
         assumptions=(_ASSUMED,),
@@ -136,7 +137,8 @@ class _Certificate:
     ) -> None:
         self._target, self._first, self._k = target, first, coordinates.shape[1]
         self._widest = 8 * guard.q_max * _OUTWARD
-        slices = unit_directions(target.profile.directions, guard.axes)
+        axes = scaled_by(guard.axes, -guard.exponent)
+        slices = unit_directions(target.profile.directions, axes)
         self._n = len(worlds.laws[0].members)
         self._whole: list[Floats] = []
         self._sliced: list[Floats] = []
@@ -241,15 +243,18 @@ def _constant(
 def _guard(vectors: Floats, metric: Metric) -> GuardedSpan:
     """Coordinates around the mean of the draws, and the ball that holds most of them."""
     support = Support(vectors)
-    span = support.span(metric)
-    axes = span.mixing @ support.deviations
+    exponent = support.exponent(metric)
+    scaled = support.scaled(-exponent)
+    span = scaled.span(metric)
+    axes = span.mixing @ scaled.deviations
     lengths = np.linalg.norm(span.coordinates, axis=1)
     radius = float(np.quantile(lengths, _KEPT)) if lengths.size else 0.0
     return GuardedSpan(
         centre=support.mean,
         metric=metric,
         directions=metric.root(axes),
-        axes=axes,
+        axes=scaled_by(axes, exponent),
         reference=np.ones(axes.shape[0]),
         q_max=radius**2 / 2,
+        exponent=exponent,
     )

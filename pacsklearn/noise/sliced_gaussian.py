@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacsklearn.core.metric import IdentityMetric, Metric
-from pacsklearn.core.noise_law import LATTICE_SCALE, Integers, Support
+from pacsklearn.core.noise_law import (
+    LATTICE_SCALE,
+    Integers,
+    Support,
+    origin_in_unit_of,
+)
 from pacsklearn.core.scenario import Worlds
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import RenyiCosts, SlicedLaw
 from pacsklearn.information import renyi_calibration as renyi
 from pacsklearn.information.anisotropic_covariance import anisotropic_covariance
 from pacsklearn.information.arrays import Floats
+from pacsklearn.information.binary_scale import power_by, scaled_by
 from pacsklearn.information.lattice_smoothing import smoothing_excess
 from pacsklearn.information.renyi_conversion import (
     approximate_epsilon,
@@ -106,10 +113,30 @@ def sliced_law(
     outputs is one of the coordinates too. Rounding to the lattice is accounted for: distances are
     those of the whole numbers that are released, enlarged by what rounding in their computation
     can take off, and the noise is enlarged until the cost is within the budget.
+
+    Nothing is noised, and nothing charged, where the whole numbers that would leave without noise
+    are the same on both sides of every pair, as often: not where a distance came out as zero.
     """
     instances = [(left.members, right.members) for left, right in worlds.instances()]
+    cost_of_noise = IdentityMetric() if metric is None else metric
     support = Support(vectors)
-    span = support.span(IdentityMetric() if metric is None else metric)
+    # From all worlds alike, so that the unit says nothing of the true one.
+    exponent = support.exponent(cost_of_noise)
+    scaled = support.scaled(-exponent)
+    law = _in_ordinary_units(vectors, scaled, cost_of_noise, instances, target)
+    return replace(
+        law,
+        axes=scaled_by(law.axes, exponent),
+        origin=origin_in_unit_of(law.origin, support, exponent),
+        noise_power=power_by(law.noise_power, exponent),
+        published_power=power_by(law.published_power, exponent),
+    )
+
+
+def _in_ordinary_units(
+    vectors: Floats, support: Support, metric: Metric, instances: Members, target: SlicedTarget
+) -> SlicedLaw:
+    span = support.span(metric)
     axes = span.mixing @ support.deviations
     # Outputs that agree have equal coordinates to the last bit: some leave without noise.
     _, first, same = np.unique(vectors, axis=0, return_index=True, return_inverse=True)
@@ -118,8 +145,14 @@ def sliced_law(
     slices = unit_directions(profile.directions, axes)
     distances = slice_distances(coordinates, instances, slices)
     farthest, exact = full_distance(coordinates, instances)
-    if farthest == 0:
-        return _agreeing(coordinates, support.mean, axes, target)
+    agreeing = _agreeing(coordinates, support.mean, axes, target)
+    if not any(differing(agreeing.centres, instances)):
+        return agreeing
+    if target.aggregation != "full" and not np.any(distances):
+        raise ValueError(
+            "The outputs of a protected pair differ, and along no slice of the profile do they: "
+            "give slices along which they differ, or aggregation='full'."
+        )
     published = _published_power(support.deviations, instances, target)
     if target.worst_case:
         farthest = worst_case_distance(coordinates, instances)
@@ -128,9 +161,13 @@ def sliced_law(
     )
     if turn is not None:
         coordinates, axes, slices = coordinates @ turn.T, turn @ axes, slices @ turn.T
+    # Whole numbers stay exact doubles, and so their differences, where worlds of no common pair
+    # are far apart: more noise than the pairs ask for, 2**-32 of the farthest world's number.
+    least = (np.max(np.abs(coordinates), axis=0, initial=0.0) * LATTICE_SCALE / _EXACT_STEPS) ** 2
     enlarged, hair = 1.0, 1e-12
     while True:
-        step = np.sqrt(enlarged * variances) / LATTICE_SCALE
+        released = np.maximum(enlarged * variances, least)
+        step = np.sqrt(released) / LATTICE_SCALE
         centres = lattice_centres(coordinates, step, "sliced")
         costs = _costs(centres, step, slices, instances, target, exact=exact)
         cost = costs.of(target.aggregation)
@@ -138,6 +175,7 @@ def sliced_law(
             break
         enlarged *= (cost / target.epsilon) * (1 + hair)
         hair *= 2
+        # Written so that what is no number ends it, too.
         if not enlarged < 1e6:
             raise ValueError(
                 f"epsilon={target.epsilon!r} is too small for the integer lattice; give at least "
@@ -152,9 +190,23 @@ def sliced_law(
         aggregation=target.aggregation,
         costs=costs,
         proof=_PROOFS[target.aggregation],
-        noise_power=float(enlarged * variances @ np.sum(axes**2, axis=1)),
+        noise_power=float(released @ np.sum(axes**2, axis=1)),
         published_power=published,
     )
+
+
+def differing(centres: Integers, instances: Members) -> list[bool]:
+    """Whether the two sides of each pair release other whole numbers, or the same less often."""
+    numbers = np.unique(centres, axis=0, return_inverse=True)[1].ravel()
+    size = int(numbers.max()) + 1
+
+    def shares(members: tuple[int, ...], times: int) -> NDArray[np.int64]:
+        return np.bincount(numbers[list(members)], minlength=size) * times
+
+    return [
+        not np.array_equal(shares(left, len(right)), shares(right, len(left)))
+        for left, right in instances
+    ]
 
 
 def matched_sides(coordinates: Floats, instances: Members) -> Sides | None:
@@ -176,6 +228,9 @@ def matched_sides(coordinates: Floats, instances: Members) -> Sides | None:
 def unit_directions(directions: Floats, axes: Floats) -> Floats:
     """Slices of the outputs as unit directions of the coordinates; zero where none differ."""
     turned = directions @ axes.T
+    # Exactly, before lengths are taken: squares may vanish, each direction's at its own size.
+    largest = np.max(np.abs(turned), axis=1, keepdims=True, initial=0.0)
+    turned = np.ldexp(turned, -np.frexp(largest)[1])
     lengths = np.linalg.norm(turned, axis=1, keepdims=True)
     return np.asarray(np.divide(turned, lengths, out=np.zeros_like(turned), where=lengths > 0))
 
@@ -239,8 +294,8 @@ def _costs(
     scaled = centres / LATTICE_SCALE
     units = unit_directions(slices, np.diag(step * LATTICE_SCALE))
     distances = slice_distances(scaled, instances, units)
-    moved = distances.any(axis=1)
-    distances[moved] += rounding_slack(scaled)
+    # A distance that projections rounded away counts as well.
+    distances[differing(centres, instances)] += rounding_slack(scaled)
     farthest, _ = full_distance(scaled, instances)
     farthest *= OUTWARD
     weights, order = target.profile.weights, target.order
@@ -280,7 +335,7 @@ def _costs(
 
 
 def _agreeing(coordinates: Floats, origin: Floats, axes: Floats, target: SlicedTarget) -> SlicedLaw:
-    """Law without noise: no protected pair of secrets gives different outputs."""
+    """Law without noise, for outputs in which no protected pair differs."""
     zero = RenyiCosts(target.order, 0.0, 0.0, 0.0, 0.0, target.delta, 0.0, 0.0, 0.0, True)
     farthest = np.max(np.abs(coordinates), axis=0)
     step = np.where(farthest > 0, farthest / _EXACT_STEPS, 1.0)
@@ -292,7 +347,7 @@ def _agreeing(coordinates: Floats, origin: Floats, axes: Floats, target: SlicedT
         scale=0,
         aggregation=target.aggregation,
         costs=zero,
-        proof="the data sets of every protected pair give the same output",
+        proof="no protected pair differs: both sides give the same whole numbers, as often",
         noise_power=0.0,
         published_power=0.0,
     )

@@ -169,8 +169,8 @@ class ValueKind(_NumberKind):
         noisy = super().answer(predictions, *step)
         if self.prior is None:
             return noisy
-        assert noisy.variances is not None
-        return replace(noisy, answers=self.prior.drawn(noisy.answers, noisy.variances))
+        assert noisy.deviations is not None
+        return replace(noisy, answers=self.prior.drawn(noisy.answers, noisy.deviations))
 
     def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
         return np.clip(models.values(X, "predict", self.width), *self.value_range)

@@ -57,8 +57,8 @@ class StepAnswers:
         Noise integers consumed, from the front.
     stop : Stop
         Why there are not more rows.
-    variances : ndarray of shape (k, d), optional
-        Of the noise of each value; zero where all candidates agree.
+    deviations : ndarray of shape (k, d), optional
+        Standard deviation of the noise of each value; zero where all candidates agree.
     """
 
     answers: NDArray[Any] = field(repr=False)
@@ -67,7 +67,7 @@ class StepAnswers:
     log_belief: Floats = field(repr=False)
     noise_used: int
     stop: Stop
-    variances: Floats | None = field(default=None, repr=False)
+    deviations: Floats | None = field(default=None, repr=False)
 
 
 @final

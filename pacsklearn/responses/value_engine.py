@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.core.noise_law import LATTICE_SCALE
+from pacsklearn.information.binary_scale import exponents_of, scaled_by
 from pacsklearn.responses.label_engine import Step, StepAnswers, Stop, check_belief
 
 LARGEST_OFFSET: Final = 2.0**40
@@ -16,8 +17,8 @@ be exact doubles. A cap only ever means more noise than the budget asks for."""
 
 TINIEST_STEP: Final = 2.0**-1022
 
-# Squares of what lies below stay finite.
-_LARGEST_VALUE = 2.0**500
+# Differences of what lies below, and their sums, stay finite.
+_LARGEST_VALUE = 2.0**1010
 
 
 def answer_values(
@@ -78,8 +79,12 @@ def answer_values(
     """
     table = _as_values(values)
     n, m, width = table.shape
+    # A row's unit comes from all candidates' answers to it alone: steps neither vanish nor
+    # overflow, and nothing depends on the other rows.
+    units = exponents_of(np.max(np.abs(table), axis=(1, 2), initial=0.0))
+    table = scaled_by(table, -units[:, None, None])
     step = Step.checked(m, secret, log_belief, step_budget, noise, scale)
-    answers, variances, charges = np.empty((n, width)), np.zeros((n, width)), np.empty(n)
+    answers, deviations, charges = np.empty((n, width)), np.zeros((n, width)), np.empty(n)
     # numba is imported, and its cache read, by the first session that answers.
     from pacsklearn.responses import value_kernel
 
@@ -91,17 +96,18 @@ def answer_values(
         step.noise,
         scale,
         answers,
-        variances,
+        deviations,
         charges,
     )
+    units = units[:rows, None]
     return StepAnswers(
-        answers=answers[:rows],
+        answers=np.ldexp(answers[:rows], units),
         charges=charges[:rows],
         margins=np.full(rows, np.nan),
         log_belief=step.log_belief,
         noise_used=used,
         stop=Stop(stop),
-        variances=variances[:rows],
+        deviations=np.ldexp(deviations[:rows], units),
     )
 
 

@@ -25,7 +25,7 @@ def contested(values, belief, result):
 
 
 @compiled()
-def answer_rows(values, secret, belief, budget, noise, scale, answers, variances, charges):
+def answer_rows(values, secret, belief, budget, noise, scale, answers, deviations, charges):
     """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
     n, m, width = values.shape
     slots, heads, noisy = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(width, np.int64)
@@ -58,7 +58,7 @@ def answer_rows(values, secret, belief, budget, noise, scale, answers, variances
             used += count
             for k in range(count):
                 answers[row, noisy[k]] = means[k] + observed[k] * steps[k]
-                variances[row, noisy[k]] = (scale * steps[k]) ** 2
+                deviations[row, noisy[k]] = scale * steps[k]
             _learn(belief, observed, centres, scale)
         elif groups > 1:
             _learn_exact(belief, slots, slots[secret])

@@ -112,7 +112,7 @@ def test_numbers_are_clipped_to_their_range_and_drawn_to_the_middle_by_their_noi
     step = (1, belief, 0.1, np.array([2**20]))
     noisy, drawn = value_engine.answer_values(values, *step), kind.answer(values, *step)
     own = ValueKind((-1.0, 3.0), 1, 2.5).answer(values, *step)
-    assert noisy.variances[0, 0] > 1
+    assert noisy.deviations[0, 0] > 1
     assert 1.0 < drawn.answers[0, 0] < noisy.answers[0, 0]
     assert 2.5 < own.answers[0, 0] < noisy.answers[0, 0]
     open_ended = ValueKind((-np.inf, np.inf), 1)

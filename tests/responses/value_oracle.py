@@ -173,7 +173,7 @@ def answer_values(
     step = Step.checked(table.shape[1], secret, log_belief, step_budget, noise, scale)
     belief, draws = step.log_belief.tolist(), step.noise.tolist()
     answers: list[list[float]] = []
-    variances: list[list[float]] = []
+    deviations: list[list[float]] = []
     charges: list[float] = []
     used, stop = 0, Stop.FINISHED
     for rows in table.tolist():
@@ -187,10 +187,10 @@ def answer_values(
         own = zip(law.centres[step.secret], draws[used : used + count], strict=True)
         observed = [z + x for z, x in own]
         used += count
-        variance = [0.0] * len(answer)
+        deviation = [0.0] * len(answer)
         for j, w, mean, size in zip(law.noisy, observed, law.means, law.steps, strict=True):
             answer[j] = mean + w * size
-            variance[j] = (scale * size) ** 2
+            deviation[j] = scale * size
         if count:
             belief = _normalised(belief, law.log_likelihoods(observed))
         elif max(law.groups) > 0:
@@ -198,11 +198,11 @@ def answer_values(
             gains = [0.0 if group == same else -INF for group in law.groups]
             belief = _normalised(belief, gains)
         answers.append(answer)
-        variances.append(variance)
+        deviations.append(deviation)
         charges.append(law.charge)
     return StepAnswers(
         answers=np.array(answers).reshape(-1, table.shape[2]),
-        variances=np.array(variances).reshape(-1, table.shape[2]),
+        deviations=np.array(deviations).reshape(-1, table.shape[2]),
         charges=np.array(charges),
         margins=np.full(len(charges), np.nan),
         log_belief=np.array(belief),
