@@ -61,9 +61,9 @@ class FunctionRun(Run):
 
     def error(self, failure: Failure, index: int) -> FunctionError:
         return FunctionError(
-            f"{self.name} failed on {self.place(index)}, or returned no finite numbers: "
-            f"{failure.error} ({self.hint(failure, index)}). It must return a number or an array "
-            "of numbers for every candidate."
+            f"{self.name} failed on {self.place(index)}, or returned no finite real numbers: "
+            f"{failure.error} ({self.hint(failure, index)}). It must return a real number or an "
+            "array of them for every candidate; of complex ones, their two parts."
         )
 
 
@@ -129,7 +129,7 @@ def function_value(function: Callable[..., Any], arguments: tuple[Any, ...]) -> 
     """One value as an array of finite floats."""
     value = np.asarray(function(*arguments))
     if value.dtype.kind not in "biuf" or value.size == 0:
-        raise TypeError("no numbers")
+        raise TypeError("no real numbers")
     if value.dtype.kind in "iu" and np.any((value > 2**53) | (value < -(2**53))):
         raise OverflowError("integers that a double cannot hold")
     value = value.astype(np.float64)

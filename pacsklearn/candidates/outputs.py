@@ -69,6 +69,8 @@ class CanonicalForm:
         if encoding is None:
             stage.name = "encode"
             encoding = self.canonicalizer.encode(model, own)
+        if np.iscomplexobj(encoding.vector):
+            raise StageFailure("real")
         if not np.all(np.isfinite(encoding.vector)):
             raise StageFailure("finite")
         stage.name = "decode"

@@ -33,7 +33,7 @@ _NO_NUMBERS = ("could not convert string to float", "float() argument must be", 
 
 
 class StageFailure(Exception):  # noqa: N818 - it never leaves this module's callers
-    """Something a stage found wrong by itself: ``"finite"`` or ``"gauge"``."""
+    """Something a stage found wrong by itself: ``"finite"``, ``"real"`` or ``"gauge"``."""
 
 
 @final
@@ -161,6 +161,13 @@ class Run(ABC):
             return self.failed(
                 f"{name} {self.verb} on {place} has nan or infinite numbers, which cannot be "
                 "noised. Regularise it, scale the features, or collect more rows.",
+                index,
+            )
+        if failure.stage == "real":
+            return self.failed(
+                f"{name} {self.verb} on {place} gives complex numbers, or none at all: only real "
+                "ones can be noised. Return a real number or an array of them; of complex ones the "
+                "real and the imaginary parts.",
                 index,
             )
         what = {

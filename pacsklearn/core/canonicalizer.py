@@ -66,7 +66,10 @@ class Layout:
 
     def pack(self, arrays: Mapping[str, ArrayLike]) -> NDArray[np.float64]:
         """Put blocks (and children's vectors, by name) into one vector."""
-        parts = [np.ravel(np.asarray(arrays[name], dtype=np.float64)) for name in self.slices()]
+        given = [np.asarray(arrays[name]) for name in self.slices()]
+        if any(map(np.iscomplexobj, given)):
+            raise TypeError("complex numbers cannot be noised as they are; pack their two parts")
+        parts = [np.ravel(each.astype(np.float64)) for each in given]
         return np.concatenate(parts) if parts else np.empty(0)
 
     def unpack(self, vector: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:

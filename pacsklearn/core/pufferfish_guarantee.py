@@ -10,7 +10,7 @@ from pacsklearn.core.sliced_law import RenyiCosts
 from pacsklearn.core.stated_scenario import SecretBatches, SecretWorlds
 from pacsklearn.core.statement import Statement
 from pacsklearn.core.statement_rendering import Rows, percent_up, rounded_up
-from pacsklearn.core.status import Reliance, Status, relied_on
+from pacsklearn.core.status import EMPTY_SUCCESS, Reliance, Status, relied_on
 
 _SENSES = {
     "average": "averaged over the slices",
@@ -87,6 +87,12 @@ class PufferfishGuarantee(Statement):
         if self.noiseless:
             return Status(Reliance.PROVED, "NO NOISE: no protected pair differs in the output")
         secret = self.secret
+        if self.success is not None and self.success.pair >= EMPTY_SUCCESS:
+            return Status(
+                Reliance.HIDES_NOTHING,
+                f"the best attack tells a pair of secrets apart in {percent_up(self.success.pair)} "
+                "% of cases",
+            )
         sliced = "" if self.aggregation == "full" else ", sliced, not full"
         mean = f", a mean over {secret.averaged_over}" if secret.averaged_over else ""
         tables = f" for {secret.holds_for}" if secret.holds_for else ""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.exceptions import LedgerMismatchError
+
+LARGEST_EPSILON: Final = 1e9
+LARGEST_ORDER: Final = 1e6
+"""Of a budget in nats and of a Renyi order: no product of the two loses its digits or overflows."""
 
 _PARTS = ("order", "aggregation", "slice profile", "scenario", "secret")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import partial
 from numbers import Integral, Real
@@ -13,6 +12,7 @@ from sklearn.base import is_classifier
 
 from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
 from pacsklearn.candidates.candidates import checked_rows
+from pacsklearn.core.renyi_unit import LARGEST_EPSILON, LARGEST_ORDER
 from pacsklearn.core.scenario import Scenario, SecretColumn
 from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.core.sliced_law import AGGREGATIONS
@@ -26,7 +26,7 @@ _INSIDE = Interval(Real, 0, 1, closed="neither")
 CONSTRAINTS: Final[dict[str, list[Any]]] = {
     "aggregation": [StrOptions(set(AGGREGATIONS))],
     "noise": [StrOptions({"isotropic", "anisotropic", "worst-case"})],
-    "order": [Interval(Real, 1, None, closed="neither")],
+    "order": [Interval(Real, 1, LARGEST_ORDER, closed="right")],
     "delta": [_INSIDE],
     "confidence": [None, _INSIDE],
     "n_slices": [Interval(Integral, 1, None, closed="left")],
@@ -143,10 +143,11 @@ def checked_epsilon(epsilon: Any) -> float:
             f"epsilon must be a positive number, got {epsilon!r} of type {type(epsilon).__name__}."
         )
     value = float(epsilon)
-    if not 1e-9 <= value < math.inf:
+    # Beyond it nothing is hidden, and the arithmetic of noise so small overflows.
+    if not 1e-9 <= value <= LARGEST_EPSILON:
         raise BudgetError(
-            f"epsilon must be a positive, finite number of at least 1e-9, got {epsilon!r}; give "
-            "for instance epsilon=1.0."
+            f"epsilon must be a number of at least 1e-9 and at most {LARGEST_EPSILON:g}, got "
+            f"{epsilon!r}; give for instance epsilon=1.0."
         )
     return value
 

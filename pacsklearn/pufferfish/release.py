@@ -256,7 +256,7 @@ def sliced_release(
         query, scenario, X, y, rows.secret, options, params=params, n_jobs=fitting.n_jobs
     )
     if not scenario.redrawn:
-        _check_columns(calibrated, X)
+        _check_form(calibrated, X)
     if realized is not None:
         # A secret that is none of the scenario's fails here, before anything is charged.
         calibrated.worlds.index(realized)
@@ -349,7 +349,16 @@ def _check_stated(scenario: Scenario, realized: Any, ledger: Any, params: Any) -
         )
 
 
-def _check_columns(calibrated: CalibratedWorlds, X: Any) -> None:
+def _check_form(calibrated: CalibratedWorlds, X: Any) -> None:
+    """Refuse a table that the scenario's laws cannot draw."""
+    least, most = calibrated.outputs.sizes
+    if not least <= X.shape[0] <= most:
+        drawn = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        raise ScenarioError(
+            f"X has {X.shape[0]:,} rows, and the tables that the scenario draws have {drawn}: the "
+            "promise is about tables that are drawn like that, and would say nothing about yours. "
+            "Draw tables of as many rows: PrevalenceScenario(size=...), or in the simulator."
+        )
     here, there = X.shape[1], calibrated.outputs.rows.shape[1]
     if here != there:
         raise ScenarioError(

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +129,11 @@ class FunctionQuery(Query):
         return self._function(X, y) if self._takes_y else self._function(X)
 
     def encode(self, fitted: Any, X: Any, stage: Stage) -> Encoding:
-        array = np.asarray(fitted, dtype=np.float64)
+        array = np.asarray(fitted)
+        # Turned into doubles, complex numbers would lose a part without a word.
+        if array.dtype.kind not in "biuf":
+            raise StageFailure("real")
+        array = array.astype(np.float64)
         if not np.all(np.isfinite(array)):
             raise StageFailure("finite")
         return Encoding(array.ravel(), Layout.of({"value": array}))
@@ -183,6 +187,8 @@ class WorldOutputs:
         A few rows of the first data set, to see how models behave.
     failed : ndarray of bool, shape (n_worlds,)
         Data sets that gave no such vector, where that is allowed; their rows are meaningless.
+    sizes : tuple of int
+        Rows of the smallest and of the largest data set that gave a vector.
     """
 
     vectors: Floats
@@ -190,6 +196,7 @@ class WorldOutputs:
     metric: Metric
     rows: Any
     failed: NDArray[np.bool_]
+    sizes: tuple[int, int]
 
 
 def world_outputs(
@@ -228,7 +235,7 @@ def world_outputs(
         None quotes a data value.
     """
     run = WorldRun(query.name)
-    fitted, first = run.value(_fitted(query, worlds.worlds[0], X, y, params))
+    fitted, first, _ = run.value(_fitted(query, worlds.worlds[0], X, y, params))
     if first.vector.size == 0:
         raise SubsetFitError(f"{query.name} has no numbers to release.")
     own, _ = worlds.worlds[0].data(X, y)
@@ -236,7 +243,7 @@ def world_outputs(
     tasks = (delayed(_encoded)(query, world, X, y, params) for world in worlds.worlds)
     outcomes = run.outcomes(tasks, len(worlds.worlds), n_jobs)
     run.warn(outcomes)
-    if not equal_but_for_rounding(run.value(outcomes[0]).vector, first.vector):
+    if not equal_but_for_rounding(run.value(outcomes[0]).encoding.vector, first.vector):
         raise NonDeterministicError(
             f"{query.name} gives two results on the same data set, so noise calibrated on the "
             "data sets would not cover its own randomness. Give it a random_state, or make it "
@@ -254,7 +261,7 @@ def world_outputs(
             same = np.stack([first.vector] * (_ANCHORS + 1))
             run.value(attempt(partial(query.align, same, first.layout, rows), "align"))
     else:
-        encodings = [run.value(each) for each in outcomes]
+        encodings = [run.value(each).encoding for each in outcomes]
         _check_structure(query, first, encodings)
         raw = np.stack([each.vector for each in encodings])
         vectors = run.value(attempt(partial(query.align, raw, first.layout, rows), "align"))
@@ -263,7 +270,8 @@ def world_outputs(
         cost = query.metric(fitted, first.layout, own if X is None else X, vectors[~failed])
     else:
         cost = as_metric(metric)
-    return WorldOutputs(vectors, first, cost, rows, failed)
+    sizes = [each.value.n_rows for each in outcomes if each.value is not None]
+    return WorldOutputs(vectors, first, cost, rows, failed, (min(sizes), max(sizes)))
 
 
 def own_output(query: Query, outputs: WorldOutputs, X: Any, y: Any) -> Floats | None:
@@ -288,6 +296,14 @@ def drawn_world(worlds: Worlds, secret: int, sampler: Sampler, prior: int = 0) -
 
 
 @final
+class _Encoded(NamedTuple):
+    """A data set's vector, and of how many rows it was."""
+
+    encoding: Encoding
+    n_rows: int
+
+
+@final
 class _Given(World):
     """The rows given, as they are."""
 
@@ -298,28 +314,28 @@ class _Given(World):
 def _fitted(query: Query, world: World, X: Any, y: Any, params: Mapping[str, Any]) -> Outcome:
     stage = Stage()
 
-    def work() -> tuple[Any, Encoding]:
+    def work() -> tuple[Any, Encoding, int]:
         own, target = world.data(X, y)
         cut = {} if world.rows is None else cut_params(params, world.rows, X.shape[0])
         fitted = query.fit(own, target, cut)
         stage.name = "encode"
-        return fitted, query.encode(fitted, own, stage)
+        return fitted, query.encode(fitted, own, stage), int(own.shape[0])
 
     return attempt(work, stage, fits=True)
 
 
 def _encoded(query: Query, world: World, X: Any, y: Any, params: Mapping[str, Any]) -> Outcome:
     outcome = _fitted(query, world, X, y, params)
-    value = None if outcome.value is None else outcome.value[1]
+    value = None if outcome.value is None else _Encoded(*outcome.value[1:])
     return Outcome(value, outcome.failure, outcome.warnings)
 
 
 def _anchored(query: Query, outcome: Outcome, first: Encoding, rows: Any) -> Floats | None:
     """Vector aligned with the first data set's alone; None where it has another form."""
-    if outcome.failure is not None or first.layout.differences(outcome.value.layout):
+    if outcome.failure is not None or first.layout.differences(outcome.value.encoding.layout):
         return None
     # Repeated, so that rules that align with a mean stay near the first.
-    stack = np.stack([*[first.vector] * _ANCHORS, outcome.value.vector])
+    stack = np.stack([*[first.vector] * _ANCHORS, outcome.value.encoding.vector])
     fitted = attempt(partial(query.align, stack, first.layout, rows), "align")
     return None if fitted.failure is not None else fitted.value[-1]
 

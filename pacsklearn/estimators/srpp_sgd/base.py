@@ -198,15 +198,8 @@ class LinearSGD(BaseEstimator):
         if self._scales is not None:
             X, norm = self._scales.scaled(X), self._scales.clip_norm
         steps = -(-rows.n_rows // rows.batch_size)
-        run = opened_run(
-            self,
-            rows,
-            clipping=GradientClipping((norm,), (k * width,)),
-            n_steps=self.max_iter * steps,
-            record=record,
-        )
         if first:
-            self._descent = Descent(
+            descent = Descent(
                 # A public start: one that looked at the rows would leave with the first step.
                 parameters=np.zeros((k, width)),
                 step_size=StepSize(
@@ -217,7 +210,16 @@ class LinearSGD(BaseEstimator):
                 average_from=(None if self.average is False else int(self.average)),
                 fits_intercept=self.fit_intercept,
             )
-            self.n_iter_ = 0
+            descent.check_reach(self.max_iter * steps, norm * rows.n_rows)
+        run = opened_run(
+            self,
+            rows,
+            clipping=GradientClipping((norm,), (k * width,)),
+            n_steps=self.max_iter * steps,
+            record=record,
+        )
+        if first:
+            self._descent, self.n_iter_ = descent, 0
         problem = Problem(X, targets, weights, norm)
         loss = loss_named(self.loss, self.huber_width)
         before = self._descent.n_steps

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from pacsklearn._sklearn_compat import Interval, StrOptions, check_parameters
 from pacsklearn.core.discrepancy_cap import DiscrepancyCap
-from pacsklearn.core.renyi_unit import check_secret_name
+from pacsklearn.core.renyi_unit import LARGEST_EPSILON, LARGEST_ORDER, check_secret_name
 from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.srpp_sgd_accountant import ACCOUNTINGS
 from pacsklearn.estimators.srpp_sgd.descent import PENALTIES, SCHEDULES
@@ -28,9 +28,9 @@ RUN_CONSTRAINTS: Final[dict[str, list[Any]]] = {
     "warmup": [_SHARE],
     "momentum": [_SHARE],
     "clip_norm": [_POSITIVE],
-    "order": [Interval(Real, 1, None, closed="neither")],
+    "order": [Interval(Real, 1, LARGEST_ORDER, closed="right")],
     "delta": [Interval(Real, 0, 1, closed="neither")],
-    "epsilon": [_POSITIVE],
+    "epsilon": [Interval(Real, 0, LARGEST_EPSILON, closed="right")],
     "noise_multiplier": [None, _NOT_NEGATIVE],
     "batch_size": [_COUNT],
     "max_iter": [_COUNT],

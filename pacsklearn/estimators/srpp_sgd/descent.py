@@ -131,6 +131,9 @@ class Penalty:
             inner[:] = np.sign(inner) * np.maximum(np.abs(inner) - amount, 0.0)
 
 
+# Of the largest parameter that a run may reach: noise, far above a gradient, has room beyond.
+_LARGEST_LOG: Final = 460.0
+
 SCHEDULES: Final = ("constant", "invscaling", "cosine")
 """Names of the schedules."""
 
@@ -207,6 +210,38 @@ class Descent:
     n_steps: int = 0
     velocity: Floats | None = field(default=None, repr=False)
     mean: Floats | None = field(default=None, repr=False)
+
+    def check_reach(self, n_steps: int, largest: float) -> None:
+        """Refuse, before a step is charged, a descent whose parameters may overflow.
+
+        Parameters
+        ----------
+        n_steps : int
+        largest : float
+            Length of a mean gradient, but for its noise.
+
+        Raises
+        ------
+        ValueError
+
+        Notes
+        -----
+        Without rows a step is a linear map of parameter and velocity, the same for each number; its
+        spectral radius is the factor by which both may grow, and each gradient enters once.
+        """
+        first, kept = self.step_size.first, self.momentum
+        pull = self.penalty.strength * (1 - self.penalty.l1_share) * (self.penalty.kind is not None)
+        with np.errstate(over="ignore", invalid="ignore"):
+            turn = np.array([[1 - first * pull, -first * kept], [pull, kept]])
+            finite = bool(np.isfinite(turn).all())
+            radius = float(np.abs(np.linalg.eigvals(turn)).max()) if finite else math.inf
+        reach = math.log(first) + math.log(largest * n_steps / (1 - kept))
+        if n_steps * math.log(max(radius, 1.0)) + reach > _LARGEST_LOG:
+            raise ValueError(
+                f"eta0={first!r} with alpha={self.penalty.strength!r} and momentum={kept!r} lets "
+                f"the parameters grow beyond what a double can hold within {n_steps:,} steps; give "
+                "a smaller eta0, below 1 / alpha."
+            )
 
     def step(self, gradient: Floats) -> None:
         """Take a step along the noised mean of the clipped gradients."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import check_fit_score_takes_y, estimator_checks_generator
 
@@ -56,3 +57,28 @@ def test_secure_noise_passes_every_check(estimator: Any, check: Any) -> None:
 def test_the_check_left_out_fails_because_the_budget_is_spent(kind: type) -> None:
     with pytest.raises(BudgetExhaustedError):
         check_fit_score_takes_y(kind.__name__, kind(max_iter=2))
+
+
+@pytest.mark.parametrize(("options", "name"), [
+    ({"eta0": 1e300}, "eta0"), ({"alpha": 1e300}, "alpha"), ({"epsilon": 1e300}, "epsilon"),
+    ({"order": 1e300}, "order"), ({"alpha": 1e3, "eta0": 1.0, "max_iter": 200}, "eta0"),
+    ({"momentum": 0.9, "eta0": 1e250}, "momentum"),
+])  # fmt: skip
+def test_what_ends_in_no_numbers_is_refused_before_it_is_charged(
+    options: dict[str, Any], name: str
+) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = SRPPSGDRegressor(**{"max_iter": 2, **options})
+    with pytest.raises(ValueError, match=name):
+        model.fit(X, X[:, 0])
+    assert not hasattr(model, "guarantee_")
+
+
+@pytest.mark.parametrize("options", [
+    {"alpha": 1.0, "eta0": 1.0}, {"alpha": 19.0}, {"momentum": 0.9, "alpha": 0.5},
+    {"penalty": "l1", "alpha": 1e3}, {"penalty": None, "alpha": 1e300}, {"eta0": 1e6},
+])  # fmt: skip
+def test_what_stays_finite_is_allowed(options: dict[str, Any]) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = SRPPSGDRegressor(max_iter=3, **options).fit(X, X[:, 0])
+    assert np.isfinite(model.coef_).all()
