@@ -233,8 +233,6 @@ def joint_models(
         reason = "parameters of fit are for ordinary fits"
     elif fitter is None:
         reason = f"no subset fitter knows {name} as it is configured"
-    elif fitter.is_unfinished(ordinary):
-        reason = f"the solver of {name} stopped at its largest number of iterations"
     if fitter is None or reason:
         note_fits(0, m, reason)
         return JointModels([None] * m)

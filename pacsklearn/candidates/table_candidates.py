@@ -250,8 +250,7 @@ class TableCandidates:
             return
         own = attempt(lambda: fit_subset(template, *few, members.rows(0), {})[0])
         ordinary = SubsetRun(self.estimator).value(own)
-        if not fitter.is_unfinished(ordinary):
-            joint_models(template, *few, {}, members, ordinary, fast_fit=True)
+        joint_models(template, *few, {}, members, ordinary, fast_fit=True)
 
     def _encoded(
         self, template: Any, canonicalizer: Canonicalizer, models: list[Any], rows: Any

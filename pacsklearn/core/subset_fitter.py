@@ -80,14 +80,7 @@ class SubsetFitter(ABC):
 
         None, the default, compares their canonical vectors or predictions, to rounding. Override
         it where the ordinary solver stops at a looser tolerance: judge by its own stopping rule,
-        in the objective that the joint fit minimises.
+        in the objective that the joint fit minimises. An ordinary fit that used up its iterations
+        may be worse, and never better: it is no reason to fit anything in another way.
         """
         return None
-
-    def is_unfinished(self, ordinary: Any) -> bool:
-        """Whether an ordinary fit stopped before its tolerance: at its largest number of steps.
-
-        What such fits give is nothing a joint fit could agree with; the candidates are then fitted
-        one by one.
-        """
-        return False

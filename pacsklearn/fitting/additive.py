@@ -15,9 +15,11 @@ from pacsklearn.additive.solver import Loss, Problem, SquaredLoss, minimise
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.member_sums import block_members
+from pacsklearn.fitting.row_frame import RowFrame
 
 _LEARNED = ("schema_", "classes_", "n_features_in_", "feature_names_in_")
 
+_LARGEST = 1e100
 # Cells of the scores of the models that are fitted together.
 _MOST_CELLS = 2**23
 
@@ -27,7 +29,8 @@ class AdditiveFitter(SubsetFitter):
     """One design matrix for all candidates; rows outside a subset have weight zero.
 
     The problems are strictly convex and solved to rounding, so that starting at the solution of
-    all rows, and preconditioning by it, changes how long it takes and nothing else.
+    all rows, the far ones weighed less, and preconditioning by it, changes how long it takes and
+    nothing else.
     """
 
     @classmethod
@@ -39,11 +42,17 @@ class AdditiveFitter(SubsetFitter):
         blank, y = clone(estimator), np.asarray(y)
         penalty = blank.prepare(X)
         weights = block_members(space, np.arange(y.size)).astype(np.float64)
+        common, spoilt = np.ones(y.size), np.zeros(space.n_subsets, dtype=bool)
+        if y.dtype.kind == "f" and y.ndim == 1:
+            usable = np.abs(y) <= _LARGEST
+            spoilt = np.any(weights[~usable] > 0, axis=0)
+            y = np.where(usable, y, 0.0)
+            common = RowFrame.of(y[:, None]).weights
         loss = _loss(blank, y, weights)
         if loss is None:
             return [None] * space.n_subsets
         design = blank.design(X)
-        everywhere, _ = minimise(Problem(design, loss, np.ones((y.size, 1)), penalty))
+        everywhere, _ = minimise(Problem(design, loss, common[:, None], penalty))
         together = max(1, int(_MOST_CELLS / (y.size * loss.n_scores)))
         fitted: list[Any] = []
         for first in range(0, space.n_subsets, together):
@@ -52,7 +61,7 @@ class AdditiveFitter(SubsetFitter):
             solution, converged = minimise(problem, everywhere[:, :, 0])
             for own, w, done in zip(some.T, np.moveaxis(solution, 2, 0), converged, strict=True):
                 fitted.append(_model(blank, w, design[own > 0]) if done else None)
-        return fitted
+        return [None if bad else one for bad, one in zip(spoilt, fitted, strict=True)]
 
 
 def _loss(blank: Any, y: Any, weights: NDArray[np.float64]) -> Loss | None:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import features_of
@@ -19,20 +20,24 @@ from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.core.table_view import TableView
 from pacsklearn.fitting.joint_minimiser import minimise
 from pacsklearn.fitting.joint_problem import (
-    Loss,
     Penalty,
     Problem,
     TableProblem,
     Weighing,
     class_weights,
 )
+from pacsklearn.fitting.loss import Loss
 from pacsklearn.fitting.member_sums import double_rows, member_sums
+from pacsklearn.fitting.row_frame import RowFrame
 from pacsklearn.information.arrays import Floats
 
 _LARGEST = 1e100
 # The joint parameters may not be worse than the ordinary ones by more than rounding.
 _ROUNDING = 1e-9
+_FAR = 3000.0
 _MOST_CLASSES = 32
+# A target of every model, for rows that no solved candidate holds.
+_VALID = 1.0
 _MOST_CURVATURE = 4096
 SLACK = 10.0
 """Of a solver's tolerance, within which its ordinary fit is believed to have stopped."""
@@ -66,12 +71,16 @@ class ConvexFitter(SubsetFitter):
     """
 
     @abstractmethod
-    def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss] | None:
-        """Loss of each problem: one, or one a class; None where targets are no valid ones.
+    def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss]:
+        """Loss of each problem: one, or one a class; none where no problem is known.
 
-        ``targets`` are class codes, or numbers where ``n_classes`` is 0. Those of a batch of a
-        table need not show all classes.
+        ``targets`` are class codes, or valid numbers where ``n_classes`` is 0. Those of a batch of
+        a table need not show all classes.
         """
+
+    def are_valid(self, estimator: Any, targets: Floats) -> NDArray[np.bool_]:
+        """Which numbers are targets of this model."""
+        return np.abs(targets) <= _LARGEST
 
     def loss_weights(self, weights: Floats, which: int) -> Floats:
         """Weights of the classes (m, K) in one of the problems; their own when not overridden."""
@@ -113,9 +122,12 @@ class ConvexFitter(SubsetFitter):
             return [None] * m
         targets, classes = labelled
         usable = np.all(np.abs(rows) <= _LARGEST, axis=1)
+        if classes is None:
+            usable &= self.are_valid(estimator, targets)
         counted = member_sums(np.column_stack([~usable, _counts(targets, classes)]), space)
         if not usable.all():
             rows = np.where(usable[:, None], rows, 0.0)
+            targets = targets if classes is not None else np.where(usable, targets, _VALID)
         scaling = scaling or Scaling.none(m, rows.shape[1])
         problems = self._problems(estimator, rows, targets, classes, space, counted[:, 1:], scaling)
         fit = (counted[:, 0] == 0) & np.all(counted[:, 1:] > 0, axis=1)
@@ -162,6 +174,8 @@ class ConvexFitter(SubsetFitter):
         ``counted`` says how many rows each candidate has, and of each class.
         """
         losses = self.losses(estimator, targets, 0 if classes is None else len(classes))
+        if classes is None and not np.all(self.are_valid(estimator, targets)):
+            losses = []
         if not losses or losses[0].n_outputs * (rows.shape[1] + 1) > _MOST_CURVATURE:
             return []
         penalty = self.penalty(estimator, counted[:, 0], scaling)
@@ -169,17 +183,18 @@ class ConvexFitter(SubsetFitter):
         if classes is not None:
             weights = class_weights(estimator.class_weight, classes, counted[:, 1:])
         intercept = bool(estimator.fit_intercept)
+        numbers = targets if classes is None else None
+        frame = RowFrame.of(rows, numbers, fit_intercept=intercept)
         problems = []
         for which, loss in enumerate(losses):
             own = None if weights is None else Weighing(targets, self.loss_weights(weights, which))
-            problems.append(Problem(rows, loss, members, penalty, intercept, own))
+            problems.append(Problem(rows, loss, members, penalty, intercept, frame, own))
         return problems
 
     def _loss(self, estimator: Any, n_classes: int, which: int, targets: Any) -> Loss:
-        losses = self.losses(estimator, targets, n_classes)
-        if not losses:
+        if not n_classes and not np.all(self.are_valid(estimator, targets)):
             raise ValueError("the target holds numbers that this model cannot be fitted to")
-        return losses[which]
+        return self.losses(estimator, targets, n_classes)[which]
 
     def _filled(
         self,
@@ -194,13 +209,11 @@ class ConvexFitter(SubsetFitter):
         m = len(fit)
         if not problems:
             return [None] * m
-        parts, sweeps = [], 0
+        parts, sweeps = [], np.zeros(m)
         for problem in problems:
-            solved = minimise(problem)
-            if solved is None:
-                return [None] * m
+            solved = minimise(problem, chosen=np.flatnonzero(fit))
             fit &= solved.converged
-            sweeps = max(sweeps, solved.sweeps)
+            sweeps = np.maximum(sweeps, solved.sweeps)
             parts.append(solved.parameters)
         parameters = np.concatenate(parts, axis=2)
         models: list[Any] = []
@@ -212,7 +225,7 @@ class ConvexFitter(SubsetFitter):
             model = copy(blank)  # parameters are plain values
             raw = parameters[i, 1:].T
             intercept = parameters[i, 0] + raw @ scaling.mean[i]
-            self.fill(model, raw * scaling.scale[i], intercept, sweeps)
+            self.fill(model, raw * scaling.scale[i], intercept, int(np.ceil(sweeps[i])))
             if classes is not None:
                 model.classes_ = classes.copy()
             vars(model).update(features)
@@ -245,13 +258,12 @@ class ConvexFitter(SubsetFitter):
                 gradient[0] = start[0] = 0.0
             if value > other + _ROUNDING * abs(other):
                 return False
-            solved = self.is_solved(ordinary, gradient, start, float(every.sum()))
+            # One that used up its iterations, or its digits, may stop anywhere above the minimum.
+            solved = bool(np.max(ordinary.n_iter_) >= ordinary.max_iter) or _is_far(rows)
+            solved = solved or self.is_solved(ordinary, gradient, start, float(every.sum()))
             if not solved and other - value > self.excess(ordinary) * abs(value):
                 return False
         return bool(problems)
-
-    def is_unfinished(self, ordinary: Any) -> bool:
-        return bool(np.max(ordinary.n_iter_) >= ordinary.max_iter)
 
     def _targets(self, y: Any) -> tuple[Any, Any] | None:
         """Codes and classes, or numbers and None."""
@@ -270,6 +282,12 @@ def _counts(targets: Any, classes: Any) -> Floats:
     """A column of ones, and one for each class of which targets are the codes."""
     codes = range(0 if classes is None else len(classes))
     return np.column_stack([np.ones(len(targets)), *(targets == code for code in codes)])
+
+
+def _is_far(rows: Floats) -> bool:
+    """Whether some feature is so far from zero, in its spread, that slopes lose their digits."""
+    spread = rows.std(axis=0)
+    return bool(np.any(np.abs(rows.mean(axis=0)) > _FAR * spread, where=np.ptp(rows, axis=0) > 0))
 
 
 def _parameters(model: Any, outputs: slice) -> Floats:

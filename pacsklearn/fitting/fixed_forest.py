@@ -51,8 +51,12 @@ class FixedForestFitter(SubsetFitter):
         if table is None or np.ndim(y) != 1 or table.shape[0] * m < _LEAST_WORK:
             return [None] * m
         targets = np.asarray(y)
-        if not np.isfinite(table).all() or not _are_usable(estimator, targets):
+        if not _are_usable(estimator, targets):
             return [None] * m
+        usable = np.asarray(np.isfinite(table).all(axis=1))
+        if targets.dtype.kind == "f":
+            usable &= np.isfinite(targets)
+        table = np.where(usable[:, None], table, 0.0)
         blank = clone(estimator)
         validate_data(blank, X, skip_check_array=True)
         structure = forest_structure(estimator, table.shape[1])
@@ -64,7 +68,8 @@ class FixedForestFitter(SubsetFitter):
         for start in range(0, m, together):
             parts = {}
             for i in range(start, min(start + together, m)):
-                part = _Part.of(copy(blank), space.rows(i), targets, labels)
+                own = space.rows(i)
+                part = _Part.of(copy(blank), own, targets, labels) if usable[own].all() else None
                 if part is not None:
                     parts[i] = part
             if parts:
@@ -225,8 +230,6 @@ def _is_root(weights: Any) -> bool:
 
 
 def _are_usable(estimator: Any, targets: NDArray[Any]) -> bool:
-    if targets.dtype.kind == "f" and not np.isfinite(targets).all():
-        return False
     if not is_classifier(estimator):
         return targets.dtype.kind in "iuf"
     return _is_root(estimator.class_weight) or are_usable(estimator.class_weight)

@@ -87,9 +87,6 @@ class GaussianMixtureFitter(SubsetFitter):
             fitted.append(model)
         return fitted
 
-    def is_unfinished(self, ordinary: Any) -> bool:
-        return not ordinary.converged_
-
 
 def _first_labels(own: Floats, k: int, seed: Any) -> NDArray[np.int32]:
     """Labels of the K-Means that the mixture of these rows starts with."""

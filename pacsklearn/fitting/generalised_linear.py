@@ -10,7 +10,8 @@ from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegres
 
 from pacsklearn._sklearn_compat import prepare_for_predict
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
-from pacsklearn.fitting.joint_problem import Loss, Penalty
+from pacsklearn.fitting.joint_problem import Penalty
+from pacsklearn.fitting.loss import Chosen, Loss
 from pacsklearn.information.arrays import Floats
 
 _GAMMA = 2.0
@@ -20,12 +21,10 @@ _GAMMA = 2.0
 class Tweedie(Loss):
     """Half the unit deviance of power 1 to 2 (Poisson to gamma) of ``exp(z)``, up to a constant."""
 
-    trusted_change = 2.0
-
     def __init__(self, targets: Floats, power: float) -> None:
         self.targets, self.power = targets, power
 
-    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+    def slopes(self, decision: NDArray[np.floating], rows: Chosen) -> None:
         targets = self.targets[rows, None, None].astype(decision.dtype)
         if self.power == 1:
             np.exp(decision, out=decision)
@@ -39,7 +38,7 @@ class Tweedie(Loss):
             np.exp((2 - self.power) * decision, out=decision)
             decision -= falling
 
-    def curvature(self, decision: Floats, rows: slice) -> Floats:
+    def curvature(self, decision: Floats, rows: Chosen) -> Floats:
         one, power = decision[:, 0], self.power
         falling = (power - 1) * self.targets[rows] * np.exp((1 - power) * one)
         curvature: Floats = falling + (2 - power) * np.exp((2 - power) * one)
@@ -69,14 +68,12 @@ class GeneralisedLinearFitter(ConvexFitter):
             return None
         return cls() if estimator.alpha > 0 and not estimator.warm_start else None
 
-    def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss] | None:
-        power = {PoissonRegressor: 1.0, GammaRegressor: _GAMMA}.get(
-            type(estimator), getattr(estimator, "power", 1.0)
-        )
-        low = targets.min()
-        if not np.all(np.isfinite(targets)) or low < 0 or (power == _GAMMA and low <= 0):
-            return None
-        return [Tweedie(targets, float(power))]
+    def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss]:
+        return [Tweedie(targets, _power(estimator))]
+
+    def are_valid(self, estimator: Any, targets: Floats) -> NDArray[np.bool_]:
+        lowest = targets > 0 if _power(estimator) == _GAMMA else targets >= 0
+        return super().are_valid(estimator, targets) & lowest
 
     def penalty(self, estimator: Any, counts: Floats, scaling: Scaling) -> Penalty:
         weights = estimator.alpha * counts[:, None] * scaling.scale**2
@@ -87,3 +84,8 @@ class GeneralisedLinearFitter(ConvexFitter):
         model.intercept_ = float(intercept[0]) if model.fit_intercept else 0.0
         model.n_iter_ = sweeps
         prepare_for_predict(model)
+
+
+def _power(estimator: Any) -> float:
+    known = {PoissonRegressor: 1.0, GammaRegressor: _GAMMA}
+    return float(known.get(type(estimator), getattr(estimator, "power", 1.0)))

@@ -13,10 +13,11 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.model_selection import train_test_split
 
-from pacsklearn._sklearn_compat import binning_places, safe_indexing
+from pacsklearn._sklearn_compat import binning_places
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.member_sums import double_rows
+from pacsklearn.fitting.public_table import public_codes, public_table
 
 
 class SortedTable:
@@ -127,6 +128,9 @@ class HistGradientBoostingFitter(SubsetFitter):
         params = estimator.get_params(deep=False)
         plain = all(params[name] == value for name, value in _PLAIN.items() if name in params)
         usual = params["loss"] in ("log_loss", "squared_error")
+        # Types that say so are no numbers, which is seen when there is a table.
+        categories = params["categorical_features"]
+        usual &= categories is None or isinstance(categories, str)
         seeded = isinstance(params["random_state"], Integral)
         seeded &= isinstance(params["validation_fraction"], float)
         return cls() if plain and usual and seeded else None
@@ -135,31 +139,36 @@ class HistGradientBoostingFitter(SubsetFitter):
         m, table, targets = space.n_subsets, double_rows(X), np.asarray(y)
         if table is None or targets.ndim != 1 or len(table) * m < _LEAST_WORK:
             return [None] * m
-        if not (np.isnan(table) | (np.abs(table) < _LARGEST)).all():
-            return [None] * m
-        rows, codes, n_classes = space.rows(0), targets, 0
-        tried = rows[:_TRIED]
+        usable = (np.isnan(table) | (np.abs(table) < _LARGEST)).all(axis=1)
+        codes, n_classes = targets, 0
+        tried, score = public_table(X, _TRIED, gaps=True)
+        made: NDArray[Any] = score
         if isinstance(estimator, HistGradientBoostingClassifier):
             classes, codes = np.unique(targets, return_inverse=True)
             n_classes = classes.size
-            some = [rows[codes[rows] == code][:_OF_EACH] for code in range(n_classes)]
-            tried = np.union1d(tried, np.concatenate(some))
             share = min(estimator.validation_fraction, 1 - estimator.validation_fraction)
-            enough = _OF_EACH * n_classes <= share * len(tried)
-            if not enough or any(one.size < _OF_EACH for one in some):
+            if _OF_EACH * n_classes > share * _TRIED:
                 return [None] * m
-        elif targets.dtype.kind not in "iuf" or not np.isfinite(targets).all():
+            made = public_codes(score, n_classes)
+        elif targets.dtype.kind not in "iuf":
             return [None] * m
-        checked = clone(estimator).set_params(early_stopping=_stops(estimator, len(rows)))
-        checked.fit(safe_indexing(X, tried), targets[tried])
-        boosting = _Boosting(checked, table, codes.astype(np.float64))
-        if checked.is_categorical_ is not None or not _same(checked, boosting.model(tried)):
+        usable &= np.isfinite(codes)
+        checked = clone(estimator)
+        checked.set_params(early_stopping=_stops(estimator, len(space.rows(0))))
+        checked.fit(tried, classes[made] if n_classes else made)
+        first = _Boosting(checked, np.asarray(tried, dtype=np.float64), made.astype(np.float64))
+        if checked.is_categorical_ is not None or not _same(
+            checked, first.model(np.arange(_TRIED))
+        ):
             return [None] * m  # another scikit-learn
+        table = np.where(usable[:, None], table, 0.0)
+        boosting = _Boosting(checked, table, np.where(usable, codes, 0).astype(np.float64))
         boosting.known.early_stopping = estimator.early_stopping
         every = [space.rows(i) for i in range(m)]
         return [
             None
-            if n_classes and np.bincount(codes[own], minlength=n_classes).min() < _OF_EACH
+            if not usable[own].all()
+            or (n_classes and np.bincount(codes[own], minlength=n_classes).min() < _OF_EACH)
             else boosting.model(own)
             for own in every
         ]

@@ -15,11 +15,14 @@ from pacsklearn._sklearn_compat import features_of
 from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
-from pacsklearn.fitting.joint_minimiser import minimise_from
+from pacsklearn.fitting.joint_minimiser import Solution, minimise_from
 from pacsklearn.fitting.member_sums import block_members, double_rows, member_sums
+from pacsklearn.fitting.newton import newton
+from pacsklearn.fitting.row_frame import RowFrame
 from pacsklearn.information.arrays import Floats
 
-_LARGEST = 1e100
+# Numbers whose products single precision holds.
+_LARGEST = 1e15
 _ROWS = 512
 _START_STEPS = 30
 # The ordinary solver stops where a step gains this share of the loss, or little more is to gain.
@@ -46,11 +49,10 @@ class HuberFitter(SubsetFitter):
         spoilt = member_sums((~usable).astype(np.float64)[:, None], space)[:, 0] > 0
         if spoilt.any():
             rows, targets = np.where(usable[:, None], rows, 0.0), np.where(usable, targets, 0.0)
-        problem = HuberProblem.of(estimator, rows, targets, space)
-        start = problem.common_start()
-        if start is None:
-            return [None] * m
-        solved = minimise_from(problem, *start, m=m, single=True)
+        frame = RowFrame.of(rows, targets, fit_intercept=estimator.fit_intercept)
+        rows = rows - frame.shift  # what the intercept takes up
+        problem = HuberProblem.of(estimator, rows, targets, space, frame.weights)
+        solved = problem.minimise(np.flatnonzero(~spoilt))
         features = features_of(X)
         blank = clone(estimator)
         models: list[Any] = []
@@ -64,7 +66,8 @@ class HuberFitter(SubsetFitter):
             model.intercept_ = own[0] if model.fit_intercept else 0.0
             residual = np.abs(targets - rows @ model.coef_ - model.intercept_)[space.rows(i)]
             model.outliers_ = residual > model.scale_ * model.epsilon
-            model.n_iter_ = solved.sweeps
+            model.intercept_ -= frame.shift @ model.coef_
+            model.n_iter_ = int(np.ceil(solved.sweeps[i]))
             vars(model).update(features)
             models.append(model)
         return models
@@ -72,10 +75,9 @@ class HuberFitter(SubsetFitter):
     def agrees(self, joint: Any, ordinary: Any, X: Any, y: Any) -> bool:
         """Whether both have the least loss on these rows, each to its own tolerance."""
         mine, theirs = (_loss(model, X, y) for model in (joint, ordinary))
-        return -_ROUNDING * abs(mine) <= theirs - mine <= _EXCESS * abs(mine)
-
-    def is_unfinished(self, ordinary: Any) -> bool:
-        return bool(ordinary.n_iter_ >= ordinary.max_iter)
+        # One that used up its iterations may stop anywhere above the minimum.
+        excess = np.inf if ordinary.n_iter_ >= ordinary.max_iter else _EXCESS
+        return bool(-_ROUNDING * abs(mine) <= theirs - mine <= excess * abs(mine))
 
 
 @final
@@ -93,6 +95,8 @@ class HuberProblem:
     space : Memberships
     epsilon, alpha : float
     fit_intercept : bool
+    weights : ndarray of shape (n_rows,)
+        What rows count for in the start.
     """
 
     rows: Floats
@@ -101,11 +105,37 @@ class HuberProblem:
     epsilon: float
     alpha: float
     fit_intercept: bool
+    weights: Floats
 
     @classmethod
-    def of(cls, estimator: Any, rows: Floats, targets: Floats, space: Memberships) -> HuberProblem:
+    def of(
+        cls,
+        estimator: Any,
+        rows: Floats,
+        targets: Floats,
+        space: Memberships,
+        weights: Floats,
+    ) -> HuberProblem:
         how = float(estimator.epsilon), float(estimator.alpha), bool(estimator.fit_intercept)
-        return cls(rows, targets, space, *how)
+        return cls(rows, targets, space, *how, weights)
+
+    def minimise(self, chosen: NDArray[np.int64]) -> Solution:
+        """Minimiser of each chosen candidate; alone where the others' way is not its own."""
+        m, width = self.space.n_subsets, self.rows.shape[1] + 2
+        solution = Solution(np.zeros((m, width, 1)), np.zeros(m, dtype=bool), np.zeros(m))
+        start = self.common_start()
+        if start is not None:
+            solution = minimise_from(self, *start, m, chosen=chosen, single=True)
+        for i in chosen[~solution.converged[chosen]]:
+            own = self.space.rows(int(i))
+            single = self._single(own, np.ones(len(own)))
+            first = single.start()
+            solved = None if first is None else newton(single, first)
+            if solved is not None:
+                solution.parameters[i], steps = solved
+                solution.converged[i] = True
+                solution.sweeps[i] += steps
+        return solution
 
     def gradient(
         self, parameters: Floats, chosen: NDArray[np.int64], *, single: bool = False
@@ -145,42 +175,80 @@ class HuberProblem:
         return gradient
 
     def common_start(self) -> tuple[Floats, Floats] | None:
-        """Parameters (p + 2, 1) near the minimiser on all rows, and a root of the curvature there.
+        """Parameters (p + 2, 1) near the minimiser on all rows, and a root of the Hessian there."""
+        inclusion = float(np.asarray(self.space.membership(slice(0, 4096))).mean())
+        single = self._single(np.arange(len(self.rows)), self.weights * inclusion)
+        start = single.start()
+        if start is None:
+            return None
+        try:
+            return start, np.asarray(np.linalg.cholesky(single.terms(start)[1]))
+        except np.linalg.LinAlgError:
+            return None
 
-        Weighted least squares in turn with the scale that the cut residuals give.
-        """
-        inclusion = np.asarray(self.space.membership(slice(0, 4096))).mean()
-        block = np.column_stack([np.ones(len(self.rows)), self.rows])
+    def _single(self, index: NDArray[np.int64], weights: Floats) -> _SingleHuber:
+        ones = np.full(len(index), float(self.fit_intercept))
+        block = np.column_stack([ones, self.rows[index]])
+        how = self.epsilon, self.alpha, self.fit_intercept
+        return _SingleHuber(block, self.targets[index], weights, *how)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _SingleHuber:
+    """The same for one model of weighted rows, which begin with a one, or zero for no intercept."""
+
+    rows: Floats
+    targets: Floats
+    weights: Floats
+    epsilon: float
+    alpha: float
+    fit_intercept: bool
+
+    def terms(self, point: Floats) -> tuple[Floats, Floats]:
+        """Gradient and Hessian; see :class:`~pacsklearn.fitting.newton.TwiceDifferentiable`."""
+        scale, q = float(point[-1, 0]), len(point)
+        gradient, hessian = np.full((q, 1), np.inf), np.zeros((q, q))
+        if not scale > 0:
+            return gradient, hessian
+        away = (self.targets - self.rows @ point[:-1, 0]) / scale
+        cut = np.clip(away, -self.epsilon, self.epsilon)
+        gradient[:-1, 0] = -2 * self.rows.T @ (self.weights * cut)
+        gradient[1:-1] += 2 * self.alpha * point[1:-1]
+        gradient[-1, 0] = self.weights @ (1 - cut**2)
+        inner = np.abs(away) < self.epsilon
+        beside = np.column_stack([self.rows, away])[inner]
+        hessian = 2 / scale * (beside.T * self.weights[inner]) @ beside
+        hessian[np.arange(1, q - 1), np.arange(1, q - 1)] += 2 * self.alpha
         if not self.fit_intercept:
-            block[:, 0] = 0.0
-        n, q = block.shape
-        ridge = np.full(q, self.alpha / inclusion)
-        ridge[0] = 0.0 if self.fit_intercept else 1.0
-        one, scale = np.zeros(q), float(np.sqrt(np.mean(self.targets**2)))
+            hessian[0, 0] = 1.0
+        return gradient, hessian
+
+    def start(self) -> Floats | None:
+        """Weighted least squares in turn with the scale that the cut residuals give."""
+        q, mass = self.rows.shape[1], float(self.weights.sum())
+        ridge = np.diag(np.full(q, self.alpha))
+        ridge[0, 0] = 0.0 if self.fit_intercept else 1.0
+        one: Floats = np.zeros(q)
+        scale = float(np.sqrt(self.weights @ self.targets**2 / mass))
         for _ in range(_START_STEPS):
             if not scale > 0:
                 return None
-            far = np.abs(self.targets - block @ one) / scale
-            weights = np.minimum(1.0, self.epsilon / np.maximum(far, self.epsilon)) / scale
-            weighed = block * weights[:, None]
+            far = np.abs(self.targets - self.rows @ one) / scale
+            weights = self.weights / (np.maximum(far, self.epsilon) / self.epsilon * scale)
+            weighed = self.rows * weights[:, None]
             try:
-                new = np.linalg.solve(weighed.T @ block + np.diag(ridge), weighed.T @ self.targets)
+                matrix = weighed.T @ self.rows + ridge
+                new = np.asarray(np.linalg.solve(matrix, weighed.T @ self.targets))
             except np.linalg.LinAlgError:
                 return None
-            moved, one = float(np.max(np.abs(block[::97] @ (new - one)))), new
-            cut = np.clip(self.targets - block @ one, -self.epsilon * scale, self.epsilon * scale)
-            before, scale = scale, float(np.sqrt(cut @ cut / n))
+            moved, one = float(np.max(np.abs(self.rows[::97] @ (new - one)))), new
+            limit = self.epsilon * scale
+            cut = np.clip(self.targets - self.rows @ one, -limit, limit)
+            before, scale = scale, float(np.sqrt(self.weights @ cut**2 / mass))
             if moved + abs(scale - before) <= 1e-2 * scale:
                 break
-        away = (self.targets - block @ one) / scale
-        inner = np.abs(away) < self.epsilon
-        beside = np.column_stack([block, away])[inner]
-        curvature = 2 * inclusion / scale * (beside.T @ beside)
-        curvature[np.arange(q), np.arange(q)] += 2 * inclusion * ridge
-        try:
-            return np.append(one, scale)[:, None], np.linalg.cholesky(curvature)
-        except np.linalg.LinAlgError:
-            return None
+        return np.append(one, scale)[:, None]
 
 
 def _loss(model: Any, X: Any, y: Any) -> float:

@@ -10,14 +10,20 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from pacsklearn.fitting.joint_problem import Problem, TableProblem
+from pacsklearn.fitting.newton import newton
 from pacsklearn.information.arrays import Floats
 
-_TOLERANCE = 1e-10
+_TOLERANCE = 1e-11
 # Below this a gradient in single precision says nothing more.
 _SINGLE = 3e-5
 _MEMORY = 8
-_MOST_SWEEPS = 100
 _MOST_HALVINGS = 12
+# Gradients after which a candidate is left to a solver of its own, unless it converges so fast that
+# the last of them will do; and those in single precision at most. No clock, and no other candidate.
+_STOPS = (10, 20, 40)
+_MOST_SINGLE = 20
+# Where nothing else can solve it, or a Hessian has more rows than are cheap.
+_PATIENCE, _CHEAP = (100,), 512
 
 
 class Differentiable(Protocol):
@@ -38,47 +44,86 @@ class Solution:
     ----------
     parameters : ndarray of shape (m, p + 1, outputs)
     converged : ndarray of bool, shape (m,)
-    sweeps : int
-        Passes over the rows in double precision; those in single precision count half.
+    sweeps : ndarray of shape (m,)
+        Passes over the rows, those in single precision as a half.
     """
 
     parameters: Floats
     converged: NDArray[np.bool_]
-    sweeps: int
+    sweeps: Floats
 
 
-def minimise(problem: Problem | TableProblem, start: Floats | None = None) -> Solution | None:
-    """Minimiser for each candidate, to a relative error of the decisions below 1e-9.
+def minimise(
+    problem: Problem | TableProblem,
+    start: Floats | None = None,
+    *,
+    chosen: NDArray[np.int64] | None = None,
+) -> Solution:
+    """Minimiser for each candidate, to a relative error of the decisions below 1e-10.
 
     Parameters
     ----------
     problem : Problem or TableProblem
         Strictly convex.
     start : ndarray of shape (p + 1, outputs), optional
-        Common to all candidates; the minimiser on all rows when not given. The result does not
-        depend on it, beyond the tolerance.
-
-    Returns
-    -------
-    Solution or None
-        None where the curvature on all rows is not positive definite in double precision.
+        Common to all candidates, in the problem's frame; the minimiser on all rows, the far ones
+        weighed less, when not given. The result does not depend on it, beyond the tolerance.
+    chosen : ndarray of int, optional
+        Candidates to solve; all when not given.
 
     Notes
     -----
     Quasi-Newton steps (Nocedal and Wright, Numerical Optimization, 2006, algorithm 7.4), each
     candidate with its own memory, in coordinates in which the curvature on all rows is one: a
     candidate's own is then close to one, and few steps are needed. A gradient of all candidates is
-    two matrix products; the first ones are taken in single precision.
+    two matrix products; the first ones are taken in single precision. A candidate that does not
+    converge fast enough by itself is solved by Newton's method on its own rows, to the same
+    tolerance, where these are in memory.
     """
-    common = common_minimiser(problem.sample, start, problem.n_rows / problem.sample.n_rows)
-    if common is None:
-        return None
-    single = isinstance(problem, Problem)
-    return minimise_from(problem, *common, m=problem.sample.space.n_subsets, single=single)
+    in_memory = isinstance(problem, Problem)
+    m = problem.sample.space.n_subsets
+    chosen = np.arange(m) if chosen is None else chosen
+    p, outputs = problem.sample.rows.shape[1], problem.sample.loss.n_outputs
+    nothing = np.zeros((m, p + 1, outputs)), np.zeros(m, dtype=bool), np.zeros(m)
+    solution, common = Solution(*nothing), None
+    if chosen.size and not (in_memory and problem.sample.is_wide):
+        common = common_start(problem.sample, start, problem.n_rows / problem.sample.n_rows)
+    if common is not None:
+        stops = _STOPS if in_memory and (p + 1) * outputs <= _CHEAP else _PATIENCE
+        solution = minimise_from(problem, *common, m, chosen=chosen, single=in_memory, stops=stops)
+    shift = problem.sample.frame.shift
+    solution.parameters[:, 0] -= np.einsum("p,mpk->mk", shift, solution.parameters[:, 1:])
+    if isinstance(problem, Problem):
+        for i in chosen[~solution.converged[chosen]]:
+            _solve_alone(problem, int(i), solution)
+    if outputs > 1:
+        # A shift common to all outputs is free, or penalised: the minimiser has none.
+        solution.parameters[:] -= solution.parameters.mean(axis=2, keepdims=True)
+    return solution
+
+
+def _solve_alone(problem: Problem, i: int, solution: Solution) -> None:
+    """Put the minimiser on the candidate's own rows into ``solution``, where there is one."""
+    single, origin, basis = problem.alone(i)
+    solved = newton(single, np.zeros((basis.shape[1] + 1, solution.parameters.shape[2])))
+    if solved is None:
+        return
+    own, steps = solved
+    coef = basis @ own[1:]
+    solution.parameters[i] = np.vstack([own[0] - origin @ coef, coef])
+    solution.converged[i] = True
+    solution.sweeps[i] += steps
 
 
 def minimise_from(
-    problem: Differentiable, start: Floats, factor: Floats, *, m: int, single: bool
+    problem: Differentiable,
+    start: Floats,
+    factor: Floats,
+    m: int,
+    *,
+    chosen: NDArray[np.int64],
+    single: bool,
+    stops: tuple[int, ...] | None = None,
 ) -> Solution:
     """As :func:`minimise`, from one start (q, outputs) and a root of a curvature common to all.
 
@@ -92,32 +137,46 @@ def minimise_from(
         Lower triangular.
     m : int
         Candidates.
+    chosen : ndarray of int
+        Those to solve.
     single : bool
         Whether the first gradients may be taken in single precision.
+    stops : tuple of int
+        Gradients after which those that converge too slowly are left unsolved.
     """
     (q, outputs), points = start.shape, np.broadcast_to(start, (m, *start.shape)).reshape(m, -1)
-    return _Steps(problem, factor, points @ factor, outputs).run((m, q, outputs), single=single)
+    steps = _Steps(problem, factor, points @ factor, outputs, chosen)
+    # A loss that is too large for a number is one that a step is too long for.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return steps.run((m, q, outputs), single=single, stops=stops or _STOPS)
 
 
 class _Steps:
     """Points of all candidates in the coordinates ``parameters @ factor``."""
 
     def __init__(
-        self, problem: Differentiable, factor: Floats, points: Floats, outputs: int
+        self,
+        problem: Differentiable,
+        factor: Floats,
+        points: Floats,
+        outputs: int,
+        active: NDArray[np.int64],
     ) -> None:
         self.problem, self.factor, self.points, self.outputs = problem, factor, points, outputs
-        self.m = len(points)
-        self.active = np.arange(self.m)
-        self.converged = np.zeros(self.m, dtype=bool)
+        self.active = active
+        self.converged = np.zeros(len(points), dtype=bool)
 
-    def run(self, shape: tuple[int, int, int], *, single: bool) -> Solution:
-        sweeps = 0.0
-        gradient = self._gradient(self.points, single=single)
+    def run(self, shape: tuple[int, int, int], *, single: bool, stops: tuple[int, ...]) -> Solution:
+        sweeps = np.zeros(len(self.points))
+        gradient = self._gradient(self.points[self.active], single=single)
         pairs: list[tuple[Floats, Floats]] = []
-        length, halvings = np.ones(self.m), np.zeros(self.m, dtype=int)
-        step = -gradient
-        while self.active.size and sweeps < _MOST_SWEEPS:
-            sweeps += 0.5 if single else 1.0
+        length, halvings = np.ones(self.active.size), np.zeros(self.active.size, dtype=int)
+        step, last = -gradient, 0
+        error = stood = self._error(gradient, step)
+        for taken in range(1, stops[-1] + 1):
+            if not self.active.size:
+                break
+            sweeps[self.active] += 0.5 if single else 1.0
             here = self.points[self.active]
             trial = here + length[:, None] * step
             there = self._gradient(trial, single=single)
@@ -133,33 +192,46 @@ class _Steps:
             direction = _direction(gradient, pairs)
             step = np.where(good[:, None], direction, step)
             length = np.where(good, 1.0, length * _shorter(before, after))
-            size = self._size(self.points[self.active])
-            error = np.maximum(np.linalg.norm(gradient, axis=1), np.linalg.norm(direction, axis=1))
-            if single:
-                if np.all((error <= _SINGLE * size) | (halvings > 1)) or sweeps > _MOST_SWEEPS / 4:
-                    single = False
-                    gradient = self._gradient(self.points[self.active], single=False)
-                    sweeps += 1.0
-                    step, length = _direction(gradient, pairs), np.ones(self.active.size)
-                    halvings[:] = 0
-                continue
-            done = error <= _TOLERANCE * size
-            stop = done | (halvings > _MOST_HALVINGS)
+            error = self._error(gradient, direction)
+            stop = halvings > _MOST_HALVINGS
+            if taken in stops:
+                rate = (error / stood) ** (1 / (taken - last))
+                stop |= ~(error * rate ** (stops[-1] - taken) <= _TOLERANCE)
+                stood, last = error, taken
+            done = (error <= _TOLERANCE) & (not single)
+            if single and (
+                np.all((error <= _SINGLE) | (halvings > 1) | stop) or taken >= _MOST_SINGLE
+            ):
+                single = False
+                gradient = self._gradient(self.points[self.active], single=False)
+                sweeps[self.active] += 1.0
+                step, length = _direction(gradient, pairs), np.ones(self.active.size)
+                halvings[:] = 0
+            stop |= done
             if stop.any():
                 self.converged[self.active[done]] = True
+                # The last direction costs nothing more.
+                last_one = done & good
+                self.points[self.active[last_one]] += direction[last_one]
                 kept = ~stop
                 self.active = self.active[kept]
                 pairs = [(one[kept], other[kept]) for one, other in pairs]
-                gradient, step = gradient[kept], step[kept]
+                gradient, step, stood = gradient[kept], step[kept], stood[kept]
                 length, halvings = length[kept], halvings[kept]
         back = solve_triangular(self.factor, self.points.T, lower=True, trans="T").T
-        return Solution(back.reshape(shape), self.converged, int(np.ceil(sweeps)))
+        return Solution(back.reshape(shape), self.converged, sweeps)
+
+    def _error(self, gradient: Floats, direction: Floats) -> Floats:
+        """Estimate of each active candidate's error, in the size of its decisions; at most 1."""
+        size = self._size(self.points[self.active])
+        lengths = np.linalg.norm(gradient, axis=1), np.linalg.norm(direction, axis=1)
+        error = np.maximum(*lengths)
+        return np.asarray(error / (size + error))
 
     def _gradient(self, points: Floats, *, single: bool) -> Floats:
         back = solve_triangular(self.factor, points.T, lower=True, trans="T").T
         parameters = back.reshape(len(points), -1, self.outputs)
-        with np.errstate(over="ignore", invalid="ignore"):
-            gradient = self.problem.gradient(parameters, self.active, single=single)
+        gradient = self.problem.gradient(parameters, self.active, single=single)
         return solve_triangular(
             self.factor, gradient.reshape(len(points), -1).T, lower=True, check_finite=False
         ).T
@@ -188,92 +260,33 @@ def _direction(gradient: Floats, pairs: list[tuple[Floats, Floats]]) -> Floats:
 
 def _shorter(before: Floats, after: Floats) -> Floats:
     """Factor at which a secant of the slope crosses zero, between a tenth and a half."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        secant = np.abs(before) / (np.abs(before) + after)
+    secant = np.abs(before) / (np.abs(before) + after)
     return np.clip(np.where(np.isfinite(after), secant, 0.1), 0.1, 0.5)
 
 
-_START = 1e-5
+# A start is near enough where a step moves its decisions by this share.
+_NEAR = 0.1
 
 
-def common_minimiser(
+def common_start(
     problem: Problem, start: Floats | None, times: float
 ) -> tuple[Floats, Floats] | None:
-    """Minimiser on all rows, each weighed by the average inclusion, and a root of its curvature.
+    """Minimiser on all rows, far ones weighed less, and a root of its Hessian; in the frame.
 
     The root is lower triangular, intercepts first, for parameters of shape (p + 1) * outputs. Every
     row counts for so many ``times``.
     """
-    n, p = problem.rows.shape
-    outputs, space = problem.loss.n_outputs, problem.space
-    inclusion = np.asarray(space.membership(slice(0, 4096))).mean()
-    penalty, one = np.kron(problem.penalty.mean(), np.eye(outputs)), np.zeros((p + 1, outputs))
-    given = start is not None
-    if start is not None:
-        one = start.copy()
-    factor: Floats | None = None
-    for step in range(30):
-        stride = problem.stride if step < 3 and not given else 1
-        gradient, curvature = _common_terms(problem, one, slice(0, n, stride))
-        weight = times * inclusion * n / len(range(0, n, stride))
-        matrix = weight * curvature + penalty
-        slope = weight * gradient.ravel() + penalty @ one.ravel()
-        if not problem.fit_intercept:
-            matrix[:outputs], matrix[:, :outputs] = 0.0, 0.0
-            matrix[:outputs, :outputs] = np.eye(outputs)
-            slope[:outputs] = 0.0
-        elif outputs > 1:
-            # A shift common to all classes changes nothing, and stays what it was.
-            matrix[:outputs, :outputs] += matrix[0, 0] / outputs
-        try:
-            factor = np.linalg.cholesky(matrix)
-        except np.linalg.LinAlgError:
+    if start is None:
+        zero = np.zeros((problem.rows.shape[1] + 1, problem.loss.n_outputs))
+        near = newton(problem.pooled(problem.stride, times), zero, enough=_NEAR)
+        if near is None:
             return None
-        if given:
-            return one, factor
-        newton = np.linalg.solve(matrix, slope)
-        one = one - _damped(problem, one, newton).reshape(one.shape)
-        decided = np.sqrt(max(float(one.ravel() @ matrix @ one.ravel()), 1e-300))
-        if stride == 1 and np.sqrt(float(newton @ matrix @ newton)) <= _START * decided:
-            break
-        if stride == 1 and step >= 4 and np.sqrt(float(newton @ matrix @ newton)) <= 0.1 * decided:
-            break  # near enough for a start
-    return (one, factor) if np.all(np.isfinite(one)) and factor is not None else None
-
-
-def _damped(problem: Problem, one: Floats, newton: Floats) -> Floats:
-    """Newton step, not so long that decisions move by more than the loss can be trusted for."""
-    reach = problem.loss.trusted_change
-    if reach is None:
-        return newton
-    some = problem.rows[:: problem.stride]
-    change = newton.reshape(one.shape)
-    largest = float(np.max(np.abs(some @ change[1:] + change[0]), initial=0.0))
-    return newton if largest <= reach else newton * (reach / largest)
-
-
-def _common_terms(problem: Problem, one: Floats, rows: slice) -> tuple[Floats, Floats]:
-    """Gradient (p + 1, outputs) and curvature of the losses summed over some rows."""
-    q, outputs = one.shape
-    gradient, curvature = np.zeros((q, outputs)), np.zeros((q, outputs, q, outputs))
-    every = range(*rows.indices(len(problem.rows)))
-    step = 4096
-    for start in range(0, len(every), step):
-        part = every[start : start + step]
-        chosen = slice(part.start, part.stop, part.step)
-        block = np.column_stack([np.ones(len(part)), problem.rows[chosen]])
-        decision = block @ one
-        slopes = (decision * problem.loss.argument_scale)[:, :, None]
-        problem.loss.slopes(slopes, chosen)
-        curved = problem.loss.curvature(decision, chosen)
-        if problem.weighing is not None:
-            weights = problem.weighing.mean(chosen)[:, None, None]
-            slopes, curved = slopes * weights, curved * weights
-        gradient += problem.loss.slope_scale * (block.T @ slopes[:, :, 0])
-        for first in range(outputs):
-            for second in range(first + 1):
-                product = block.T @ (curved[:, first, second, None] * block)
-                curvature[:, first, :, second] += product
-                if first != second:
-                    curvature[:, second, :, first] += product
-    return gradient, curvature.reshape(q * outputs, -1)
+        start = near[0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        gradient, hessian = problem.pooled(1, times).terms(start)
+    if not (np.all(np.isfinite(hessian)) and np.all(np.isfinite(gradient))):
+        return None
+    try:
+        return start, np.asarray(np.linalg.cholesky(hessian))
+    except np.linalg.LinAlgError:
+        return None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -13,43 +12,15 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.memberships import Memberships
 from pacsklearn.core.table_view import BatchWork
+from pacsklearn.fitting.loss import Loss
 from pacsklearn.fitting.member_sums import block_members
+from pacsklearn.fitting.row_frame import RowFrame
+from pacsklearn.fitting.single_problem import SingleProblem
 from pacsklearn.information.arrays import Floats
 
 _ROWS = 512  # rows whose decisions by all candidates fit the cache
-_START_ROWS = 4096
-
-
-class Loss(ABC):
-    """Convex loss of each row's decision, with its target.
-
-    Attributes
-    ----------
-    n_outputs : int
-        Decisions a row.
-    argument_scale, slope_scale : float
-        What decisions are multiplied by before :meth:`slopes` and slopes after it, where that
-        saves a pass over them.
-    trusted_change : float or None
-        Largest change of a decision for which a quadratic model of the loss is of any use.
-    """
-
-    n_outputs: int = 1
-    argument_scale: float = 1.0
-    slope_scale: float = 1.0
-    trusted_change: float | None = None
-
-    @abstractmethod
-    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
-        """Replace decisions (rows, outputs, candidates) by the loss' derivatives, in place."""
-
-    @abstractmethod
-    def curvature(self, decision: Floats, rows: slice) -> Floats:
-        """Second derivatives at decisions (rows, outputs); shape (rows, outputs, outputs)."""
-
-    @abstractmethod
-    def value(self, decision: Floats, rows: NDArray[np.int64]) -> float:
-        """Sum of the losses of decisions (rows, outputs)."""
+# Rows that a start is looked for on, and so many for each feature.
+_START_ROWS, _START_ROWS_EACH = 4096, 30
 
 
 @final
@@ -82,12 +53,19 @@ class Penalty:
         )
         return gradient
 
-    def mean(self) -> Floats:
-        """Matrix of the average penalty of one output, intercept first."""
-        m, p = self.weights.shape
-        ends = np.column_stack([np.ones(m), self.centre])
-        matrix = (ends * self.bias[:, None]).T @ ends / m
-        matrix[np.arange(1, p + 1), np.arange(1, p + 1)] += self.weights.mean(axis=0)
+    def in_frame(self, shift: Floats, parameters: Floats, chosen: NDArray[np.int64]) -> Floats:
+        """Gradient where the intercept is the decision at ``shift`` instead of at zero."""
+        at_zero = parameters.copy()
+        at_zero[:, 0] -= np.einsum("p,mpk->mk", shift, parameters[:, 1:])
+        gradient = self.gradient(at_zero, chosen)
+        gradient[:, 1:] -= shift[:, None] * gradient[:, :1]
+        return gradient
+
+    def typical(self, shift: Floats) -> Floats:
+        """Matrix of one output that penalises like most candidates', in a frame."""
+        end = np.append(1.0, np.median(self.centre, axis=0) - shift)
+        matrix = float(np.median(self.bias)) * np.outer(end, end)
+        matrix.flat[:: len(end) + 1] += np.append(0.0, np.median(self.weights, axis=0))
         return matrix
 
 
@@ -109,15 +87,17 @@ class Weighing:
         """Weights of some rows in some candidates; shape (rows, candidates)."""
         return self.weights[chosen].T[self.codes[rows]]
 
-    def mean(self, rows: slice) -> Floats:
-        """Average weights of some rows, for a start."""
-        return np.asarray(self.weights.mean(axis=0)[self.codes[rows]])
+    def typical(self) -> Floats:
+        """What each row counts for in most candidates."""
+        return np.asarray(np.median(self.weights, axis=0)[self.codes])
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Sum of the losses of a candidate's rows plus its penalty, for each candidate.
+
+    Its intercepts are decisions at the origin of ``frame``.
 
     Parameters
     ----------
@@ -126,6 +106,7 @@ class Problem:
     space : Memberships
     penalty : Penalty
     fit_intercept : bool
+    frame : RowFrame
     weighing : Weighing, optional
         Every row counts for one when not given.
     """
@@ -135,6 +116,7 @@ class Problem:
     space: Memberships
     penalty: Penalty
     fit_intercept: bool
+    frame: RowFrame
     weighing: Weighing | None = None
 
     @property
@@ -146,65 +128,115 @@ class Problem:
     def n_rows(self) -> int:
         return len(self.rows)
 
-    @property
-    def stride(self) -> int:
-        """Step between rows of which enough are left for a start."""
-        return max(1, self.n_rows // _START_ROWS)
-
     def gradient(
         self, parameters: Floats, chosen: NDArray[np.int64], *, single: bool = False
     ) -> Floats:
         """Gradients at the parameters (candidates, p + 1, outputs) of the chosen candidates.
 
-        In single precision rows are centred and scaled by what all rows have in common, for their
-        digits' sake; decisions are the same.
+        Rows that a candidate does not hold take no part, whatever they hold: their slopes are
+        replaced by zeros.
         """
         count, q, outputs = parameters.shape
         kind = np.float32 if single else np.float64
-        shift, unit = self._frame if single else (np.zeros(q - 1), np.ones(q - 1))
+        unit = self.frame.unit if single else np.ones(q - 1)
         # Columns of zeros up to a multiple of four, for which BLAS has its fastest kernels.
         width = q + -q % 4
         moved = np.zeros((count, width, outputs))
-        moved[:, 0] = parameters[:, 0] + np.einsum("p,mpk->mk", shift, parameters[:, 1:])
+        moved[:, 0] = parameters[:, 0]
         moved[:, 1:q] = parameters[:, 1:] * unit[:, None]
         moved *= self.loss.argument_scale
         columns = np.ascontiguousarray(moved.transpose(1, 2, 0).reshape(width, -1), dtype=kind)
         total = np.zeros((width, outputs * count))
         block, decision = np.zeros((_ROWS, width), kind), np.empty((_ROWS, outputs * count), kind)
         block[:, 0] = 1.0
-        centred = np.empty((_ROWS, q - 1))
+        around = np.empty((_ROWS, q - 1))
         everyone = chosen.size == self.space.n_subsets
         for start in range(0, len(self.rows), _ROWS):
             rows = slice(start, min(start + _ROWS, len(self.rows)))
             size = rows.stop - rows.start
-            if single:
-                np.subtract(self.rows[rows], shift, out=centred[:size])
-                centred[:size] /= unit
-                block[:size, 1:q] = centred[:size]
-            else:
-                block[:size, 1:q] = self.rows[rows]
+            block[:size, 1:q] = self.frame.moved(self.rows[rows], around[:size], single=single)
             members = block_members(self.space, rows)
             np.matmul(block[:size], columns, out=decision[:size])
             slopes = decision[:size].reshape(size, outputs, count)
             self.loss.slopes(slopes, rows)
-            slopes *= (members if everyone else members[:, chosen])[:, None, :]
+            _clear(slopes, members if everyone else members[:, chosen])
             if self.weighing is not None:
                 slopes *= self.weighing.at(rows, chosen).astype(kind)[:, None, :]
             total += block[:size].T @ decision[:size]
         total *= self.loss.slope_scale
         gradient = total[:q].reshape(q, outputs, count).transpose(2, 0, 1).copy()
-        if single:
-            gradient[:, 1:] = gradient[:, 1:] * unit[:, None] + shift[:, None] * gradient[:, :1]
+        gradient[:, 1:] *= unit[:, None]
+        gradient += self.penalty.in_frame(self.frame.shift, parameters, chosen)
         if not self.fit_intercept:
             gradient[:, 0] = 0.0
-        gradient += self.penalty.gradient(parameters, chosen)
         return gradient
 
-    @cached_property
-    def _frame(self) -> tuple[Floats, Floats]:
-        spread = self.rows[:: self.stride]
-        unit = spread.std(axis=0)
-        return spread.mean(axis=0), np.where(unit > 0, unit, 1.0)
+    def pooled(self, stride: int, times: float) -> SingleProblem:
+        """What most candidates solve, on every so many rows of the table."""
+        index, frame = np.arange(0, len(self.rows), stride), self.frame
+        weights = (
+            frame.weights if self.weighing is None else frame.weights * self.weighing.typical()
+        )
+        return SingleProblem(
+            self.rows[::stride] - frame.shift,
+            index,
+            self.loss,
+            (times * self._inclusion * len(self.rows) / len(index)) * weights[index],
+            self.penalty.typical(frame.shift),
+            self.fit_intercept,
+        )
+
+    @property
+    def stride(self) -> int:
+        """Step between rows of which enough are left for a start."""
+        n, p = self.rows.shape
+        return max(1, n // max(_START_ROWS, _START_ROWS_EACH * p))
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether candidates have fewer rows than features."""
+        return self._inclusion * self.n_rows <= self.rows.shape[1]
+
+    @property
+    def _inclusion(self) -> float:
+        return float(np.asarray(self.space.membership(slice(0, 4096))).mean())
+
+    def alone(self, i: int) -> tuple[SingleProblem, Floats, Floats]:
+        """Problem of candidate ``i``, from its own rows, and what its coordinates are.
+
+        Returns
+        -------
+        SingleProblem
+        origin : ndarray of shape (p,)
+            Where its intercept is the decision.
+        basis : ndarray of shape (p, r)
+            Of coefficients: those of fewer rows than features are combinations of the rows.
+        """
+        index, weights, bias = self.space.rows(i), self.penalty.weights[i], self.penalty.bias[i]
+        own, origin = self.rows[index], np.zeros(len(weights))
+        if self.fit_intercept:
+            # What is penalised is the decision at the centre; otherwise any origin will do.
+            origin = self.penalty.centre[i] if bias else np.median(own, axis=0)
+        own = own - origin
+        basis = np.eye(len(weights))
+        if len(own) < len(weights):
+            unit = np.sqrt(weights)
+            basis, coordinates = np.linalg.qr((own / unit).T)
+            own, basis, weights = coordinates.T, basis / unit[:, None], np.ones(len(coordinates))
+        counted = np.ones(len(index))
+        if self.weighing is not None:
+            counted = self.weighing.weights[i, self.weighing.codes[index]]
+        penalty = np.diag(np.append(bias, weights))
+        single = SingleProblem(own, index, self.loss, counted, penalty, self.fit_intercept)
+        return single, origin, basis
+
+
+def _clear(slopes: NDArray[np.floating], members: NDArray[np.bool_]) -> None:
+    """Put zeros, also in place of what is not a number, where a row (first axis) is no member."""
+    whole = np.int32 if slopes.dtype == np.float32 else np.int64
+    bits = slopes.view(whole)
+    kept = np.negative(members.view(np.int8), dtype=whole)[:, None]  # all ones, or all zeros
+    np.bitwise_and(bits, kept, out=bits)
 
 
 @final
@@ -229,6 +261,10 @@ class TableProblem:
     loss: Callable[[Any], Loss]
     total: Callable[[BatchWork], list[Any]]
 
+    @property
+    def frame(self) -> RowFrame:
+        return self.sample.frame
+
     def gradient(
         self,
         parameters: Floats,
@@ -239,17 +275,18 @@ class TableProblem:
         """Gradients at the parameters (candidates, p + 1, outputs) of the chosen candidates."""
         weighing = self.sample.weighing
         weights = None if weighing is None else weighing.weights
-        work = partial(_batch_gradient, self.loss, weights, parameters, chosen)
+        work = partial(_batch_gradient, self.loss, weights, self.frame, parameters, chosen)
         gradient: Floats = self.total(work)[0]
+        gradient += self.sample.penalty.in_frame(self.frame.shift, parameters, chosen)
         if not self.sample.fit_intercept:
             gradient[:, 0] = 0.0
-        gradient += self.sample.penalty.gradient(parameters, chosen)
         return gradient
 
 
 def _batch_gradient(
     loss: Callable[[Any], Loss],
     weights: Floats | None,
+    frame: RowFrame,
     parameters: Floats,
     chosen: NDArray[np.int64],
     rows: Floats,
@@ -259,7 +296,7 @@ def _batch_gradient(
     m, p = members.n_subsets, rows.shape[1]
     none = Penalty(np.zeros((m, p)), np.zeros(m), np.zeros((m, p)))
     weighing = None if weights is None else Weighing(targets, weights)
-    problem = Problem(rows, loss(targets), members, none, True, weighing)
+    problem = Problem(rows, loss(targets), members, none, True, frame, weighing)
     return [problem.gradient(parameters, chosen)]
 
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.svm import LinearSVC, LinearSVR
 
 from pacsklearn.fitting.convex_fitter import SLACK, ConvexFitter, Scaling
-from pacsklearn.fitting.joint_problem import Loss, Penalty, are_usable
+from pacsklearn.fitting.joint_problem import Penalty, are_usable
+from pacsklearn.fitting.loss import Chosen, Loss
 from pacsklearn.information.arrays import Floats
 
 _BINARY = 2
@@ -23,14 +24,14 @@ class Hinge(Loss):
         self.signs, self.cost = signs, cost
         self.slope_scale = 2.0 * cost
 
-    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+    def slopes(self, decision: NDArray[np.floating], rows: Chosen) -> None:
         signs = self.signs[rows, None, None].astype(decision.dtype)
         decision *= signs
         decision -= 1.0
         np.minimum(decision, 0.0, out=decision)
         decision *= signs
 
-    def curvature(self, decision: Floats, rows: slice) -> Floats:
+    def curvature(self, decision: Floats, rows: Chosen) -> Floats:
         inside = decision[:, 0] * self.signs[rows] < 1
         return 2.0 * self.cost * inside.astype(np.float64)[:, None, None]
 
@@ -47,12 +48,12 @@ class Epsilon(Loss):
         self.targets, self.cost, self.epsilon = targets, cost, epsilon
         self.slope_scale = 2.0 * cost
 
-    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+    def slopes(self, decision: NDArray[np.floating], rows: Chosen) -> None:
         decision -= self.targets[rows, None, None].astype(decision.dtype)
         if self.epsilon:
             decision -= np.clip(decision, -self.epsilon, self.epsilon)
 
-    def curvature(self, decision: Floats, rows: slice) -> Floats:
+    def curvature(self, decision: Floats, rows: Chosen) -> Floats:
         outside = np.abs(decision[:, 0] - self.targets[rows]) >= self.epsilon
         return 2.0 * self.cost * outside.astype(np.float64)[:, None, None]
 
@@ -88,7 +89,7 @@ class LinearSVMFitter(ConvexFitter):
         usable = plain and estimator.C > 0 and estimator.intercept_scaling > 0
         return cls(wants_classes=type(estimator) is LinearSVC) if usable else None
 
-    def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss] | None:
+    def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss]:
         if not self.wants_classes:
             return [Epsilon(targets, estimator.C, estimator.epsilon)]
         positive = [1] if n_classes == _BINARY else range(n_classes)

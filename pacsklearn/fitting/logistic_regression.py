@@ -11,7 +11,8 @@ from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn.fitting.convex_fitter import ConvexFitter, Scaling
-from pacsklearn.fitting.joint_problem import Loss, Penalty, are_usable
+from pacsklearn.fitting.joint_problem import Penalty, are_usable
+from pacsklearn.fitting.loss import Chosen, Loss
 from pacsklearn.information.arrays import Floats
 
 _BINARY = 2
@@ -30,11 +31,11 @@ class Logistic(Loss):
         self.targets = targets
         self._signs = 1.0 - 2.0 * targets
 
-    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+    def slopes(self, decision: NDArray[np.floating], rows: Chosen) -> None:
         np.tanh(decision, out=decision)  # twice the probability, less one
         decision += self._signs[rows, None, None].astype(decision.dtype)
 
-    def curvature(self, decision: Floats, rows: slice) -> Floats:
+    def curvature(self, decision: Floats, rows: Chosen) -> Floats:
         half = np.tanh(decision / 2)
         return ((1 - half**2) / 4)[:, :, None]
 
@@ -50,14 +51,14 @@ class Softmax(Loss):
     def __init__(self, codes: NDArray[np.intp], n_classes: int) -> None:
         self.codes, self.n_outputs = codes, n_classes
 
-    def slopes(self, decision: NDArray[np.floating], rows: slice) -> None:
+    def slopes(self, decision: NDArray[np.floating], rows: Chosen) -> None:
         decision -= decision.max(axis=1, keepdims=True)
         np.exp(decision, out=decision)
         decision /= decision.sum(axis=1, keepdims=True)
         codes = self.codes[rows]
         decision[np.arange(len(codes)), codes] -= 1.0
 
-    def curvature(self, decision: Floats, rows: slice) -> Floats:
+    def curvature(self, decision: Floats, rows: Chosen) -> Floats:
         share = np.exp(decision - logsumexp(decision, axis=1, keepdims=True))
         curvature: Floats = -share[:, :, None] * share[:, None, :]
         every = np.arange(self.n_outputs)
@@ -91,9 +92,9 @@ class LogisticRegressionFitter(ConvexFitter):
         )
         return cls() if plain else None
 
-    def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss] | None:
+    def losses(self, estimator: Any, targets: Any, n_classes: int) -> list[Loss]:
         if getattr(estimator, "multi_class", None) == "multinomial" and n_classes == _BINARY:
-            return None
+            return []
         if n_classes == _BINARY:
             return [Logistic(targets.astype(np.float64))]
         return [Softmax(targets, n_classes)]

@@ -124,9 +124,6 @@ class ScaledConvexFitter(SubsetFitter):
                     return False
         return self.model.agrees(joint.steps[-1][1], ordinary.steps[-1][1], X, y)
 
-    def is_unfinished(self, ordinary: Any) -> bool:
-        return self.model.is_unfinished(ordinary.steps[-1][1])
-
 
 def _joined(pipes: list[Any], models: list[Any], doubtful: NDArray[np.bool_]) -> list[Any]:
     """Pipelines that end in these models; None where there is none, or a scale is doubtful."""
@@ -219,10 +216,6 @@ class PipelineFitter(MomentFitter):
             return False
         return last.agrees(joint.steps[-1][1], ordinary.steps[-1][1], X, y)
 
-    def is_unfinished(self, ordinary: Any) -> bool:
-        last = self.steps[-1]
-        return last is not None and last.is_unfinished(ordinary.steps[-1][1])
-
 
 # Their output of a row is a function of that row, of parameters, and of the columns' names.
 _LEARN_NOTHING = (SchemaEncoder, PolynomialFeatures)
@@ -261,7 +254,7 @@ class EncodedFitter(SubsetFitter):
         encoders, rows = [], X
         for name, step in estimator.steps[: self.n_encoders]:
             encoder = clone(step)
-            rows = encoder.fit(rows).transform(rows)
+            rows = _encoded(encoder, rows)
             encoders.append((name, encoder))
         fitted = self.rest.fit_all(_behind(estimator, self.n_encoders), rows, y, space)
         return [None if one is None else self._joined(estimator, encoders, one) for one in fitted]
@@ -273,15 +266,26 @@ class EncodedFitter(SubsetFitter):
             _behind(joint, self.n_encoders), _behind(ordinary, self.n_encoders), X, y
         )
 
-    def is_unfinished(self, ordinary: Any) -> bool:
-        return self.rest.is_unfinished(_behind(ordinary, self.n_encoders))
-
     def _joined(self, estimator: Any, encoders: list[Any], fitted: Any) -> Any:
         last = estimator.steps[self.n_encoders :]
         steps = fitted.steps if len(last) > 1 else [(last[0][0], fitted)]
         whole = clone(estimator)
         whole.steps = [*((name, copy(encoder)) for name, encoder in encoders), *steps]
         return whole
+
+
+def _encoded(encoder: Any, rows: Any) -> Any:
+    """Output of an encoder for all rows; nothing but gaps for one that it would refuse."""
+    table = double_rows(rows) if isinstance(encoder, PolynomialFeatures) else None
+    refused = np.arange(0) if table is None else np.flatnonzero(~np.isfinite(table).all(axis=1))
+    if refused.size:
+        rows = rows.copy()
+        (rows.iloc if hasattr(rows, "iloc") else rows)[refused] = 0.0
+    with np.errstate(over="ignore"):
+        encoded = encoder.fit(rows).transform(rows)
+    if refused.size:
+        encoded[refused] = np.nan
+    return encoded
 
 
 def _behind(estimator: Any, count: int) -> Any:

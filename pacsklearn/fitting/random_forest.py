@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
-from pacsklearn._sklearn_compat import bootstrap_rows, safe_indexing
+from pacsklearn._sklearn_compat import bootstrap_rows
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.core.subset_fitter import SubsetFitter
 from pacsklearn.fitting.member_sums import double_rows
+from pacsklearn.fitting.public_table import public_codes, public_table
 
 # Below so many rows times subsets compiled code is not worth its start.
 _LEAST_WORK = 200_000
@@ -70,24 +71,34 @@ class RandomForestFitter(SubsetFitter):
         m, table, targets = space.n_subsets, double_rows(X), np.asarray(y)
         if table is None or targets.ndim != 1 or len(table) * m < _LEAST_WORK:
             return [None] * m
-        with np.errstate(over="ignore"):
-            single = table.T.astype(np.float32)
+        single, usable = _single(table)
         classes, codes = np.unique(targets, return_inverse=True)
-        if not np.isfinite(single).all() or classes.size > _SIXTEEN_BITS:
+        if classes.size > _SIXTEEN_BITS:
             return [None] * m
-        tried = _tried(space.rows(0), codes)
-        if np.unique(codes[tried]).size < classes.size:
-            return [None] * m
-        known = clone(estimator).fit(safe_indexing(X, tried), targets[tried])
-        growth = _Growth(known, single, codes)
-        if not _same_trees(known, growth.forest(tried)):
+        tried, score = public_table(X, max(_TRIED, 2 * classes.size))
+        own = public_codes(score, classes.size)
+        known = clone(estimator).fit(tried, classes[own])
+        made = double_rows(tried)
+        if made is None or not _same_trees(
+            known, _Growth(known, _single(made)[0], own).forest(np.arange(len(own)))
+        ):
             return [None] * m  # another scikit-learn
+        growth = _Growth(known, single, codes)
         every = [space.rows(i) for i in range(m)]
         counts = (np.bincount(codes[rows], minlength=classes.size) for rows in every)
         return [
-            growth.forest(rows) if count.all() else None
+            growth.forest(rows) if count.all() and usable[rows].all() else None
             for rows, count in zip(every, counts, strict=True)
         ]
+
+
+def _single(table: NDArray[np.float64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Features (p, n) in single precision, and which rows these hold; zeros for the others."""
+    with np.errstate(over="ignore"):
+        single = table.T.astype(np.float32)
+    usable = np.asarray(np.isfinite(single).all(axis=0))
+    single[:, ~usable] = 0.0
+    return single, usable
 
 
 class _Growth:
@@ -168,12 +179,6 @@ class _Growth:
         tree = copy(known)
         tree.tree_ = grown
         return tree
-
-
-def _tried(rows: NDArray[np.int64], codes: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Some of the rows, the first of each class among them."""
-    _, first = np.unique(codes[rows], return_index=True)
-    return rows[np.union1d(first, np.arange(min(_TRIED, len(rows))))]
 
 
 def _same_trees(left: Any, right: Any) -> bool:

@@ -148,6 +148,7 @@ def test_what_is_left_to_the_ordinary_fit(monkeypatch: pytest.MonkeyPatch) -> No
         booster(TWO, warm_start=True),
         booster(TWO, scoring="accuracy"),
         booster(TWO, validation_fraction=None),
+        booster(TWO, categorical_features=[2]),
         booster(SCORES, loss="absolute_error"),
         booster(SCORES, loss="poisson"),
         GradientBoostingClassifier(random_state=0),
@@ -156,11 +157,10 @@ def test_what_is_left_to_the_ordinary_fit(monkeypatch: pytest.MonkeyPatch) -> No
     nothing, endless, empty = [None] * M, X.copy(), X.copy()
     endless[3, 1], empty[:, 2] = np.inf, np.nan
     frame = pd.DataFrame(np.round(X)).astype({0: "category"})
-    for rows in (endless, X.astype(np.float32), frame):
+    for rows in (empty, X.astype(np.float32), frame):
         assert together(booster(TWO), rows, TWO) == nothing
-    assert together(booster(TWO, categorical_features=[2]), np.abs(np.round(X)), TWO) == nothing
-    with pytest.raises(ValueError, match="window shape"):  # as the ordinary fit
-        together(booster(TWO), empty, TWO)
+    left = [one is None for one in together(booster(TWO), endless, TWO)]
+    assert left == [3 in SPACE.rows(i) for i in range(M)]
     once = [np.flatnonzero(TWO == 0)[:200], np.r_[np.flatnonzero(TWO == 1)[:1]]]
     space = SecretSpace.from_subsets([np.arange(300), np.sort(np.concatenate(once))], N)
     assert [one is None for one in together(booster(TWO), X, TWO, space)] == [False, True]

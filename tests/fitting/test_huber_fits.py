@@ -74,13 +74,14 @@ def clone_at_zero(model: Any) -> Any:
 def test_the_start_does_not_show() -> None:
     X, y = tables("diabetes")
     space = SecretSpace.balanced(len(X), n_subsets=M)
-    problem = HuberProblem.of(HuberRegressor(alpha=0.1), X, y, space)
+    problem = HuberProblem.of(HuberRegressor(alpha=0.1), X, y, space, np.ones(len(X)))
     common = problem.common_start()
     assert common is not None
     start, factor = common
     other = start * 1.2
     other[-1] *= 2
-    found = [minimise_from(problem, one, factor, m=M, single=False) for one in (start, other)]
+    how: Any = {"chosen": np.arange(M), "single": False}
+    found = [minimise_from(problem, one, factor, M, **how) for one in (start, other)]
     assert all(one.converged.all() for one in found)
     first, second = (one.parameters for one in found)
     np.testing.assert_allclose(first, second, rtol=1e-7, atol=1e-8 * np.abs(first).max())

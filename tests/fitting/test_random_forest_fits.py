@@ -109,8 +109,10 @@ def test_what_is_left_to_the_ordinary_fit(monkeypatch: pytest.MonkeyPatch) -> No
         assert registry().subset_fitter_for(other) is None
     nothing, gaps, large = [None] * M, X.copy(), X.copy()
     gaps[3, 1], large[3, 1] = np.nan, 1e300
-    for rows in (gaps, large, X.astype(np.float32)):
-        assert together(forest(), rows, TWO) == nothing
+    for rows in (gaps, large):  # of those who hold the row
+        left = [one is None for one in together(forest(), rows, TWO)]
+        assert left == [3 in SPACE.rows(i) for i in range(M)]
+    assert together(forest(), X.astype(np.float32), TWO) == nothing
     nothing_of_class_one = [np.flatnonzero(TWO == 0)[:200]]
     space = SecretSpace.from_subsets([np.arange(300), *nothing_of_class_one], N)
     assert [one is None for one in together(forest(), X, TWO, space)] == [False, True]

@@ -119,8 +119,10 @@ def test_what_is_left_to_the_ordinary_fit(monkeypatch):
         assert registry().subset_fitter_for(other) is None
     nothing, gaps, large = [None] * M, X.copy(), X.copy()
     gaps[3, 1], large[3, 1] = np.nan, 1e300
-    for rows in (gaps, large, X.astype(np.float32)):
-        assert together(booster(TWO), rows, TWO) == nothing
+    for rows in (gaps, large):  # of those who hold the row
+        left = [one is None for one in together(booster(TWO), rows, TWO)]
+        assert left == [3 in SPACE.rows(i) for i in range(M)]
+    assert together(booster(TWO), X.astype(np.float32), TWO) == nothing
     assert together(booster(TWO), X, np.digitize(SCORES, [-60, -50])) == nothing
     few = [np.arange(600), np.flatnonzero(TWO == 0)[:300], np.arange(200)]
     space = SecretSpace.from_subsets(few, N)

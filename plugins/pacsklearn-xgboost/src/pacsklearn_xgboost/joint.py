@@ -14,6 +14,7 @@ from xgboost import Booster, XGBClassifier, XGBRegressor
 
 from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.fitting.member_sums import double_rows
+from pacsklearn.fitting.public_table import public_codes, public_table
 from pacsklearn.plugin import SubsetFitter
 
 __all__ = ["BoosterFitter"]
@@ -80,26 +81,31 @@ class BoosterFitter(SubsetFitter):
         m, table, targets = space.n_subsets, double_rows(X), np.asarray(y)
         if table is None or targets.ndim != 1 or len(table) * m < _LEAST_WORK:
             return [None] * m
-        with np.errstate(over="ignore"):
-            single = np.ascontiguousarray(table.T.astype(np.float32))
-        if targets.dtype.kind not in "iuf" or not np.isfinite(single).all():
+        if targets.dtype.kind not in "iuf":
             return [None] * m
-        classifies, tried = isinstance(estimator, XGBClassifier), space.rows(0)
+        classifies = isinstance(estimator, XGBClassifier)
+        tried, made = public_table(X, _TRIED)
+        made = public_codes(made, 2) if classifies else made
+        known = clone(estimator).fit(tried, made)
+        first = _Boosting(known, _single(double_rows(tried)), made.astype(np.float32))
+        if first.learner(np.arange(_TRIED)) != first.known:
+            return [None] * m  # another XGBoost
+        single = _single(table)
+        usable = np.isfinite(single).all(axis=0) & np.isfinite(targets)
+        single[:, ~usable] = 0.0
+        boosting = _Boosting(known, single, np.where(usable, targets, 0).astype(np.float32))
         every = [space.rows(i) for i in range(m)]
         both = [not classifies or set(np.unique(targets[own])) == {0, 1} for own in every]
-        if len(tried) < _MAX_BIN or not both[0] or not np.isfinite(targets).all():
-            return [None] * m
-        first = np.unique(targets[tried], return_index=True)[1] if classifies else []
-        tried = np.union1d(tried[:_TRIED], tried[np.asarray(first, dtype=np.intp)])
-        part = X.iloc[tried] if hasattr(X, "iloc") else X[tried]
-        known = clone(estimator).fit(part, targets[tried])
-        boosting = _Boosting(known, single, targets.astype(np.float32))
-        if boosting.learner(tried) != boosting.known:
-            return [None] * m  # another XGBoost
         return [
-            boosting.model(own) if two and len(own) >= _MAX_BIN else None
+            boosting.model(own) if two and len(own) >= _MAX_BIN and usable[own].all() else None
             for own, two in zip(every, both, strict=True)
         ]
+
+
+def _single(table: Any) -> NDArray[np.float32]:
+    """Features (p, n) in single precision."""
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(table.T.astype(np.float32))
 
 
 def _is_plain(value: Any, usual: Any) -> bool:
