@@ -1,4 +1,4 @@
-"""Nothing that work on private rows says by the way is shown: in no thread, in no worker."""
+"""Suppress what work on private rows says by the way, in every thread and worker it begins."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import re
 import sys
 import threading
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, cast, final
 
 try:
@@ -27,6 +28,9 @@ _EVERYTHING, _NOTHING = "", "(?!)"
 @contextmanager
 def withheld() -> Iterator[Kinds]:
     """Withhold warnings, log records and prints of this thread, and of threads begun meanwhile.
+
+    A thread that the work itself begins, and those that it begins in turn, are withheld for their
+    lifetime: a timer may speak long after the block has ended.
 
     ``warnings.catch_warnings`` will not do: it changes the process's own filters and puts them back
     in whatever order threads leave, so that in a worker thread a warning about rows is printed.
@@ -73,11 +77,13 @@ def silence() -> Iterator[None]:
 
     What one candidate prints, all candidates print; what the drawn secret alone prints is about it.
     Both output streams are the process's: what other threads print meanwhile is lost as well, and
-    one such block is open at a time.
+    one such block is open at a time. Threads that the work began are ended with the block, before
+    they run another line of Python; only those of process pools, which serve later work too, go on.
+    Not covered: threads that compiled code begins and Python does not know of.
     """
     with (
         _STREAMS,
-        withheld(),
+        withheld() as kinds,
         _DESCRIPTORS.held(),
         open(os.devnull, "w", encoding="utf-8") as nowhere,  # noqa: PTH123
     ):
@@ -87,6 +93,7 @@ def silence() -> Iterator[None]:
             yield
         finally:
             sys.stdout, sys.stderr = before
+            _BLOCKS.end_threads(kinds)
 
 
 @final
@@ -173,6 +180,38 @@ class _Blocks:
         # Reentrant: a finalizer may warn while its thread holds it.
         self._open: list[tuple[threading.Thread, Kinds]] = []
         self._there_before: frozenset[threading.Thread] = frozenset()
+        # Threads that work in a block began, and what that block notes.
+        self._begun: weakref.WeakKeyDictionary[threading.Thread, Kinds] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    def begin(self, thread: threading.Thread) -> None:
+        """Withhold a thread for its lifetime, where the one that starts it is withheld."""
+        starter = threading.current_thread()
+        with self._lock:
+            open_here = [kinds for owner, kinds in self._open if owner is starter]
+            kinds = open_here[-1] if open_here else self._begun.get(starter)
+            if kinds is None:
+                return
+            self._begun[thread] = kinds
+        run = thread.run
+
+        def run_silently() -> None:
+            # How it ends is not told either: hooks for errors of threads are other people's.
+            with suppress(BaseException):
+                run()
+
+        thread.run = run_silently  # type: ignore[method-assign]
+
+    def end_threads(self, kinds: Kinds) -> None:
+        """End the threads that began in a block: each raises SystemExit at its next line."""
+        with self._lock:
+            begun = [thread for thread, block in self._begun.items() if block is kinds]
+        for thread in begun:
+            if thread.is_alive() and thread.ident is not None:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
+                )
 
     def enter(self, kinds: Kinds) -> None:
         with self._lock:
@@ -187,15 +226,21 @@ class _Blocks:
             self._open = [block for block in self._open if block[1] is not kinds]
             if not self._open:
                 self._there_before = frozenset()
-                _leave_filters()
-                _step_back()
+                # A thread that goes on warns and writes by way of what stands there for it.
+                if not any(thread.is_alive() for thread in self._begun):
+                    _leave_filters()
+                    _step_back()
 
     def hold(self, kind: type[Warning] | None = None) -> bool:
         """Whether what this thread says is withheld; ``kind`` is noted then."""
-        if not self._open:
+        if not self._open and not self._begun:
             return False
         with self._lock:
             thread = threading.current_thread()
+            if thread in self._begun:
+                if kind is not None:
+                    self._begun[thread].append(kind)
+                return True
             own = [kinds for owner, kinds in self._open if owner is thread]
             if not own and (not self._open or thread in self._there_before):
                 return False
@@ -271,8 +316,17 @@ class _Records:
         return record
 
 
+def _start(thread: threading.Thread) -> None:
+    """Start a thread, and note it where work in a block does so; process pools start their own."""
+    if not sys._getframe(1).f_globals.get("__name__", "").startswith(_POOLS):
+        _BLOCKS.begin(thread)
+    _THREAD_START(thread)
+
+
 def _listen(*, first: bool) -> None:
     """See to it that warnings and records come by, and that no filter turns them into errors."""
+    if threading.Thread.start is not _start:
+        threading.Thread.start = _start  # type: ignore[method-assign]
     if not isinstance(warnings._showwarnmsg, _Show):  # type: ignore[attr-defined]
         # showwarning itself is replaced and put back by every catch_warnings of every thread.
         warnings._showwarnmsg = _Show(warnings._showwarnmsg)  # type: ignore[attr-defined]
@@ -354,6 +408,8 @@ def _flush() -> None:
 _C_LIBRARY: Final = ctypes.CDLL(None) if os.name == "posix" else None
 _BLOCKS: Final = _Blocks()
 _BACKGROUND: Final = ("joblib.", "concurrent.")
+_POOLS: Final = ("joblib.", "multiprocessing.", "concurrent.futures.process")
+_THREAD_START: Final = threading.Thread.start
 _STREAMS: Final = threading.RLock()
 _DESCRIPTORS: Final = _Descriptors()
 _FORGET: Final = ("always", None, _NeverGiven, None, 0)
