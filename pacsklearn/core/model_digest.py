@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Iterator, Mapping
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 from scipy import sparse
+
+from pacsklearn.core.public_path import public_path
 
 GUARANTEE: Final = "pacsklearn_guarantee_"
 """Attribute of a released model with what was promised about it."""
@@ -38,8 +40,9 @@ def mark_released(model: Any, guarantee: Any) -> Any:
 def model_digest(model: Any) -> str:
     """SHA-256 of everything in a model: its class, its parameters, its fitted attributes.
 
-    Copies, pickles and other containers of the same numbers (a scalar of NumPy or of Python, an
-    array in another memory order) have the same digest.
+    Classes count by the name that users import, whatever module they are defined in. Copies,
+    pickles and other containers of the same numbers (a scalar of NumPy or of Python, an array in
+    another memory order) have the same digest.
 
     Parameters
     ----------
@@ -72,6 +75,9 @@ def _parts(value: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
         )
     elif isinstance(value, (type, FunctionType, BuiltinFunctionType, ModuleType)):
         yield f"name {_name(value)}".encode()
+        if isinstance(value, FunctionType) and id(value) not in inside:
+            for part in _code(value):
+                yield from _parts(part, (*inside, id(value)))
     elif id(value) in inside:
         # As a distance: an id is another one in every process.
         yield f"cycle {len(inside) - inside.index(id(value))}".encode()
@@ -128,5 +134,20 @@ def _object(value: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
 
 
 def _name(value: Any) -> str:
-    module = getattr(value, "__module__", "")
-    return f"{module}.{getattr(value, '__qualname__', getattr(value, '__name__', ''))}"
+    return ".".join(public_path(value))
+
+
+def _code(function: FunctionType) -> Iterator[Any]:
+    """What a function that nobody can import is made of: its name may stand for several."""
+    if "<" not in function.__qualname__:
+        return
+    waiting = [function.__code__]
+    while waiting:
+        code = waiting.pop()
+        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
+        yield code.co_code
+        yield code.co_names
+        yield tuple(each for each in code.co_consts if not isinstance(each, CodeType))
+    yield function.__defaults__
+    yield function.__kwdefaults__
+    yield tuple(cell.cell_contents for cell in function.__closure__ or ())

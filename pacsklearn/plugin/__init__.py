@@ -1,4 +1,11 @@
-"""Plugins: what authors import, and the registry that finds their work."""
+"""Plugins: what authors import, and the registry that finds their work.
+
+Every built-in is here too, loaded when it is asked for: statements name it
+``pacsklearn.plugin:LinearClassifierCanonicalizer``.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.core.batch_predictor import BatchPredictor
@@ -8,6 +15,7 @@ from pacsklearn.core.event import Provenance
 from pacsklearn.core.game import Game, Round
 from pacsklearn.core.noise_backend import NoiseBackend
 from pacsklearn.core.subset_fitter import SubsetFitter
+from pacsklearn.plugin.builtins import TARGETS
 from pacsklearn.plugin.discovery import PluginFailure
 from pacsklearn.plugin.hookspecs import hookimpl
 from pacsklearn.plugin.records import (
@@ -51,3 +59,10 @@ __all__ = [
     "registry",
     "unregister",
 ]
+
+if not TYPE_CHECKING:  # type checkers know the names above, and nothing else
+
+    def __getattr__(name):
+        if name not in TARGETS:
+            raise AttributeError(f"module 'pacsklearn.plugin' has no attribute {name!r}")
+        return getattr(import_module(TARGETS[name].partition(":")[0]), name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any, Final
 
 from pacsklearn.plugin.hookspecs import hookimpl
@@ -108,8 +109,8 @@ stacked_forest = candidates.stacked_forest:StackedForest
     trees of all candidates in one pass over the rows
     sklearn.ensemble: RandomForestClassifier RandomForestRegressor ExtraTreesClassifier
     sklearn.ensemble: ExtraTreesRegressor GradientBoostingClassifier GradientBoostingRegressor
-    pacsklearn.forests.classifier: FixedStructureForestClassifier
-    pacsklearn.forests.regressor: FixedStructureForestRegressor
+    pacsklearn: FixedStructureForestClassifier
+    pacsklearn: FixedStructureForestRegressor
 """
 
 _SUBSET_FITTERS: Final = """
@@ -157,8 +158,8 @@ standard_scaler = fitting.standard_scaler:StandardScalerFitter
     sklearn.preprocessing: StandardScaler
 fixed_forest = fitting.fixed_forest:FixedForestFitter
     histograms of all subsets from one table, whose rows are not copied
-    pacsklearn.forests.classifier: FixedStructureForestClassifier
-    pacsklearn.forests.regressor: FixedStructureForestRegressor
+    pacsklearn: FixedStructureForestClassifier
+    pacsklearn: FixedStructureForestRegressor
 random_forest = fitting.random_forest:RandomForestFitter
     trees on the rows of one table, each feature of which is sorted once
     sklearn.ensemble: RandomForestClassifier
@@ -167,14 +168,14 @@ hist_gradient_boosting = fitting.hist_gradient_boosting:HistGradientBoostingFitt
     sklearn.ensemble: HistGradientBoostingClassifier HistGradientBoostingRegressor
 additive = fitting.additive:AdditiveFitter
     Newton's method for all subsets on one design of public bins
-    pacsklearn.additive.classifier: AdditiveClassifier
-    pacsklearn.additive.regressor: AdditiveRegressor
+    pacsklearn: AdditiveClassifier
+    pacsklearn: AdditiveRegressor
 stepwise_classifier = fitting.stepwise:StepwiseClassifierFitter
     columns and directions of all subsets from one matrix product
-    pacsklearn.stepwise.classifier: StepwiseClassifier
+    pacsklearn: StepwiseClassifier
 stepwise_regressor = fitting.stepwise:StepwiseRegressorFitter
     columns and weights of all subsets from one matrix product
-    pacsklearn.stepwise.regressor: StepwiseRegressor
+    pacsklearn: StepwiseRegressor
 pipeline = fitting.pipeline:PipelineFitter
     scalers and components that pass moments on; encoders that learn nothing, applied once
     sklearn.pipeline: Pipeline
@@ -187,7 +188,7 @@ linear_classifier = canonical.linear:LinearClassifierCanonicalizer
     sklearn.linear_model: LogisticRegression LogisticRegressionCV PassiveAggressiveClassifier
     sklearn.linear_model: Perceptron RidgeClassifier RidgeClassifierCV SGDClassifier
     sklearn.svm: LinearSVC
-    pacsklearn.stepwise.classifier: StepwiseClassifier
+    pacsklearn: StepwiseClassifier
 linear_regressor = canonical.linear:LinearRegressorCanonicalizer
     coefficients and intercept of a linear model
     sklearn.linear_model: ARDRegression BayesianRidge ElasticNet ElasticNetCV GammaRegressor
@@ -198,7 +199,7 @@ linear_regressor = canonical.linear:LinearRegressorCanonicalizer
     sklearn.linear_model: PassiveAggressiveRegressor PoissonRegressor QuantileRegressor Ridge
     sklearn.linear_model: RidgeCV SGDRegressor TheilSenRegressor TweedieRegressor
     sklearn.svm: LinearSVR
-    pacsklearn.stepwise.regressor: StepwiseRegressor
+    pacsklearn: StepwiseRegressor
 kmeans = canonical.kmeans:KMeansCanonicalizer
     cluster centres in an agreed order
     sklearn.cluster: KMeans MiniBatchKMeans
@@ -237,8 +238,8 @@ linear_outlier = canonical.linear:LinearOutlierCanonicalizer
     sklearn.linear_model: SGDOneClassSVM
 fixed_structure_forest = canonical.fixed_structure_forest:FixedStructureForestCanonicalizer
     thresholds and leaves of complete trees of public structure
-    pacsklearn.forests.classifier: FixedStructureForestClassifier
-    pacsklearn.forests.regressor: FixedStructureForestRegressor
+    pacsklearn: FixedStructureForestClassifier
+    pacsklearn: FixedStructureForestRegressor
 mlp = canonical.mlp:MLPCanonicalizer
     weights of a network with its hidden units in an agreed order
     sklearn.neural_network: MLPClassifier MLPRegressor
@@ -268,11 +269,11 @@ public_categories = canonical.stateless:PublicCategoriesCanonicalizer
     sklearn.preprocessing: OneHotEncoder OrdinalEncoder
 schema_encoder = canonical.stateless:SchemaEncoderCanonicalizer
     encoders by a public codebook, which learn nothing from the rows
-    pacsklearn.schema.encoder: SchemaEncoder
+    pacsklearn: SchemaEncoder
 additive = canonical.additive:AdditiveCanonicalizer
     one number a level of additive models on public bins
-    pacsklearn.additive.classifier: AdditiveClassifier
-    pacsklearn.additive.regressor: AdditiveRegressor
+    pacsklearn: AdditiveClassifier
+    pacsklearn: AdditiveRegressor
 multiclass = canonical.multiclass:MulticlassCanonicalizer
     one model a class, a pair of classes or a target
     sklearn.multiclass: OneVsOneClassifier OneVsRestClassifier OutputCodeClassifier
@@ -303,6 +304,42 @@ search = canonical.pipeline:SearchCanonicalizer
     sklearn.model_selection: GridSearchCV HalvingGridSearchCV HalvingRandomSearchCV
     sklearn.model_selection: RandomizedSearchCV
 """
+
+
+_UNNAMED: Final = """
+    canonical.transformed_target:ScaledTargetCanonicalizer
+    core.sampled_law:SampledLaw
+    noise.one_sided:OneSidedBackend
+"""
+"""What has a part in releases and is chosen by no name."""
+
+_TABLES: Final = (
+    _NOISE_BACKENDS,
+    _CRITERIA,
+    _SCENARIOS,
+    _ATTACKS,
+    _BATCH_PREDICTORS,
+    _SUBSET_FITTERS,
+    _CANONICALIZERS,
+    _UNNAMED,
+)
+
+TARGETS: Final = {
+    name: f"pacsklearn.{module}:{name}"
+    for module, name in re.findall(r"^\w* *=? *([\w.]+):(\w+)$", "".join(_TABLES), re.MULTILINE)
+}
+"""Where each built-in is defined, by the name that :mod:`pacsklearn.plugin` has for it."""
+
+
+def public_room() -> Any:
+    """Module that users import built-ins from."""
+    return import_module("pacsklearn.plugin")
+
+
+def public_target(name: str) -> str:
+    """``"package:Object"`` of a built-in, as users import it."""
+    package = import_module("pacsklearn")
+    return f"pacsklearn:{name}" if name in package.__all__ else f"pacsklearn.plugin:{name}"
 
 
 def _records(kind: Any, table: str) -> Iterator[Any]:

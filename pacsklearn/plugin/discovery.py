@@ -17,6 +17,7 @@ import pluggy
 
 from pacsklearn._validation import warn_user
 from pacsklearn.core.event import Provenance
+from pacsklearn.core.public_path import public_path
 from pacsklearn.exceptions import PluginClashError, PluginError, PluginWarning
 from pacsklearn.plugin import builtins, hookspecs
 from pacsklearn.plugin.records import KINDS, ClaimingRecord, Kind, Record, public_name, public_names
@@ -82,11 +83,16 @@ def unregistered_provenance(instance: object) -> Provenance:
 
 
 def target_name(target: Any) -> str:
-    """``"module:Object"`` of a record's target."""
+    """``"package:Object"`` of a record's target, by the name that users import."""
     if isinstance(target, str):
-        return target
+        name = target.rpartition(":")[2]
+        return builtins.public_target(name) if builtins.TARGETS.get(name) == target else target
     named = target if hasattr(target, "__qualname__") else type(target)
-    return f"{named.__module__}:{named.__qualname__}"
+    module, name = public_path(named)
+    # Of those that come with the package and are imported from no shorter place.
+    if name in builtins.TARGETS and getattr(builtins.public_room(), name) is named:
+        return builtins.public_target(name)
+    return f"{module}:{name}"
 
 
 def _distribution_of(target: str) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from pacsklearn.core.batch_predictor import BatchPredictor
 from pacsklearn.core.canonicalizer import Canonicalizer
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.noise_backend import NoiseBackend
+from pacsklearn.core.public_path import public_path
 from pacsklearn.core.scenario import Scenario
 from pacsklearn.core.subset_fitter import SubsetFitter
 
@@ -50,8 +51,9 @@ def public_names(cls: type) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        The path without its private components, and the path cut at the first of them, since
-        ``sklearn.linear_model._glm.glm`` exports to ``sklearn.linear_model``.
+        The path without its private components, the shortest that it is imported by, and the path
+        cut at the first private one, since ``sklearn.linear_model._glm.glm`` exports to
+        ``sklearn.linear_model``.
 
     Examples
     --------
@@ -64,7 +66,7 @@ def public_names(cls: type) -> tuple[str, ...]:
         return ()
     path = module.split(".")
     private = [i for i, part in enumerate(path) if part.startswith("_")]
-    names = [public_name(f"{module}.{qualname}")]
+    names = [public_name(f"{module}.{qualname}"), ".".join(public_path(cls))]
     if private and private[0] > 0:
         names.append(public_name(".".join([*path[: private[0]], qualname])))
     return tuple(dict.fromkeys(names))

@@ -13,17 +13,20 @@ from pacsklearn.core.model_digest import DIGEST, GUARANTEE, model_digest
 from pacsklearn.exceptions import BundleError
 from pacsklearn.publishing.archive import packed
 
+_OURS: Final = (
+    "AdditiveClassifier",
+    "AdditiveRegressor",
+    "Column",
+    "FixedStructureForestClassifier",
+    "FixedStructureForestRegressor",
+    "Schema",
+    "SchemaEncoder",
+    "StepwiseClassifier",
+    "StepwiseRegressor",
+)
 TRUSTED: Final = (
+    *(f"pacsklearn.{name}" for name in _OURS),
     "numpy.dtype",
-    "pacsklearn.additive.classifier.AdditiveClassifier",
-    "pacsklearn.additive.regressor.AdditiveRegressor",
-    "pacsklearn.forests.classifier.FixedStructureForestClassifier",
-    "pacsklearn.forests.regressor.FixedStructureForestRegressor",
-    "pacsklearn.schema.column.Column",
-    "pacsklearn.schema.encoder.SchemaEncoder",
-    "pacsklearn.schema.schema.Schema",
-    "pacsklearn.stepwise.classifier.StepwiseClassifier",
-    "pacsklearn.stepwise.regressor.StepwiseRegressor",
     "sklearn.cluster._bisect_k_means._BisectingTree",
     "sklearn.utils._bunch.Bunch",
 )
@@ -63,7 +66,6 @@ def to_file(model: Any) -> bytes:
         When skops cannot write it, needs classes that are not :data:`TRUSTED`, or reads something
         else than was written.
     """
-    import skops.io
     from skops.io.exceptions import UnsupportedTypeException
 
     bare = copy.copy(model)
@@ -71,7 +73,7 @@ def to_file(model: Any) -> bytes:
         vars(bare).pop(name, None)
     name = type(model).__name__
     try:
-        content = _without_addresses(skops.io.dumps(bare))
+        content = skops_file(bare)
     except (UnsupportedTypeException, AttributeError, TypeError, ValueError) as error:
         raise BundleError(
             f"{name} cannot be written without code ({type(error).__name__}); a bundle holds no "
@@ -129,13 +131,22 @@ def from_file(content: bytes) -> Any:
         raise BundleError(f"The model's file cannot be loaded ({type(error).__name__}).") from None
 
 
-def _without_addresses(content: bytes) -> bytes:
-    """The file with objects numbered in order, where skops names them by their addresses."""
+def skops_file(thing: Any) -> bytes:
+    """What skops writes, by public names: it says nothing of where memory and modules were.
+
+    Objects are numbered in order, where skops names them by their addresses, and our classes are
+    named as users import them.
+    """
+    import skops.io
+
+    content: bytes = skops.io.dumps(thing)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         document = json.loads(archive.read("schema.json"))
         numbers: dict[Any, int] = {}
         members = {}
         for node in _nodes(document):
+            if _is_ours(node):
+                node["__module__"] = "pacsklearn"
             if "__id__" in node:
                 node["__id__"] = numbers.setdefault(node["__id__"], len(numbers))
             if "file" in node:
@@ -144,6 +155,11 @@ def _without_addresses(content: bytes) -> bytes:
                 members[f"{number}.{suffix}"] = archive.read(node["file"])
                 node["file"] = f"{number}.{suffix}"
     return packed({**members, "schema.json": json.dumps(document).encode()})
+
+
+def _is_ours(node: dict[str, Any]) -> bool:
+    module = str(node.get("__module__"))
+    return module.partition(".")[0] == "pacsklearn" and node.get("__class__") in _OURS
 
 
 def _nodes(document: Any) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.model_digest import DIGEST, GUARANTEE, model_digest
+from pacsklearn.core.public_path import public_path
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.core.replacement_file import replacement_file
 from pacsklearn.exceptions import BundleError
@@ -118,7 +119,7 @@ def bundle_content(
             # The day: the second would say when the curator worked.
             "published": datetime.now(UTC).date().isoformat(),
             "model": {
-                "class": f"{type(model).__module__}.{type(model).__qualname__}",
+                "class": ".".join(public_path(type(model))),
                 "digest": model_digest(model),
                 "onnx": exported.note,
             },

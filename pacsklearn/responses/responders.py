@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import final
+from typing import Any, final
 
 import joblib
 
@@ -11,6 +11,7 @@ from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.accounting.answer_table import AnswerTable
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import CandidateModels, candidate_models
+from pacsklearn.core.model_digest import model_digest
 from pacsklearn.noise.sampler import NoisePool
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import AnswerKind
@@ -50,8 +51,9 @@ class Responders:
         """Responder for these arguments, with its step budget and its stored answers."""
         self._account.home.check()
         with self._procedure.lock:
-            fitted = joblib.hash((candidates.estimator, dict(candidates.options.fit_params)))
-            settings = (kind.answers, kind.value_range, kind.prior)
+            fitted = _name_of(candidates.estimator, candidates.options.fit_params)
+            prior = None if kind.prior is None else (kind.prior.mean, kind.prior.spread)
+            settings = (kind.answers, kind.value_range, prior)
             # What is asked in the same way shares the stored answers, and is not charged again.
             name = joblib.hash((fitted, query_budget, max_answers, *settings))
             if name not in self._responders:
@@ -106,3 +108,11 @@ class Responders:
         )
         # A hair less, so that rounding cannot refuse the last answer.
         return self._account.check(None) / count * (1 - 1e-12)
+
+
+def _name_of(estimator: Any, fit_params: Mapping[str, Any]) -> str:
+    """Name of what is fitted, for files: the same wherever the package's modules are."""
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    shown = [getattr(part, "_sklearn_output_config", None) for part in parts]
+    name: str = joblib.hash((model_digest(estimator), shown, dict(fit_params)))
+    return name

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn._validation import check_integer
+from pacsklearn.core.public_path import public_path
 from pacsklearn.core.scenario import Scenario, SecretColumn, World, Worlds
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.scenarios.checks import pair_indices
@@ -97,11 +98,11 @@ class SimulatorScenario(Scenario):
 
     @property
     def description(self) -> str:
-        name = getattr(self.sample, "__qualname__", type(self.sample).__qualname__)
-        module = getattr(self.sample, "__module__", "")
+        named = self.sample if hasattr(self.sample, "__qualname__") else type(self.sample)
+        sample = ".".join(public_path(named))
         pairs = None if self.pairs is None else sorted(map(repr, self.pairs))
         return (
-            f"SimulatorScenario({module}.{name}, secrets={list(map(repr, self.secrets))}, "
+            f"SimulatorScenario({sample}, secrets={list(map(repr, self.secrets))}, "
             f"priors={list(map(repr, self.priors))}, pairs={pairs}, n_draws={self.n_draws}, "
             f"seed={self.seed})"
         )

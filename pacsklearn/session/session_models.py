@@ -31,13 +31,12 @@ def models_without_code(models: Mapping[str, CandidateModels]) -> dict[str, NDAr
 
 
 def _without_code(models: CandidateModels) -> bytes | None:
-    import skops.io
     from skops.io.exceptions import UnsupportedTypeException
 
-    from pacsklearn.publishing.model_file import from_file
+    from pacsklearn.publishing.model_file import from_file, skops_file
 
     try:
-        content: bytes = skops.io.dumps({"models": list(models.models), "n_jobs": models.n_jobs})
+        content = skops_file({"models": list(models.models), "n_jobs": models.n_jobs})
         # Read back and compared: a writer that drops a digit would change answers after loading.
         again = from_file(content)["models"]
     except (UnsupportedTypeException, AttributeError, TypeError, ValueError, BundleError):

@@ -449,7 +449,7 @@ class TestProvenance:
         backend = empty.noise_backend("eigen")
         found = empty.provenance("noise_backend", backend)
         assert (found.name, found.distribution) == ("eigen", "pacsklearn")
-        assert found.target == "pacsklearn.noise.lattice:EigenBackend"
+        assert found.target == "pacsklearn.plugin:EigenBackend"
 
     def test_of_an_instance_nobody_registered(self, empty):
         found = empty.provenance("noise_backend", ToyBackend())
