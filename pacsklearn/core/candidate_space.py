@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.exceptions import DesignError
 
+_DOUBLE = 8
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -20,8 +22,9 @@ class CandidateSpace:
 
     The counterpart of :class:`~pacsklearn.SecretSpace` when the secret is no subset of rows: keys,
     configurations, messages. Build one with :meth:`of`. Which candidate is the secret is not part
-    of it; everything here is known to the adversary. Inputs that are the same are one candidate,
-    with the sum of their weights: nobody could tell them apart.
+    of it; everything here is known to the adversary. Inputs that are equal (``==``) are one
+    candidate, with the sum of their weights, which the first of them stands for: whoever names
+    their value has named the secret.
 
     Parameters
     ----------
@@ -44,7 +47,8 @@ class CandidateSpace:
         Parameters
         ----------
         candidates : iterable
-            At least two that differ, in value or type; kept as they are.
+            At least two that differ. Of those that compare equal (``1``, ``1.0`` and ``True``;
+            arrays of one shape and equal numbers) the first is kept, as it is.
         weights : array-like of shape (m,), optional
             Prior probabilities, positive; normalised. Uniform when not given.
 
@@ -60,11 +64,11 @@ class CandidateSpace:
         """
         listed = tuple(candidates)
         m = len(listed)
-        places: dict[Any, int] = {}
-        numbers = np.array([places.setdefault(_identity(one), len(places)) for one in listed])
-        if len(places) < 2:
+        numbering = _Numbering()
+        numbers = np.array([numbering.number(one) for one in listed], dtype=np.int64)
+        if numbering.size < 2:
             raise DesignError(
-                f"candidates must hold at least 2 inputs that differ, got {len(places)} in {m}."
+                f"candidates must hold at least 2 inputs that differ, got {numbering.size} in {m}."
             )
         prior = np.full(m, 1.0 / m) if weights is None else np.asarray(weights, dtype=np.float64)
         if prior.shape != (m,) or not np.all(np.isfinite(prior)) or np.any(prior <= 0):
@@ -98,8 +102,69 @@ def candidate_space(
     return candidates
 
 
+@final
+class _Numbering:
+    """Numbers of inputs in the order of their first appearance; equal ones share a number."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, int] = {}
+        # Of inputs that no dictionary finds: compared one by one.
+        self._unhashable: list[tuple[Any, int]] = []
+        self.size = 0
+
+    def number(self, value: Any) -> int:
+        """Number of an input: of the first one that it is equal to, or a new one."""
+        keys, alike = [_identity(value)], list[tuple[Any, int]]()
+        try:
+            key = ("equal", _comparable(value))
+            hash(key)
+            keys.append(key)
+        except Exception:  # noqa: BLE001 - an object's own methods, which may raise anything
+            alike = self._unhashable
+        known = [self._known[key] for key in keys if key in self._known]
+        number = next((n for one, n in alike if _are_equal(one, value)), self.size)
+        number = min([*known, number])
+        self.size = max(self.size, number + 1)
+        for key in keys:
+            self._known.setdefault(key, number)
+        if len(keys) == 1:
+            self._unhashable.append((value, number))
+        return number
+
+
+def _comparable(value: Any) -> Any:
+    """What is equal and has the same hash for equal inputs; what has no hash raises or is kept."""
+    if isinstance(value, np.ndarray):
+        return "array", value.shape, _numbers(value)
+    if isinstance(value, tuple | list):
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return kind, tuple(map(_comparable, value))
+    if isinstance(value, dict):
+        return "dict", frozenset((key, _comparable(one)) for key, one in value.items())
+    if isinstance(value, set | frozenset):
+        return "set", frozenset(value)
+    if isinstance(value, bytearray):
+        return bytes(value)
+    return value
+
+
+def _numbers(array: NDArray[Any]) -> Any:
+    if array.dtype.kind in "biuf" and array.dtype.itemsize <= _DOUBLE:
+        exact = array.astype(np.float64) + 0.0  # -0.0 becomes 0.0
+        if np.all(np.abs(exact) < 2.0**53):
+            return exact.tobytes()
+    return tuple(map(_comparable, array.ravel().tolist()))
+
+
+def _are_equal(left: Any, right: Any) -> bool:
+    try:
+        return bool(left == right)
+    except Exception:  # noqa: BLE001 - comparisons without an answer: not known to be equal
+        return False
+
+
 def _identity(value: Any) -> Any:
-    """What two inputs share when no function of them can tell which of the two it was given."""
+    """What inputs of the same bytes share, also those that equal nothing, as nan."""
     kind = type(value)
     if isinstance(value, np.ndarray) and value.dtype != object:
         return kind, value.dtype.str, value.shape, value.tobytes()

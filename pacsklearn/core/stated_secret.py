@@ -160,6 +160,11 @@ class SecretCandidate(PACSecret):
             "candidates agree on are functions of the list."
         ),
         (
+            "Equal candidates: those that compare equal (==), such as 1, 1.0 and True, count as "
+            "one, with the sum of their weights. The first of them stands for all: which one was "
+            "given is never used."
+        ),
+        (
             "Single outcomes: success is averaged over the secret and the noise; one particular "
             "release may tell more about one particular candidate than the average does."
         ),

@@ -213,6 +213,8 @@ class PrivacySession(SessionReleases, StoredSession):
         ----------
         candidates : iterable or CandidateSpace
             Inputs of the functions that :meth:`release_function` releases, for instance all keys.
+            Those that are equal (``==``) count as one, with the sum of their weights; functions
+            are given the first of them.
         weights : array-like of shape (m,), optional
             Prior probabilities; uniform when not given.
         budget, ledger, random_state, allow_exact
