@@ -416,6 +416,28 @@ def test_decode_is_checked_on_more_than_one_candidate(index: int) -> None:
         run(LinearRegression(), LiesAboutOne("nothing"), space=space)
 
 
+@pytest.mark.parametrize(
+    ("n_subsets", "wrong"),
+    [*((16, [i]) for i in range(16)), *((64, [*range(i, i + 4)]) for i in (0, 21, 60))],
+)
+def test_sixteen_of_the_candidates_that_an_alignment_changes_are_tried(
+    n_subsets: int, wrong: list[int]
+) -> None:
+    """All are changed, harmlessly but for one of sixteen, or four in a row of 64."""
+
+    class LiesAboutFew(Liar):
+        def align(self, vectors: NDArray[np.float64], layout: Any) -> NDArray[np.float64]:
+            factors = np.full(len(vectors), 1 + 1e-10)
+            factors[wrong] = 1.01
+            return vectors * factors[:, None]
+
+    space = SecretSpace.balanced(80, n_subsets=n_subsets)
+    with pytest.raises(GaugeError):
+        run(LinearRegression(), LiesAboutFew("nothing"), space=space)
+    wrong = []
+    run(LinearRegression(), LiesAboutFew("nothing"), space=space)
+
+
 def test_an_alignment_that_changes_the_other_candidates_is_caught() -> None:
     with pytest.raises(GaugeError):
         run(LinearRegression(), Liar("align others"))

@@ -10,7 +10,7 @@ import pytest
 from scipy import optimize, special, stats
 from scipy.stats import beta
 
-from pacsklearn.information import upper_mean_bound, upper_mean_bounds
+from pacsklearn.information import mean_bound, upper_mean_bound, upper_mean_bounds
 from pacsklearn.information.mean_bound import _bernstein, chernoff_bounds
 
 
@@ -51,6 +51,29 @@ def test_better_than_bernstein_alone_and_not_below_the_mean():
         bound = upper_mean_bound(draws, 0.0, 1.0, 1e-6)
         alone = upper_mean_bounds([draws.sum()], [draws @ draws], 2000, 0.0, 1.0, 1e-6)[0]
         assert draws.mean() < bound < alone
+
+
+def test_both_bounds_share_the_failure_probability(monkeypatch):
+    """What either may fail with adds up to gamma: taking the smaller bound is not free."""
+    shares = []
+
+    def spied(name):
+        ordinary = getattr(mean_bound, name)
+
+        def spy(*arguments):
+            shares.append(arguments[-1])
+            return ordinary(*arguments)
+
+        monkeypatch.setattr(mean_bound, name, spy)
+
+    spied("_betting")
+    spied("_bernstein")
+    for gamma in (0.5, 1e-3, 1e-12):
+        shares.clear()
+        upper_mean_bound(np.linspace(0.2, 0.4, 50), 0.0, 1.0, gamma)
+        assert len(shares) == 2
+        assert min(shares) > 0
+        assert math.fsum(shares) <= gamma
 
 
 def test_scale_and_shift():
