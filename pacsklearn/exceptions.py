@@ -35,6 +35,7 @@ The tree::
     DesignWarning (UserWarning)               few candidates differ; the promise is for these
     PluginWarning (UserWarning)               a plugin failed and was left out
     AnswersWarning (UserWarning)          "auto" releases answers, since it cannot release a model
+    RepeatedReleaseWarning (UserWarning)      one table released about again; caps add up
     UtilityWarning (UserWarning)              a release expected to be no better than a constant
 
 No message ever quotes a data value, a fitted number or the secret.
@@ -70,6 +71,7 @@ __all__ = [
     "PluginWarning",
     "PriceError",
     "PrivacyLeakWarning",
+    "RepeatedReleaseWarning",
     "ScenarioError",
     "ServiceBudgetError",
     "ServiceError",
@@ -387,6 +389,10 @@ class AnswersWarning(UserWarning):
 
 class UtilityWarning(UserWarning):
     """A release that is expected to be no better than a constant answer, or that is one."""
+
+
+class RepeatedReleaseWarning(UserWarning):
+    """A second release about one table in a process: a guarantee is about its release alone."""
 
 
 class PluginWarning(UserWarning):

@@ -30,6 +30,14 @@ def _same_subsets() -> Iterator[pytest.MonkeyPatch]:
         yield patch
 
 
+@pytest.fixture(autouse=True)
+def _nothing_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test begins as a process of its own would: no table was released about before."""
+    released = "pacsklearn.release.released_tables.RELEASED"
+    monkeypatch.setattr(f"{released}._caps", {})
+    monkeypatch.setattr(f"{released}._warned", set())
+
+
 @pytest.fixture
 def secret_subsets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw them in secret after all."""

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pacsklearn.cli import options
-from pacsklearn.cli.charged_ledger import charged_ledger
+from pacsklearn.cli.charged_ledger import charged_ledger, ledger_beside
 from pacsklearn.cli.console import guarded, note, say
 from pacsklearn.cli.publication import publication
 
@@ -72,6 +72,8 @@ def distill(
     given = {} if table.groups is None else {"groups": table.groups}
     title = f"{type(learner).__name__}, taught by private answers of {type(teacher).__name__}"
     with publication(output, statement, force=force, key=key, about=about) as place:
+        if ledger is None:
+            source.set_params(ledger=ledger_beside(data, output))
         source.fit(table.X, table.y, **given)
         trained = distilled(source, learner, public_table.X, alpha=alpha)
         document = {

@@ -53,7 +53,11 @@ Json: TypeAlias = Annotated[
 ]
 ChargedLedger: TypeAlias = Annotated[
     str | None,
-    typer.Option("--ledger", help="Account to charge as well: clinic.db, or postgresql://..."),
+    typer.Option(
+        "--ledger",
+        help="Account to charge: clinic.db, or postgresql://...; pacsklearn-ledger.db beside the "
+        "output, which only counts, when not given; none for no account.",
+    ),
 ]
 ChargedDataset: TypeAlias = Annotated[
     str | None, typer.Option("--dataset", help="Data set within the ledger's database.")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from pacsklearn.cli import options
-from pacsklearn.cli.charged_ledger import charged_ledger
+from pacsklearn.cli.charged_ledger import charged_ledger, ledger_beside
 from pacsklearn.cli.console import guarded, note, say
 from pacsklearn.cli.publication import publication
 
@@ -113,6 +113,9 @@ def release(
             note(words)
     given = {} if table.groups is None else {"groups": table.groups}
     with publication(output, statement, force=force, key=key, about=about) as place:
+        if ledger is None:
+            unit = "nats" if criterion is None else f"success at {criterion}"
+            model.set_params(ledger=ledger_beside(data, output, unit=unit))
         model.fit(table.X, table.y, **given)
         document = {
             **privacy_report(model).statement,

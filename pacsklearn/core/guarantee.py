@@ -226,8 +226,15 @@ class Guarantee(Statement):
         return plain
 
     @property
-    def promise(self) -> str:
-        """The promise in one plain sentence."""
+    def scope(self) -> str:
+        """What the promise is about: other releases about the same rows are not in it."""
+        if self.n_releases == 0:
+            return "all that this session may release, alone"
+        if self.n_releases == 1:
+            return "this release alone"
+        return f"the {self.n_releases} releases of one session alone"
+
+    def _sentences(self) -> str:
         seen = "this release"
         if self.n_releases == 0:
             seen = "all that this session may release"

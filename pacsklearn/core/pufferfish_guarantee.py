@@ -102,9 +102,7 @@ class PufferfishGuarantee(Statement):
             f"{tables}{sliced}{mean}",
         )
 
-    @property
-    def promise(self) -> str:
-        """The promise in plain sentences."""
+    def _sentences(self) -> str:
         secret = self.secret
         order, cost = f"{self.costs.order:g}", rounded_up(self.spent, 4)
         what = {

@@ -56,9 +56,18 @@ class Statement(ABC):
         return self.status.for_release
 
     @property
-    @abstractmethod
     def promise(self) -> str:
-        """The promise in plain sentences."""
+        """The promise in plain sentences, which begin with what they are about, alone."""
+        return f"{self.scope[:1].upper()}{self.scope[1:]}. {self._sentences()}"
+
+    @property
+    def scope(self) -> str:
+        """What the promise is about: other releases about the same rows are not in it."""
+        return "this release alone"
+
+    @abstractmethod
+    def _sentences(self) -> str:
+        """What is promised about all in the scope."""
 
     @abstractmethod
     def _reliance(self) -> Status:
@@ -102,6 +111,7 @@ class Statement(ABC):
         """Plain dictionary with the derived bounds added, for JSON."""
         secret = {"kind": self.secret.kind, **asdict(self)["secret"]}
         return {
+            "scope": self.scope,
             "framework": self.framework,
             "status": self.status.to_dict(),
             **asdict(self),

@@ -35,6 +35,7 @@ from pacsklearn.pufferfish.world_outputs import (
     true_secret,
     world_outputs,
 )
+from pacsklearn.release.released_tables import RELEASED
 
 Integers = NDArray[np.int64]
 
@@ -294,6 +295,9 @@ def sliced_release(
             full=law.costs.full,
         ),
     )
+    # A mean over draws of tables says nothing of two releases about one of them.
+    cap = law.cost if scenario.redrawn else None
+    RELEASED.add(X, cap, unit, None if ledger is None else account)
     # Before secret, data set and noise are drawn: a crash loses an answer, never a charge.
     account.charge(event)
     if scenario.redrawn:

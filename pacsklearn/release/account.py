@@ -27,6 +27,7 @@ from pacsklearn.exceptions import (
 )
 from pacsklearn.information.mixture import update_belief
 from pacsklearn.noise.sampler import Sampler, SecureSampler, SeededSampler
+from pacsklearn.release.released_tables import RELEASED
 
 
 @final
@@ -137,6 +138,8 @@ class Account:
         Name of the session; a new one when not given.
     n_charged : int, default=0
         Events of the session that the shared ledger holds.
+    table : array-like, optional
+        What a new secret was drawn about; None where there is none, or nothing leaves.
 
     Notes
     -----
@@ -150,12 +153,14 @@ class Account:
         shared: Ledger | None,
         session: str | None = None,
         n_charged: int = 0,
+        table: Any = None,
     ) -> None:
         self.own = own
         self.shared = shared
         self.session = session or uuid.uuid4().hex
         self.n_charged = n_charged
         self._in_flight: Event | None = None
+        self._table = table
         self.is_closed = False
         self.doubt: Callable[[], None] | None = None
         """Looks what became of answers whose storing was interrupted; None when none was."""
@@ -216,6 +221,12 @@ class Account:
         self._settle()
         # Before the shared ledger is charged: a charge there cannot be taken back.
         self.own.check(event.charge)
+        if self._table is not None:
+            # Before the charge as well: who makes an error of the warning has released nothing.
+            # Successes of separate releases do not add.
+            cap = self.own.ceiling if self.own.unit == "nats" else None
+            RELEASED.add(self._table, cap, self.own.unit, self.shared)
+            self._table = None
         return self._next(event)
 
     def settle_answers(self) -> None:

@@ -165,7 +165,7 @@ class PrivacySession(SessionReleases, StoredSession):
                 )
             subsets = _given(space, DrawnSubsets) or DrawnSubsets.of(design, X.shape[0], y)
             own = MemoryLedger(ceiling)
-            account = Account(own, open_shared(ledger, own.ceiling, own.unit))
+            account = Account(own, open_shared(ledger, own.ceiling, own.unit), table=X)
             options = FitOptions({}, n_jobs, verbose, fast_fit)
             self._start_drawn(X, y, subsets, sizes, account, sampler_for(random_state), options)
             return
@@ -177,7 +177,7 @@ class PrivacySession(SessionReleases, StoredSession):
         capped = as_criterion(criterion, known)
         check_cap(capped, ceiling, known, allow_exact=allow_exact)
         own = MemoryLedger(ceiling, ledger_unit(capped))
-        account = Account(own, open_shared(ledger, own.ceiling, own.unit))
+        account = Account(own, open_shared(ledger, own.ceiling, own.unit), table=X)
         drawn = Secret(known.weights, sampler_for(random_state))
         self._start(
             X,

@@ -45,6 +45,31 @@ def test_parquet_groups_and_a_ledger(call, folder, table):
     assert statement["guarantee"]["secret"]["n_units"] == 75
 
 
+def test_releases_of_a_file_are_counted_beside_the_output(call, folder):
+    words = ("release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16)
+    assert "Warning" not in call(*words, "--output", "a.joblib").stderr
+    second = call(*words, "--output", "b.joblib", "--budget", "1/8", "--json")
+    assert "release 2 of rows.csv" in second.stderr
+    assert "about its release alone" in second.stderr
+    shown = call("ledger", "show", "pacsklearn-ledger.db", "--dataset", "rows.csv", "--json")
+    charged = json.loads(shown.stdout)["spent"]
+    assert charged == pytest.approx(3 / 16)
+    statement = json.loads(second.stdout)
+    assert statement["promise"].startswith("This release alone.")
+    assert str(folder) not in json.dumps(statement)
+    capped = ("--criterion", "membership", "--budget", "0.7")
+    assert "Warning" not in call(*words, *capped, "--output", "c.joblib").stderr
+    assert "do not add" in call(*words, *capped, "--output", "d.joblib").stderr
+    assert "Warning" not in call(*words, "--ledger", "none", "--output", "e.joblib").stderr
+
+
+def test_a_refused_command_founds_no_ledger(call, folder):
+    (folder / "m.joblib").write_bytes(b"")
+    words = ("release", "rows.csv", "--target", "kind", "--estimator", "Ridge")
+    call(*words, "--output", "m.joblib", code=2)
+    assert not (folder / "pacsklearn-ledger.db").exists()
+
+
 BASE = ("release", "rows.csv", "--output", "m.joblib", "--subsets", "16")
 
 

@@ -30,6 +30,7 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.pufferfish.open_run import PlainRun, opened_run, planned_unit
 from pacsklearn.pufferfish.run import PrivateRun
 from pacsklearn.pufferfish.training_rows import training_rows
+from pacsklearn.release.released_tables import RELEASED
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +188,7 @@ class LinearSGD(BaseEstimator):
             record=record,
             goes_on=goes_on,
         )
-        X, targets = rows.of(X), rows.of(targets)
+        table, X, targets = X, rows.of(X), rows.of(targets)
         weights = None if weights is None else rows.of(weights)
         k, width = targets.shape[1], X.shape[1] + 1
         norm = float(self.clip_norm)
@@ -224,6 +225,8 @@ class LinearSGD(BaseEstimator):
         loss = loss_named(self.loss, self.huber_width)
         before = self._descent.n_steps
         try:
+            if first and isinstance(run, PrivateRun):
+                RELEASED.add(table, run.ceiling, run.unit, run.account.shared)
             self._descend(run, problem, loss, 1 if goes_on else self.max_iter, steps, held_out)
         finally:
             run.close()
