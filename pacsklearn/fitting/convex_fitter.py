@@ -38,7 +38,9 @@ _FAR = 3000.0
 _MOST_CLASSES = 32
 # A target of every model, for rows that no solved candidate holds.
 _VALID = 1.0
-_MOST_CURVATURE = 4096
+# Rows of the largest Hessian that Newton's method may need for each candidate: of one output, and
+# of several, where it costs as many products as there are pairs of them.
+_MOST_CURVATURE, _MOST_OF_SEVERAL = 2048, 768
 SLACK = 10.0
 """Of a solver's tolerance, within which its ordinary fit is believed to have stopped."""
 
@@ -176,7 +178,10 @@ class ConvexFitter(SubsetFitter):
         losses = self.losses(estimator, targets, 0 if classes is None else len(classes))
         if classes is None and not np.all(self.are_valid(estimator, targets)):
             losses = []
-        if not losses or losses[0].n_outputs * (rows.shape[1] + 1) > _MOST_CURVATURE:
+        if not losses:
+            return []
+        outputs = losses[0].n_outputs
+        if outputs * (rows.shape[1] + 1) > (_MOST_CURVATURE if outputs == 1 else _MOST_OF_SEVERAL):
             return []
         penalty = self.penalty(estimator, counted[:, 0], scaling)
         weights = None
