@@ -50,12 +50,17 @@ def publish(
 
     from pacsklearn.publishing import publish as publishing
     from pacsklearn.publishing.bundle import load_bundle
+    from pacsklearn.session.session_key import check_owner
 
     checked_output(output, force=force)
     description = None if about is None else read_about(about)
     if not model.is_file():
         raise ValueError(f"There is no file {model}.")
-    made = publishing.publish(joblib.load(model), output, key=key, about=description, onnx=onnx)
+    with model.open("rb") as file:
+        # A pickle runs what was written into it: nobody else may have written it.
+        check_owner(file, model)
+        released = joblib.load(file)
+    made = publishing.publish(released, output, key=key, about=description, onnx=onnx)
     bundle = load_bundle(made, key=key)
     document = {"bundle": str(made), "signed_by": bundle.signed_by, **bundle.manifest}
     text = [

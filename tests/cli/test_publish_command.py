@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import joblib
 import pytest
@@ -52,3 +53,6 @@ def test_what_is_wrong_is_one_sentence(published, call, folder):
     words = ("publish", "m.joblib", "--output", "n.pac", "--key", "curator.key")
     assert "JSON object" in call(*words, "--about", "about.json", code=2).output
     assert "no file" in call("publish", "x", *words[2:], code=2).output
+    if os.name == "posix":
+        (folder / "d.joblib").chmod(0o666)
+        assert "can be written by others" in call("publish", "d.joblib", *words[2:], code=2).output
