@@ -19,9 +19,9 @@ from pacsklearn.information.rounding import OUTWARD
 
 Draws = NDArray[np.intp]
 
-# Densities of one look, and draws a secret: a fraction of a second, fixed by sizes alone.
-_PRODUCTS = 2**23
-_FEWEST, _MOST = 2**14, 2**16
+# Densities of one look, and draws a secret: rarely a second, fixed by sizes alone.
+_PRODUCTS = 2**25
+_FEWEST, _MOST = 2**12, 2**16
 # Centres further apart than this overlap by less than the rounding of any sum.
 _APART = 40.0
 # Beyond so many deviations of a centre there is less of it than rounding takes off.

@@ -84,3 +84,14 @@ def test_a_list_shows_its_size_and_no_data():
 
 def test_nothing_is_true_in_a_list():
     assert not hasattr(worlds(), "realized")
+
+
+@pytest.mark.parametrize("weights", [(1.0,), (0.5, 0.6), (1.0, 0.0), (1.5, -0.5), (0.5, np.nan)])
+def test_weights_are_a_prior_of_the_secrets(weights):
+    with pytest.raises(ScenarioError, match="weights"):
+        worlds(weights=weights)
+
+
+def test_every_secret_is_as_likely_unless_weights_say_otherwise():
+    np.testing.assert_allclose(worlds().prior, [0.5, 0.5])
+    np.testing.assert_allclose(worlds(weights=(0.75, 0.25)).prior, [0.75, 0.25])
