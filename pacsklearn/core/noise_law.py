@@ -23,6 +23,8 @@ from pacsklearn.information.lattice_bound import SpanCoordinates, span_coordinat
 
 # Beyond it a difference of two outputs may overflow.
 _LARGEST_OUTPUT = 2.0**1020
+# Of candidates without weight, in the unit of the others.
+_FARTHEST = 2.0**400
 
 
 @final
@@ -94,6 +96,9 @@ class Support:
         """Outputs minus their mean, exactly zero where all candidates agree; shape (m, d)."""
         deviations = self.outputs - self.mean
         deviations[:, self.agreed] = 0.0
+        # Nobody believes in these: their squares, weighted by zero, would be no numbers.
+        impossible = self.weights == 0
+        deviations[impossible] = np.clip(deviations[impossible], -_FARTHEST, _FARTHEST)
         return deviations
 
     @cached_property

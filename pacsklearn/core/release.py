@@ -33,7 +33,8 @@ class Release:
     event : Event
         What was charged.
     noise_power, released_power : float
-        As in :class:`~pacsklearn.core.noise_law.NoiseLaw`.
+        As in :class:`~pacsklearn.core.noise_law.NoiseLaw`; 0 or infinite where no double holds
+        the square of the noise.
     individual : IndividualInformation, optional
         What this release tells about each unit by itself, when it was asked for; a public
         function of the universe.

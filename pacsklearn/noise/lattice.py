@@ -111,7 +111,8 @@ def lattice_law(
 
 def exact_law(support: Support, coordinates: Floats, axes: Floats, backend: str) -> NoiseLaw:
     """Law without noise, for a budget that covers the entropy of the secret, or equal outputs."""
-    spread = np.sqrt(support.weights @ coordinates**2)
+    # Weighted first: squares of what hardly anybody believes in may overflow.
+    spread = np.linalg.norm(np.sqrt(support.weights)[:, None] * coordinates, axis=0)
     farthest = np.max(np.abs(coordinates), axis=0)
     step = np.maximum(spread / _EXACT_STEPS, farthest / _LARGEST_EXACT)
     return NoiseLaw(

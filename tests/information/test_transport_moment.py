@@ -69,3 +69,23 @@ def test_the_least_variance():
     assert transport_variance([(x, x[::-1]) for x, _ in pairs], 4.0, 0.5, largest) < 1e-120
     with pytest.raises(ValueError, match="as many rows"):
         transport_divergence(np.zeros((2, 1)), np.zeros((3, 1)), 2.0)
+
+
+@pytest.mark.parametrize("exponent", [-400, 400])
+def test_the_variance_goes_with_the_square_of_the_unit(exponent):
+    """Every intermediate number would vanish or overflow in units of the noise."""
+    draw = np.random.default_rng(0)
+    x, y = draw.normal(size=(2, 4, 2))
+    largest = 4.0 * bottleneck_distance(x, y) ** 2
+    plain = transport_variance([(x, y)], 4.0, 0.5, largest)
+    moved = [(np.ldexp(x, exponent), np.ldexp(y, exponent))]
+    found = transport_variance(moved, 4.0, 0.5, np.ldexp(largest, 2 * exponent))
+    assert np.ldexp(found, -2 * exponent) == pytest.approx(plain, rel=1e-6)
+
+
+def test_distances_whose_squares_overflow_cost_without_end():
+    far = np.array([[0.0], [1e200]])
+    assert transport_divergence(far, far, 4.0) == 0.0
+    assert transport_divergence(far, -far, 4.0) == math.inf
+    with pytest.raises(ValueError, match="largest"):
+        transport_variance([(far, -far)], 4.0, 0.5, math.inf)

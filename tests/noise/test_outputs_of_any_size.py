@@ -147,6 +147,18 @@ def test_candidates_of_mixed_sizes_differ_only_under_noise(table: Any, backend: 
         assert len(np.unique(law.centres, axis=0)) == 1
 
 
+@settings(max_examples=40, deadline=None)
+@given(TABLES, st.lists(st.sampled_from([0.0, 1e-320, 1e-150, 0.5, 1.0]), min_size=6, max_size=6))
+def test_candidates_that_hardly_anybody_believes_in_may_be_of_any_size(
+    table: Any, weights: list[float]
+) -> None:
+    support = Support(np.array(table), np.array([*weights[:5], 1.0]))
+    for backend in ("logdet", "eigen", "isotropic", "diagonal"):
+        law = registry().noise_backend(backend).calibrate(support, Target(0.1), IdentityMetric())
+        assert law.bound <= 0.1
+        assert np.all(np.isfinite([law.decode(centre) for centre in law.centres]))
+
+
 def test_a_metric_may_undo_the_sizes_of_coordinates() -> None:
     """Weights of a metric go with the square of a unit: the law is that of ordinary units."""
     units = np.array([-480, 0, 480])
