@@ -326,7 +326,7 @@ def _start(thread: threading.Thread) -> None:
 def _listen(*, first: bool) -> None:
     """See to it that warnings and records come by, and that no filter turns them into errors."""
     if threading.Thread.start is not _start:
-        threading.Thread.start = _start  # type: ignore[method-assign]
+        threading.Thread.start = _start  # type: ignore[assignment]
     if not isinstance(warnings._showwarnmsg, _Show):  # type: ignore[attr-defined]
         # showwarning itself is replaced and put back by every catch_warnings of every thread.
         warnings._showwarnmsg = _Show(warnings._showwarnmsg)  # type: ignore[attr-defined]
