@@ -57,6 +57,7 @@ __all__ = [
     "safe_indexing",
     "set_bins",
     "set_classes",
+    "set_remainder",
     "set_stacked",
     "stacked_widths",
     "set_output_config",
@@ -154,6 +155,12 @@ def features_of(X: Any) -> dict[str, Any]:
 def check_width(estimator: Any, X: Any) -> None:
     """Hold the number of columns against that of the fit."""
     _check_n_features(estimator, X, reset=False)
+
+
+def set_remainder(transformer: Any, remainder: Any) -> None:
+    """Put what a ColumnTransformer was given for its remaining columns back where it keeps it."""
+    name, _, columns = transformer._remainder
+    transformer._remainder = name, remainder, columns
 
 
 def safe_columns(X: Any, columns: Any) -> Any:

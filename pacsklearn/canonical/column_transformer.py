@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from pacsklearn._sklearn_compat import output_config, safe_columns, set_output_config
+from pacsklearn._sklearn_compat import output_config, safe_columns, set_output_config, set_remainder
 from pacsklearn.canonical.features import feature_facts
 from pacsklearn.canonical.parts import (
     Part,
@@ -137,6 +137,7 @@ class ColumnTransformerCanonicalizer(SideBySide):
             (name, decoded.get(name, blanks[name] if isinstance(fitted, _StandIn) else fitted), at)
             for name, fitted, at in template.transformers_
         ]
+        set_remainder(template, remainder)
         template.sparse_output_ = layout.fact("sparse_output_")
         return template.set_params(transformers=listed, remainder=remainder)
 

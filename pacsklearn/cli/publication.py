@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
@@ -52,6 +53,23 @@ class Publication:
         self.model, self.statement = model, statement
         self._files, self._key, self._about = files, key, about
 
+    def content(self, model: Any) -> bytes:
+        """What the model's file will hold; a bundle where there is a key.
+
+        Raises
+        ------
+        BundleError
+        """
+        import joblib
+
+        if self._key is None:
+            file = io.BytesIO()
+            joblib.dump(model, file)
+            return file.getvalue()
+        from pacsklearn.publishing.publish import bundle_content
+
+        return bundle_content(model, key=self._key, about=self._about)
+
     def write(self, model: Any, statement: dict[str, Any]) -> None:
         """Write both; where that fails, into the system's folder for temporary files.
 
@@ -64,12 +82,7 @@ class Publication:
 
         text = json.dumps(statement, indent=1, allow_nan=False).encode()
         try:
-            if self._key is None:
-                joblib.dump(model, self._files[0])
-            else:
-                from pacsklearn.publishing.publish import bundle_content
-
-                self._files[0].write(bundle_content(model, key=self._key, about=self._about))
+            self._files[0].write(self.content(model))
             self._files[1].write(text)
             for file in self._files:
                 file.flush()

@@ -67,6 +67,7 @@ def release(
         words_of_columns,
     )
     from pacsklearn.display.privacy_report import privacy_report
+    from pacsklearn.release.rehearsal import rehearsed
     from pacsklearn.schema.schema import Schema
 
     if (estimator is None) != auto:
@@ -112,7 +113,10 @@ def release(
         if words := words_of_columns(recipe):
             note(words)
     given = {} if table.groups is None else {"groups": table.groups}
-    with publication(output, statement, force=force, key=key, about=about) as place:
+    with (
+        publication(output, statement, force=force, key=key, about=about) as place,
+        rehearsed(place.content),
+    ):
         if ledger is None:
             unit = "nats" if criterion is None else f"success at {criterion}"
             model.set_params(ledger=ledger_beside(data, output, unit=unit))

@@ -9,6 +9,8 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any, Final
 
+import numpy as np
+
 from pacsklearn.core.model_digest import DIGEST, GUARANTEE, model_digest
 from pacsklearn.exceptions import BundleError
 from pacsklearn.publishing.archive import packed
@@ -27,7 +29,11 @@ _OURS: Final = (
 TRUSTED: Final = (
     *(f"pacsklearn.{name}" for name in _OURS),
     "numpy.dtype",
+    "scipy.sparse._csr.csr_matrix",
+    "sklearn._loss.loss.HalfTweedieLoss",
+    "sklearn._loss.loss.HalfTweedieLossIdentity",
     "sklearn.cluster._bisect_k_means._BisectingTree",
+    "sklearn.multiclass._ConstantPredictor",
     "sklearn.utils._bunch.Bunch",
 )
 """Classes beyond those of skops that a model may consist of. They only hold numbers and names."""
@@ -41,6 +47,7 @@ _NODES: Final = frozenset(
         "CachedNode",
         "DTypeNode",
         "DictNode",
+        "FunctionNode",
         "JsonNode",
         "ListNode",
         "LossNode",
@@ -55,6 +62,10 @@ _NODES: Final = frozenset(
     }
 )
 _NO_TYPES: Final = frozenset({"builtins", "numpy"})
+# Elementwise functions of arrays, which call nothing else: steps of public transformers.
+_FUNCTIONS: Final = frozenset(
+    name for name, value in vars(np).items() if isinstance(value, np.ufunc)
+)
 
 
 def to_file(model: Any) -> bytes:
@@ -111,6 +122,11 @@ def from_file(content: bytes) -> Any:
             for node in nodes
             if node.get("__loader__") == "TypeNode"
         }
+        functions = {
+            f"{node.get('__module__')}.{node.get('__class__')}" if "content" not in node else "?"
+            for node in nodes
+            if node.get("__loader__") == "FunctionNode"
+        }
         # Beside our own look at its nodes: skops trusts kinds that no model here needs.
         untrusted = set(skops.io.get_untrusted_types(data=content))
     except BundleError as error:
@@ -118,7 +134,10 @@ def from_file(content: bytes) -> Any:
     except Exception as error:  # noqa: BLE001 - whatever a hostile file raises, it is refused
         raise BundleError(f"The model's file cannot be read ({type(error).__name__}).") from None
     strange = (
-        sorted(kinds - _NODES) or sorted(types - _NO_TYPES) or sorted(untrusted - set(TRUSTED))
+        sorted(kinds - _NODES)
+        or sorted(types - _NO_TYPES)
+        or sorted(functions - {f"numpy.{name}" for name in _FUNCTIONS})
+        or sorted(untrusted - set(TRUSTED))
     )
     if strange:
         raise BundleError(

@@ -35,6 +35,7 @@ from pacsklearn.pufferfish.world_outputs import (
     true_secret,
     world_outputs,
 )
+from pacsklearn.release.rehearsal import public_integers
 from pacsklearn.release.released_tables import RELEASED
 
 Integers = NDArray[np.int64]
@@ -295,6 +296,8 @@ def sliced_release(
             full=law.costs.full,
         ),
     )
+    # What will be done with the released numbers is done with public ones first.
+    query.decode(law.decode(public_integers(law)), calibrated.outputs.first.layout)
     # A mean over draws of tables says nothing of two releases about one of them.
     cap = law.cost if scenario.redrawn else None
     RELEASED.add(X, cap, unit, None if ledger is None else account)

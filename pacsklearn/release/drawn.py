@@ -45,6 +45,7 @@ from pacsklearn.release.account import Account
 from pacsklearn.release.drawn_statement import drawn_guarantee
 from pacsklearn.release.parameters import ReleaseChoices
 from pacsklearn.release.planned import not_releasable, planned_targets
+from pacsklearn.release.rehearsal import public_integers
 from pacsklearn.release.statement import public_facts
 
 Integers = NDArray[np.int64]
@@ -305,6 +306,8 @@ class DrawnProcedure:
         provenance = (replace(unregistered_provenance(laws[0]), name=laws[0].backend), *used)
         with self.lock:
             self._check_first()
+            for plan, law in zip(plans, laws, strict=True):
+                plan.value(law.decode(public_integers(law)))
             # Before the secret is drawn: its own fit may fail, or kill the process.
             event = self.account.charge(self._event(laws, plans, provenance))
             self._laws.extend(laws)

@@ -16,6 +16,7 @@ from pacsklearn.candidates.table_candidates import TableCandidates
 from pacsklearn.candidates.universe import check_wrapped
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.fit_report import stage
+from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.metric import Metric
 from pacsklearn.core.model_digest import mark_released
 from pacsklearn.core.noise_backend import NoiseBackend
@@ -27,6 +28,7 @@ from pacsklearn.information.arrays import Floats
 from pacsklearn.plugin import registry
 from pacsklearn.release.individual import information_about_units, with_individual
 from pacsklearn.release.procedure import ReleaseProcedure, chosen_backend
+from pacsklearn.release.rehearsal import public_integers, rehearse
 from pacsklearn.release.statement import public_facts
 from pacsklearn.tables.hashed_space import HashedSpace
 
@@ -153,17 +155,38 @@ class ParameterPlan:
 
         law, event, observed = procedure.take(
             calibrate,
-            lambda law: procedure.event(
-                "parameters",
-                law,
-                self.n_outputs,
-                0 if law.is_noiseless else law.dimension,
-                self.provenance,
-            ),
+            lambda law: self._event(procedure, law),
             lambda law: observe(law, procedure.secret.index, procedure.secret.sampler),
+            rehearse=lambda law: self._rehearse(procedure, law),
             certify=certify,
         )
         return TakenStep(law, event, observed, beliefs[0])
+
+    def guarantee(self, procedure: ReleaseProcedure, law: NoiseLaw) -> Guarantee:
+        """Guarantee of the release just taken."""
+        return procedure.guarantee_of(
+            self.target.budget,
+            law,
+            noiseless=law.is_noiseless,
+            released=self.released,
+            public=self.public,
+            provenance=self.provenance,
+        )
+
+    def _event(self, procedure: ReleaseProcedure, law: NoiseLaw) -> Event:
+        noisy = 0 if law.is_noiseless else law.dimension
+        return procedure.event("parameters", law, self.n_outputs, noisy, self.provenance)
+
+    def _rehearse(self, procedure: ReleaseProcedure, law: NoiseLaw) -> None:
+        def guarantee() -> Guarantee:
+            # An account of its own: what is tried is neither charged nor drawn.
+            apart = ReleaseProcedure.rehearsing(
+                self.space, procedure.secret.sampler, law.bound, self.target.criterion
+            )
+            apart.account.charge(self._event(apart, law))
+            return self.guarantee(apart, law)
+
+        rehearse(self.value(self.outputs.read(law, public_integers(law))), guarantee)
 
     @property
     def n_outputs(self) -> int:
@@ -197,14 +220,7 @@ def take_parameters(
     listed = row_space(plan.space) if individual else None
     procedure.warn_of_few(plan.n_outputs)
     law, event, observed, before = plan.take(procedure, certify=certify)
-    guarantee = procedure.guarantee_of(
-        plan.target.budget,
-        law,
-        noiseless=law.is_noiseless,
-        released=plan.released,
-        public=plan.public,
-        provenance=plan.provenance,
-    )
+    guarantee = plan.guarantee(procedure, law)
     individual_figures = None if listed is None else information_about_units(law, listed, before)
     if individual_figures is not None:
         guarantee = with_individual(guarantee, individual_figures)

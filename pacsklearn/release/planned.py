@@ -18,6 +18,7 @@ from pacsklearn.core.release import Release
 from pacsklearn.information.arrays import Floats
 from pacsklearn.release.account import Account
 from pacsklearn.release.procedure import ReleaseProcedure
+from pacsklearn.release.rehearsal import public_integers
 
 # Shares of a budget must not add up to more than it, in doubles.
 _INWARD = 1 - 2.0**-40
@@ -109,6 +110,10 @@ def release_planned(
         secret = procedure.secret
         return tuple(observe(one, secret.index, secret.sampler) for one in law.laws)
 
+    def values(law: JointLaw, observed: Sequence[NDArray[np.int64]]) -> list[Any]:
+        taken = zip(plans, law.laws, observed, strict=True)
+        return [plan.value(one.decode(integers)) for plan, one, integers in taken]
+
     law, event, observed = procedure.take(
         lambda belief: JointLaw(tuple(plan.calibrate(belief) for plan in plans)),
         lambda law: procedure.event(
@@ -119,6 +124,7 @@ def release_planned(
             provenance,
         ),
         observed_under,
+        rehearse=lambda law: values(law, [public_integers(one) for one in law.laws]),
         certify=certify,
     )
     guarantee = procedure.guarantee_of(
@@ -129,10 +135,8 @@ def release_planned(
         public=_distinct(plan.public for plan in plans),
         provenance=provenance,
     )
-    return tuple(
-        Release.under(one, plan.value(one.decode(integers)), guarantee, event)
-        for plan, one, integers in zip(plans, law.laws, observed, strict=True)
-    )
+    released = zip(law.laws, values(law, observed), strict=True)
+    return tuple(Release.under(one, value, guarantee, event) for one, value in released)
 
 
 def one_budget(budget: float | None) -> list[float] | None:

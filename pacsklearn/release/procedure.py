@@ -207,6 +207,7 @@ class ReleaseProcedure:
         describe: Callable[[Any], Event],
         draw: Callable[[Any], Any],
         *,
+        rehearse: Callable[[Any], Any] | None = None,
         certify: bool = False,
     ) -> tuple[Any, Event, Any]:
         """Calibrate to the belief, charge, and only then draw; the belief learns what came out.
@@ -219,6 +220,9 @@ class ReleaseProcedure:
             Event of a law.
         draw : callable
             What is released under a law: the first use of the secret.
+        rehearse : callable, optional
+            Given the law before anything is charged: does with public numbers what will be done
+            with those that are drawn, so that what can go wrong goes wrong here.
         certify : bool
             Certify the success at memberships under the law, where it is the session's first.
 
@@ -237,6 +241,8 @@ class ReleaseProcedure:
             if certify and not self.account.own.events:
                 with stage("certificate"):
                     self.certificate.fix(law, self.space, belief)
+            if rehearse is not None:
+                rehearse(law)
             # Before the draw: a crash in between loses an answer, never a charge.
             event = self.account.charge(describe(law))
             # Noted before it is drawn, so that no law is used that the curator's figure leaves out.

@@ -3,6 +3,10 @@ from __future__ import annotations
 import copy
 import io
 import json
+import pickle
+import subprocess
+import sys
+import warnings
 import zipfile
 
 import numpy as np
@@ -13,6 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from pacsklearn.core.model_digest import model_digest
 from pacsklearn.exceptions import BundleError
 from pacsklearn.publishing.model_file import TRUSTED, from_file, to_file
+from tests.canonical.cases import CASES
 
 
 def test_a_released_model_comes_back_without_its_marks(private):
@@ -79,6 +84,10 @@ def hostile():
             "__class__": "Popen", "__module__": "subprocess", "__loader__": "TypeNode", "__id__": 3,
         }  # fmt: skip
 
+    def other_function(document):
+        function = document["content"]["content"]["func"]
+        function["content"] = {"module_path": "os", "function": "system"}
+
     def nothing(document):
         del document
 
@@ -90,7 +99,10 @@ def hostile():
         "one file more": changed(good, nothing, hidden=b"rows"),
         "no zip": b"not a zip",
         "no schema": changed(good, lambda d: d.clear()),
-        "a function of numpy": skops.io.dumps(FunctionTransformer(np.log1p)),
+        "a function of numpy": skops.io.dumps(FunctionTransformer(np.save)),
+        "a function like one of numpy": changed(
+            to_file(FunctionTransformer(np.log1p)), other_function
+        ),
     }
 
 
@@ -115,4 +127,33 @@ def test_models_that_need_code_are_refused():
     with pytest.raises(BundleError):
         to_file(FunctionTransformer(lambda rows: rows))
     with pytest.raises(BundleError):
-        to_file(FunctionTransformer(np.log1p))
+        to_file(FunctionTransformer(np.save))
+
+
+_READ = """
+import pickle, sys
+from pathlib import Path
+from pacsklearn.core.model_digest import model_digest
+from pacsklearn.publishing.model_file import from_file
+for content, digest in pickle.loads(Path(sys.argv[1]).read_bytes()):
+    assert model_digest(from_file(content)) == digest
+"""
+
+
+def test_whatever_is_decoded_can_be_read_where_the_original_never_was(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # deprecated estimators are cases too
+        models = [
+            case.canonicalizer.decode(case.vectors[0].copy(), case.layout, case.blank())
+            for case in CASES
+        ]
+        written = [(to_file(model), model_digest(model)) for model in models]
+    files = tmp_path / "files"
+    files.write_bytes(pickle.dumps(written))
+    done = subprocess.run(  # noqa: S603 - the interpreter itself
+        [sys.executable, "-c", _READ, str(files)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
