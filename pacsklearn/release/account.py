@@ -47,7 +47,7 @@ class Secret:
         self._index: int | None = None
         self._home = HomeProcess("The secret")
         self.sampler = sampler
-        self.log_belief = _log_prior(weights)
+        self.log_prior = self.log_belief = _log_prior(weights)
 
     @property
     def index(self) -> int:

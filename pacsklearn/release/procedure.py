@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, final
+from weakref import WeakSet
 
 from pacsklearn._validation import warn_user
 from pacsklearn.core.candidate_space import CandidateSpace
@@ -130,6 +131,7 @@ class ReleaseProcedure:
     lock: AbstractContextManager[Any]
     criterion: Criterion | None = None
     certificate: SessionCertificate = field(default_factory=SessionCertificate)
+    handles: WeakSet[Any] = field(default_factory=WeakSet, init=False)
 
     @classmethod
     def rehearsing(

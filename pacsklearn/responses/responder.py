@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import check_budget
 from pacsklearn.accounting.answer_table import AnswerTable
 from pacsklearn.candidates.models import AnsweringModels
 from pacsklearn.core.event import Event, QueryAnswers
@@ -21,6 +22,7 @@ from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.noise.sampler import NoisePool
 from pacsklearn.release.procedure import ReleaseProcedure
 from pacsklearn.responses.answer_kind import AnswerKind
+from pacsklearn.responses.caller_handle import CallerHandle
 from pacsklearn.responses.label_engine import Stop
 from pacsklearn.responses.ledger_answers import LedgerAnswers
 from pacsklearn.responses.statement import CostPreview, responses_guarantee
@@ -126,6 +128,20 @@ class Responder:
     def remaining_budget(self) -> float:
         """Nats that may still be charged."""
         return self._account.remaining
+
+    def handle(self, quota: float, *, overcommit: bool = False) -> CallerHandle:
+        """Return a view for one of several callers, which tells nothing of the others.
+
+        ``quota`` is what the caller may pay, in nats. BudgetError where the session's budget does
+        not cover what all handles may still pay, unless ``overcommit`` is given.
+        """
+        procedure, quota = self._procedure, check_budget(budget=quota, name="quota")
+        with procedure.lock:
+            handle = CallerHandle(self, procedure.lock, self._secret.log_prior, quota)
+            if not overcommit:
+                handle.check_covered(procedure.handles, self._account.remaining)
+            procedure.handles.add(handle)
+        return handle
 
     def preview(self, X: Any) -> CostPreview:
         """Cost of answering ``X`` now, without touching the secret."""
