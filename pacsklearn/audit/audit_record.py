@@ -12,8 +12,9 @@ from pacsklearn.audit.operating_point import RATES, OperatingPoint
 from pacsklearn.audit.roc_curve import AttackROC
 from pacsklearn.core.attack import AttackResult, Interval
 from pacsklearn.core.event import Provenance
-from pacsklearn.core.statement_rendering import html_table
+from pacsklearn.core.statement_rendering import html_table, rounded_up
 from pacsklearn.exceptions import AuditViolationError
+from pacsklearn.information.refuted_divergence import refuted_divergence
 
 CURATOR_ONLY = (
     "For the curator: attacks are played on models fitted without noise. No secret was read, and "
@@ -60,6 +61,9 @@ class Audit:
         Attack plugins involved.
     points : tuple of OperatingPoint, default=()
         What the attacks on membership find at few false alarms.
+    order, divergence : float, optional
+        Renyi order of the guarantee, and the divergence of the whole release that it allows, in
+        nats; None where it speaks of something else.
     """
 
     subject: str
@@ -72,6 +76,8 @@ class Audit:
     curves: tuple[AttackROC, ...] = ()
     provenance: tuple[Provenance, ...] = ()
     points: tuple[OperatingPoint, ...] = ()
+    order: float | None = None
+    divergence: float | None = None
 
     @property
     def attack_level(self) -> float:
@@ -101,9 +107,26 @@ class Audit:
         return tuple(point for point in self.points if point.violates(self.attack_level))
 
     @property
+    def epsilon_refuted(self) -> float | None:
+        """Lower bound on the Renyi divergence of the whole release, in nats, at :attr:`level`.
+
+        What :attr:`divergence` allows is not below it, if the promise is kept. None where the
+        guarantee is not about such a divergence. Source:
+        :func:`~pacsklearn.information.refuted_divergence.refuted_divergence`.
+        """
+        if self.order is None:
+            return None
+        # Where not all pairs are protected nothing is promised about a guess, nor follows from it.
+        promised = [result for result in self.results if result.bound is not None]
+        ends = ((self.interval(result).low, result.prior) for result in promised)
+        return max((refuted_divergence(*each, self.order) for each in ends), default=0.0)
+
+    @property
     def passed(self) -> bool:
-        """Whether no attack refutes the bound, by its success or at few false alarms."""
-        return not self.violations and not self.violated_points
+        """Whether no attack refutes the bound: by success, few false alarms, or divergence."""
+        refuted = self.epsilon_refuted
+        within = refuted is None or self.divergence is None or refuted <= self.divergence
+        return not self.violations and not self.violated_points and within
 
     def raise_if_violated(self) -> None:
         """Raise when an attack did better than the guarantee allows.
@@ -122,6 +145,7 @@ class Audit:
                         f"{point.attack} ({', '.join(_point_cells(self, point)[1:])})"
                         for point in self.violated_points
                     ]
+                    or [self._divergences]
                 )
                 + ". Do not release anything made by it."
             )
@@ -146,7 +170,20 @@ class Audit:
         trials = max((result.n_trials for result in self.results), default=0)
         return (
             f"{trials:,} rounds an attack, intervals exact and {100 * self.level:g} % together. "
+            + self._divergences
             + CURATOR_ONLY
+        )
+
+    @property
+    def _divergences(self) -> str:
+        refuted = self.epsilon_refuted
+        if refuted is None:
+            return ""
+        least = f"{math.floor(refuted * 1e4) / 1e4:.4f}" if refuted < math.inf else "infinite"
+        allowed = "" if self.divergence is None else f"; {rounded_up(self.divergence)} is promised"
+        return (
+            f"The Renyi divergence of order {self.order:g} of the whole release is at least "
+            f"{least}{allowed}. "
         )
 
     def _repr_html_(self) -> str:
@@ -163,6 +200,8 @@ class Audit:
         data = asdict(self)
         data["passed"] = self.passed
         data["attack_level"] = self.attack_level
+        refuted = self.epsilon_refuted
+        data["epsilon_refuted"] = None if refuted == math.inf else refuted
         for plain, point in zip(data["points"], self.points, strict=True):
             plain["true_positive_rate"] = list(point.true_positive_rate(self.attack_level))
             plain["false_positive_rate"] = list(point.false_positive_rate(self.attack_level))
@@ -203,6 +242,8 @@ class Audit:
                 OperatingPoint(**{field.name: each[field.name] for field in fields(OperatingPoint)})
                 for each in data.get("points", ())
             ),
+            order=data.get("order"),
+            divergence=data.get("divergence"),
         )
 
     def plot(self, ax: Any = None, **options: Any) -> Any:

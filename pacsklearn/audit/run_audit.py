@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -11,6 +12,7 @@ import numpy as np
 
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.audit_record import Audit, max_intervals
+from pacsklearn.audit.descent_game import DescentGame
 from pacsklearn.audit.operating_point import OperatingPoint, operating_points
 from pacsklearn.audit.replay import replay_fit, replay_session
 from pacsklearn.audit.roc_curve import AttackROC, RecordingGame, score_rounds
@@ -23,6 +25,7 @@ from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.srpp_private import SRPPPrivate
+from pacsklearn.estimators.srpp_sgd.base import LinearSGD
 from pacsklearn.plugin import registry
 from pacsklearn.session.privacy_session import PrivacySession
 
@@ -55,11 +58,12 @@ def run_audit(
 
     Parameters
     ----------
-    source : PACPrivate, SRPPPrivate, PrivacySession or Game
+    source : PACPrivate, SRPPPrivate, SRPPSGD estimator, PrivacySession or Game
         Fitted; or a session that has released models, together with ``estimator``; or a game that
         is there already (``TranscriptGame``, ``SlicedGame``, one of your own).
     X, y : array-likes
-        What it was fitted on; not needed for a game.
+        What it was fitted on; not needed for a game, nor for gradient descent, which is played
+        with the worst tables that there are (:class:`~pacsklearn.audit.descent_game.DescentGame`).
     attacks : "auto" or iterable of str or Attack, default="auto"
         Registered names or instances: ``"optimal_membership"``, ``"identification"``, ``"lira"``,
         ``"loss_threshold"``, ``"low_order_bits"``, ``"reconstruction"``, ``"canaries"`` and those
@@ -173,6 +177,7 @@ def run_audit(
         curves=tuple(curves),
         points=tuple(points),
         provenance=tuple(registry().provenance("attack", name) for name in named),
+        **_divergence(guarantee),
     )
     if strict:
         audit.raise_if_violated()
@@ -214,9 +219,12 @@ def _replayed(
     queries: Any,
     fitting: dict[str, Any],
 ) -> tuple[Game, str]:
+    if isinstance(source, LinearSGD):
+        return DescentGame(source), f"{type(source).__name__} (every step, the worst tables)"
     if not isinstance(source, (PACPrivate, SRPPPrivate, PrivacySession)):
         raise TypeError(
-            "source must be a fitted PACPrivate or SRPPPrivate, a PrivacySession or a Game, got "
+            "source must be a fitted PACPrivate, SRPPPrivate, SRPPSGDClassifier or "
+            "SRPPSGDRegressor, a PrivacySession or a Game, got "
             f"{type(source).__name__}. What pacsklearn released some other way is audited as a "
             "game: TranscriptGame for answers, ParameterGame for vectors, SlicedGame for sliced "
             "releases."
@@ -269,6 +277,15 @@ def _run(
         sequential=result.sequential,
     )
     return result, curve, points
+
+
+def _divergence(guarantee: Guarantee | PufferfishGuarantee | None) -> dict[str, float]:
+    """Order and divergence of the whole release, where a guarantee bounds one for every pair."""
+    if not isinstance(guarantee, PufferfishGuarantee) or guarantee.secret.averaged_over:
+        return {}
+    if not math.isfinite(guarantee.costs.full):
+        return {}
+    return {"order": float(guarantee.costs.order), "divergence": float(guarantee.costs.full)}
 
 
 def _capped(
