@@ -176,8 +176,8 @@ class DescentGame(Game):
                 problem.X[:1], problem.targets[:1], parameters, self._loss, norm,
                 self._weights[:1], intercept=self._model.fit_intercept,
             )  # fmt: skip
-            shift, found = pull / deviation, mean * cap.batch_size / deviation
-            along, square = float(np.sum(shift * found)), float(np.sum(shift**2))
+            shift, moved = pull / deviation, mean * cap.batch_size / deviation
+            along, square = float(np.sum(shift * moved)), float(np.sum(shift**2))
             joint = log_law + counts * along - counts**2 * square / 2
             total += float(np.logaddexp.reduce(joint) if held is None else joint[held])
         return total
