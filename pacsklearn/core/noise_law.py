@@ -112,13 +112,14 @@ class Support:
         A function of all possible candidates' outputs and of the metric; 0 for outputs of ordinary
         size, so that nothing changes for them.
         """
-        sizes = np.max(np.abs(self.deviations[self.weights > 0]), axis=0)
+        deviations = self.deviations[self.weights > 0]
+        sizes = np.max(np.abs(deviations), axis=0)
         if not np.any(sizes):
             return 0
         with np.errstate(over="ignore", invalid="ignore"):
             # Half way first: the metric's own units may undo those of the outputs.
             for first in (middle_exponent(sizes), binary_exponent(sizes)):
-                seen = np.abs(metric.root(scaled_by(self.deviations, -first)))
+                seen = np.abs(metric.root(scaled_by(deviations, -first)))
                 if np.all(np.isfinite(seen)):
                     return first + binary_exponent(seen)
         return first

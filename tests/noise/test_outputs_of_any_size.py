@@ -159,6 +159,17 @@ def test_candidates_that_hardly_anybody_believes_in_may_be_of_any_size(
         assert np.all(np.isfinite([law.decode(centre) for centre in law.centres]))
 
 
+def test_a_candidate_without_weight_sets_no_unit() -> None:
+    outputs = np.ldexp([[1.0], [3.0], [1.0]], [[-900], [-900], [600]])
+    law = (
+        registry()
+        .noise_backend("logdet")
+        .calibrate(Support(outputs, np.array([0.5, 0.5, 0.0])), Target(0.1), IdentityMetric())
+    )
+    assert 0.09 < law.bound <= 0.1
+    np.testing.assert_allclose(law.decode(law.centres[1]), outputs[1], rtol=1e-5)
+
+
 def test_a_metric_may_undo_the_sizes_of_coordinates() -> None:
     """Weights of a metric go with the square of a unit: the law is that of ordinary units."""
     units = np.array([-480, 0, 480])
