@@ -208,13 +208,24 @@ class Guarantee(Statement):
         return tuple(
             attack.aim
             for attack in self.secret.attacks(self._bounds)
-            if attack.blind < EMPTY_SUCCESS <= min(attack.bound, self._certified_of(attack.aim))
+            if attack.blind < EMPTY_SUCCESS <= min(attack.bound, self._certified(attack.aim) or 1.0)
         )
 
-    def _certified_of(self, aim: str) -> float:
-        """Certified success at an attack; 1 where nothing is certified."""
-        certified = self.certified_membership if aim == MEMBERSHIP_AIM else None
-        return 1.0 if certified is None else certified
+    @property
+    def needs_consent(self) -> bool:
+        """Whether nothing at all is hidden, or an attack is certified to succeed.
+
+        Weaker than being :attr:`uncovered`, as answers and later releases are from .69 nats on:
+        for want of a law that is fixed beforehand nothing can be certified of them, and naming
+        the secret may be prevented all the same.
+        """
+        attacks = [aim for aim, _, _ in self.secret.attacks(self._bounds)]
+        hopeless = self.uncovered
+        return hopeless == tuple(attacks) or any(self._certified(aim) for aim in hopeless)
+
+    def _certified(self, aim: str) -> float | None:
+        """Certified success at an attack; None where nothing is certified."""
+        return self.certified_membership if aim == MEMBERSHIP_AIM else None
 
     def _reliance(self) -> Status:
         plain = relied_on(self.confidence, "proved")
@@ -260,7 +271,7 @@ class Guarantee(Statement):
             *self.details,
             (self.secret.even, f"{same} (a comparison, not a claim of DP)"),
             *self.secret.rows(self._bounds),
-            *self._certified(),
+            *self._certificate(),
             ("unit of privacy", self.privacy_unit),
         ]
 
@@ -286,7 +297,7 @@ class Guarantee(Statement):
             *left,
         ]
 
-    def _certified(self) -> Rows:
+    def _certificate(self) -> Rows:
         if self.certified_membership is None:
             return []
         figure = (

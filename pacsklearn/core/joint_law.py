@@ -33,7 +33,7 @@ class JointLaw:
 
     @property
     def centres(self) -> Integers:
-        """Each candidate's integers in all releases that have noise, side by side; (m, k)."""
+        """Each candidate's integers in all releases, side by side; (m, k)."""
         return np.concatenate([law.centres for law in self.laws], axis=1)
 
     @property

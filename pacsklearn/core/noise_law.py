@@ -204,6 +204,11 @@ class LatticeLaw:
         return self.scale == 0
 
     @property
+    def is_constant(self) -> bool:
+        """Whether all centres are the same integers: then a release tells nothing, noise or not."""
+        return bool(np.all(self.centres == self.centres[:1]))
+
+    @property
     def noise_variances(self) -> Floats:
         """Variance of the noise of each released number; (d,)."""
         return variances_along(self.axes, self.step * self.scale)

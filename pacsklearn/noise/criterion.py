@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.metric import Metric
-from pacsklearn.core.noise_law import NoiseLaw, Support, Target
+from pacsklearn.core.noise_law import Integers, NoiseLaw, Support, Target
 from pacsklearn.information.arrays import MOST_CELLS, Floats
 from pacsklearn.information.criterion_success import (
     certified_success,
@@ -22,8 +22,9 @@ from pacsklearn.information.criterion_success import (
 )
 from pacsklearn.information.lattice_bound import logdet_allocation, logdet_bound
 from pacsklearn.information.least_visible_covariance import least_visible_covariance
-from pacsklearn.information.mixture import GaussianMixture, MixtureDraws
+from pacsklearn.information.mixture import GaussianMixture, MixtureDraws, belief_entropy
 from pacsklearn.information.residual_covariance import NoiseShape
+from pacsklearn.information.rounding import OUTWARD
 from pacsklearn.information.scale_search import least_log_factor
 from pacsklearn.noise.certified import (
     GAMMA,
@@ -31,7 +32,7 @@ from pacsklearn.noise.certified import (
     CertifiedBackend,
     certified_law,
 )
-from pacsklearn.noise.lattice import exact_law, generator_for, lattice_slack
+from pacsklearn.noise.lattice import distinct_outputs, exact_law, generator_for, lattice_slack
 
 Targets = NDArray[np.intp]
 
@@ -88,13 +89,17 @@ class CriterionBackend(CertifiedBackend):
         # Nobody believes in candidates of no weight, and their coordinates may overflow.
         possible = support.weights > 0
         coordinates = np.where(possible[:, None], span.coordinates, 0.0)
-        exact = self._exact_success(support, criterion)
+        # Of the integers that would leave: a rounding may tell apart what doubles do not.
+        law = exact_law(support, coordinates, axes, "criterion")
+        groups = np.bincount(distinct_outputs(law.centres), support.weights)
+        exact = self._exact_success(law.centres, support.weights, criterion)
         if exact <= target.budget:
-            law = exact_law(support, span.coordinates, axes, "criterion")
+            likely = groups[groups > 0]
             return replace(
                 law,
                 bound=exact,
-                information=law.bound,
+                # What is a function of the secret tells its own entropy.
+                information=min(belief_entropy(np.log(likely)) * OUTWARD, law.bound),
                 proof="success of the optimal adversary who sees the exact output",
             )
         shapes = _shapes(coordinates, span.variances, support.weights, criterion)
@@ -141,10 +146,10 @@ class CriterionBackend(CertifiedBackend):
         return bound + lattice_slack(mixture.signals.shape[1], 1.0)
 
     @staticmethod
-    def _exact_success(support: Support, criterion: Criterion) -> float:
-        """Success at the worst target when the release has no noise."""
-        _, seen = np.unique(support.outputs, axis=0, return_inverse=True)
-        groups = np.eye(seen.max() + 1)[seen.ravel()] * support.weights[:, None]
+    def _exact_success(centres: Integers, weights: Floats, criterion: Criterion) -> float:
+        """Success at the worst target when the release is the integers themselves."""
+        seen = distinct_outputs(centres)
+        groups = np.eye(seen.max() + 1)[seen] * weights[:, None]
         likely = groups.sum(axis=0) > 0
         share = groups.sum(axis=0)[likely]
         posterior = (groups[:, likely] / share).T

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -115,22 +116,28 @@ def exact_law(support: Support, coordinates: Floats, axes: Floats, backend: str)
     spread = np.linalg.norm(np.sqrt(support.weights)[:, None] * coordinates, axis=0)
     farthest = np.max(np.abs(coordinates), axis=0)
     step = np.maximum(spread / _EXACT_STEPS, farthest / _LARGEST_EXACT)
-    return NoiseLaw(
+    law = NoiseLaw(
         centres=lattice_centres(coordinates, step, backend),
         step=step,
         axes=axes,
         origin=support.mean,
         scale=0,
-        bound=support.entropy if coordinates.shape[1] else 0.0,
-        proof=(
-            "the release cannot tell more than the entropy of the secret"
-            if coordinates.shape[1]
-            else "every candidate gives the same output"
-        ),
+        bound=support.entropy,
+        proof="the release cannot tell more than the entropy of the secret",
         backend=backend,
         noise_power=0.0,
         released_power=0.0,
     )
+    if law.is_constant:  # by the integers that leave, not by what they were rounded from
+        return replace(law, bound=0.0, proof="every candidate gives the same output")
+    return law
+
+
+def distinct_outputs(centres: Integers) -> NDArray[np.intp]:
+    """Number, for each candidate, of the integers that a release without noise shows; (m,)."""
+    if centres.shape[1] == 0:
+        return np.zeros(centres.shape[0], dtype=np.intp)
+    return np.asarray(np.unique(centres, axis=0, return_inverse=True)[1]).ravel()
 
 
 def lattice_centres(coordinates: Floats, step: Floats, backend: str) -> NDArray[np.int64]:

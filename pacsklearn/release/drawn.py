@@ -45,6 +45,7 @@ from pacsklearn.release.account import Account
 from pacsklearn.release.drawn_statement import drawn_guarantee
 from pacsklearn.release.parameters import ReleaseChoices
 from pacsklearn.release.planned import not_releasable, planned_targets
+from pacsklearn.release.procedure import check_hidden
 from pacsklearn.release.rehearsal import public_integers
 from pacsklearn.release.statement import public_facts
 
@@ -250,6 +251,7 @@ class DrawnProcedure:
     sampler: Sampler
     lock: AbstractContextManager[Any]
     options: FitOptions = field(default_factory=FitOptions)
+    allow_exact: bool = False
     _laws: list[SampledLaw] = field(default_factory=list)
 
     def release(
@@ -309,7 +311,10 @@ class DrawnProcedure:
             for plan, law in zip(plans, laws, strict=True):
                 plan.value(law.decode(public_integers(law)))
             # Before the secret is drawn: its own fit may fail, or kill the process.
-            event = self.account.charge(self._event(laws, plans, provenance))
+            described = self._event(laws, plans, provenance)
+            if not self.allow_exact:
+                check_hidden(replace(self.guarantee(), spent=described.charge))
+            event = self.account.charge(described)
             self._laws.extend(laws)
             observed = self._observed(laws, plans)
         guarantee = self.guarantee(plans, provenance)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 from weakref import WeakSet
 
@@ -100,6 +100,22 @@ def check_cap(
         )
 
 
+def check_hidden(stated: Guarantee) -> None:
+    """Refuse what hides nothing, by the guarantee that would be stated of it.
+
+    Raises
+    ------
+    BudgetError
+    """
+    if stated.needs_consent:
+        raise BudgetError(
+            f"budget={stated.budget:.6g} would hide nothing: once this is released, every figure, "
+            f"implied or certified, for {' and '.join(stated.uncovered)} is at least 99.99 %. Give "
+            "less, for instance budget=1/4 nats (at most 83.79 % at even odds), or "
+            "allow_exact=True if that is what you want; it is never published then."
+        )
+
+
 def chosen_backend(noise: Any, criterion: Criterion | None) -> str | NoiseBackend:
     """Backend from a user's argument; "auto" is the default one for what is capped."""
     if isinstance(noise, str) and noise == "auto":
@@ -122,6 +138,8 @@ class ReleaseProcedure:
     criterion : Criterion, optional
         What is capped instead of the mutual information. Successes do not add up, so such a
         session makes one release.
+    allow_exact : bool, default=False
+        Whether the curator consents to releases that hide nothing.
     certificate : SessionCertificate, optional
     """
 
@@ -130,6 +148,7 @@ class ReleaseProcedure:
     account: Account
     lock: AbstractContextManager[Any]
     criterion: Criterion | None = None
+    allow_exact: bool = False
     certificate: SessionCertificate = field(default_factory=SessionCertificate)
     handles: WeakSet[Any] = field(default_factory=WeakSet, init=False)
 
@@ -153,7 +172,8 @@ class ReleaseProcedure:
         """
         secret = Secret(space.weights, sampler)
         account = Account(MemoryLedger(ceiling, ledger_unit(criterion)), None)
-        return cls(space, secret, account, nullcontext(), criterion)
+        # Whatever the law hides: a game is played to measure that, and publishes nothing.
+        return cls(space, secret, account, nullcontext(), criterion, allow_exact=True)
 
     def check(self, requested: float | None) -> Target:
         """What the next release may reveal, if it fits under the ceilings.
@@ -245,13 +265,43 @@ class ReleaseProcedure:
                     self.certificate.fix(law, self.space, belief)
             if rehearse is not None:
                 rehearse(law)
+            described = describe(law)
+            self.need_consent(described)
             # Before the draw: a crash in between loses an answer, never a charge.
-            event = self.account.charge(describe(law))
+            event = self.account.charge(described)
             # Noted before it is drawn, so that no law is used that the curator's figure leaves out.
             self.certificate.note(law)
             observed = draw(law)
             self.secret.learn(law.log_likelihood(observed))
         return law, event, observed
+
+    def need_consent(self, event: Event | None = None) -> None:
+        """Refuse, before it is charged, a step after which nothing is hidden.
+
+        Read off the law, whichever budget or criterion was stated.
+
+        Parameters
+        ----------
+        event : Event, optional
+            Of the step; answers to come when not given, whose bound is the ceiling.
+
+        Raises
+        ------
+        BudgetError
+            Unless the curator consented.
+        """
+        if self.allow_exact:
+            return
+        own = self.account.own
+        is_first = event is not None and not own.events and not event.is_adaptive
+        figure = self.certificate.fixed if is_first else None
+        stated = replace(
+            self.guarantee(),
+            spent=event.charge if event is not None and is_first else own.ceiling,
+            mutual_information=event.bound if event is not None and self.criterion else None,
+            certified_membership=None if figure is None else figure.success,
+        )
+        check_hidden(stated)
 
     def promised(self) -> float:
         """Bound that holds whatever was released: the ceiling once steps depend on one another.

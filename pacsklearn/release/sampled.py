@@ -33,6 +33,7 @@ from pacsklearn.noise.confident import confident_law
 from pacsklearn.noise.sampler import Sampler
 from pacsklearn.plugin.discovery import unregistered_provenance
 from pacsklearn.release.account import Account, open_shared, sampler_for
+from pacsklearn.release.procedure import check_hidden
 
 
 def release_sampled(
@@ -48,6 +49,7 @@ def release_sampled(
     seed: int = 0,
     random_state: Any = None,
     ledger: str | Ledger | None = None,
+    allow_exact: bool = False,
 ) -> Release:
     """Release a private value of a function of a freshly drawn secret.
 
@@ -78,6 +80,8 @@ def release_sampled(
         marks the guarantee as not for release.
     ledger : None, str or Ledger, default=None
         Account that the release is charged to, as for :class:`~pacsklearn.PrivacySession`.
+    allow_exact : bool, default=False
+        Allow a budget that hides nothing of a question at even odds (from about .69 nats on).
 
     Returns
     -------
@@ -135,6 +139,16 @@ def release_sampled(
         guard=guard,
     )
     provenance = (replace(unregistered_provenance(law), name=law.backend),)
+    guarantee = sampled_guarantee(
+        law,
+        name=function_name(function),
+        budget=requested,
+        guard=guard,
+        not_for_release="" if sampler.is_secure else REPRODUCIBLE,
+        provenance=provenance,
+    )
+    if not allow_exact:
+        check_hidden(guarantee)
     # Charged first: the function may fail on the secret, or end the process.
     event = account.charge(
         Event(
@@ -152,14 +166,6 @@ def release_sampled(
     )
     point = _secret_point(trial, law, values, sampler)
     observed = point + sampler.noise(law.dimension)
-    guarantee = sampled_guarantee(
-        law,
-        name=function_name(function),
-        budget=requested,
-        guard=guard,
-        not_for_release="" if sampler.is_secure else REPRODUCIBLE,
-        provenance=provenance,
-    )
     guarantee = replace(guarantee, ledger_head=ledger_head(account.shared))
     value = values.restore(law.decode(observed))
     return Release(value, guarantee, event, law.noise_power, law.released_power)

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from pacsklearn.accounting.open_ledger import found_ledger, open_ledger
+from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import time_text
 from pacsklearn.core.plain_document import read_document, write_document
 from pacsklearn.exceptions import PacsklearnError
@@ -194,6 +195,19 @@ class Catalog:
             | json.loads(row.facts)
             for row in rows
         ]
+
+    def publish(self, name: str) -> None:
+        """Let callers ask a model, where the status of its guarantee allows it.
+
+        Raises
+        ------
+        Problem
+        """
+        for model in self.models(name):
+            status = Guarantee.from_json(json.dumps(model["guarantee"])).status
+            if not status.for_release:
+                raise Problem("conflict", f"The model {name!r} must not be published. {status}.")
+        self.set_status(name, "published")
 
     def set_status(self, name: str, status: str) -> None:
         """Publish or withdraw a model."""

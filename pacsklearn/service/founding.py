@@ -63,16 +63,16 @@ def register_demo(coordinator: Coordinator) -> str:
             "name": "demo",
             "dataset": "demo",
             "estimator": "StandardScaler+LinearSVC",
-            "budget": 2.0,
-            "query_budget": 2.0**-8,
+            "budget": 0.25,
+            "query_budget": 2.0**-10,
             "n_subsets": 64,
         }
         catalog.fit(recipe, lambda _: None)
-        catalog.set_status("demo", "published")
+        catalog.publish("demo")
         coordinator.load("demo")
     with coordinator.database.writing() as connection:
         members = Members(connection)
         if members.get("user", "demo") is None:
             members.add("user", "demo", {"note": "a demonstration"})
-            Quotas(connection, "demo").set_ceiling("user", "demo", 1.0)
+            Quotas(connection, "demo").set_ceiling("user", "demo", 0.25)
         return ApiKeys(connection).issue("demo", None, ["ask"], 1.0)[1]

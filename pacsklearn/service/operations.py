@@ -200,7 +200,7 @@ class Operations:
             try:
                 if is_new and not facts["overcommit"]:
                     self._check_covered(coordinator.hosted(name).dataset)
-                coordinator.catalog.set_status(name, "published")
+                coordinator.catalog.publish(name)
             except BaseException:
                 if is_new:
                     coordinator.unload(name)

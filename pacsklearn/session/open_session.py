@@ -55,6 +55,7 @@ class OpenSession:
         *,
         fitting: FitOptions,
         criterion: Criterion | None = None,
+        allow_exact: bool = False,
         answers_key: bytes | None = None,
     ) -> None:
         self._X, self._y, self._space = X, y, space
@@ -67,7 +68,7 @@ class OpenSession:
             else AnswerTable(account.shared, account.session, answers_key)
         )
         self._procedure = ReleaseProcedure(
-            self._space, self._secret, self._account, self._one_at_a_time, criterion
+            self._space, self._secret, self._account, self._one_at_a_time, criterion, allow_exact
         )
 
     def _start_drawn(
@@ -79,11 +80,15 @@ class OpenSession:
         account: Account,
         sampler: Sampler,
         options: FitOptions,
+        *,
+        allow_exact: bool,
     ) -> None:
         """Begin with a secret that is drawn from all balanced subsets: no list, no belief."""
         self._X, self._y, self._account = X, y, account
         self._one_at_a_time = threading.RLock()
-        self._drawn = DrawnProcedure(drawn, sizes, account, sampler, self._one_at_a_time, options)
+        self._drawn = DrawnProcedure(
+            drawn, sizes, account, sampler, self._one_at_a_time, options, allow_exact
+        )
 
     @property
     def ledger(self) -> Ledger:

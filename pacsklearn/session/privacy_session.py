@@ -80,8 +80,10 @@ class PrivacySession(SessionReleases, StoredSession):
         Fit all candidates at once where that gives the same models (least squares, ridge, linear
         discriminants, PCA, naive Bayes, scalers and pipelines). False fits one after the other.
     allow_exact : bool, default=False
-        Allow a budget of at least the entropy of the secret, ``ln(n_subsets)``: it hides nothing,
-        and what it buys is published without noise.
+        Allow what hides nothing: a budget of at least the entropy of the secret,
+        ``ln(n_subsets)``, and any release for which implied and certified success of an attack
+        that the promise names are both at least 99.99 %, whichever budget or criterion was
+        stated. What hides nothing is never published.
     secret_space : {"listed", "sampled", "sampled-large"} or SampledSubsets, default="listed"
         "sampled" draws the secret afresh from *all* balanced subsets and sizes the noise on trial
         subsets, at a stated confidence: who knows some rows' memberships learns nothing about the
@@ -167,7 +169,10 @@ class PrivacySession(SessionReleases, StoredSession):
             own = MemoryLedger(ceiling)
             account = Account(own, open_shared(ledger, own.ceiling, own.unit), table=X)
             options = FitOptions({}, n_jobs, verbose, fast_fit)
-            self._start_drawn(X, y, subsets, sizes, account, sampler_for(random_state), options)
+            sampler = sampler_for(random_state)
+            self._start_drawn(
+                X, y, subsets, sizes, account, sampler, options, allow_exact=allow_exact
+            )
             return
         known: SecretSpace | HashedSpace
         if isinstance(X, Table):
@@ -187,6 +192,7 @@ class PrivacySession(SessionReleases, StoredSession):
             drawn,
             fitting=FitOptions({}, n_jobs, verbose, fast_fit),
             criterion=capped,
+            allow_exact=allow_exact,
             # Seals what is stored: without it nobody can write an answer, or find a row's own.
             answers_key=os.urandom(32) if store == "ledger" else None,
         )
@@ -243,7 +249,9 @@ class PrivacySession(SessionReleases, StoredSession):
         if secret is not None:
             drawn.use(secret, space.numbers)
         session = cls.__new__(cls)
-        session._start(None, None, space, account, drawn, fitting=FitOptions())
+        session._start(
+            None, None, space, account, drawn, fitting=FitOptions(), allow_exact=allow_exact
+        )
         return session
 
     def responder(
@@ -297,6 +305,7 @@ class PrivacySession(SessionReleases, StoredSession):
                 "caps on the adversary's success do not add up over them. Ask for all labels at "
                 "once: respond_together."
             )
+        self._procedure.need_consent()
         candidates = self._candidates(estimator, fit_params)
         return self._responders.find(
             candidates,

@@ -157,6 +157,7 @@ class StoredSession(OpenSession):
             options = {
                 **{name: getattr(self._fitting, name) for name in _FITTING},
                 "criterion": self._procedure.criterion,
+                "allow_exact": self._procedure.allow_exact,
                 "answers_key": self._answers_key,
             }
             return session_state(self._X, self._y, self._procedure, self._responders, options)

@@ -137,8 +137,11 @@ class TestCriterion:
         exact = np.max(np.maximum(inside, shares - inside).sum(axis=1))
         for cells in (2**22, 4, 12):
             monkeypatch.setattr(criterion, "MOST_CELLS", cells)
-            found = CRITERION._exact_success(support, membership)
-            assert found == pytest.approx(exact, rel=1e-12)
+            law = CRITERION.calibrate(support, Target(exact + 1e-9, membership), IdentityMetric())
+            assert law.is_noiseless
+            assert law.bound == pytest.approx(exact, rel=1e-12)
+            entropy = -np.sum(shares * np.log(shares))
+            assert law.information == pytest.approx(entropy, rel=1e-9)
 
     def test_the_metric_counts(self, means: Support) -> None:
         target = Target(0.6, MembershipCriterion(SPACE))

@@ -116,7 +116,7 @@ def test_a_far_secret_is_pulled_back():
     def late(rows):
         return mean(rows) * (1e9 if next(calls) > 250 else 1.0)
 
-    found = release(late, budget=4.0)
+    found = release(late, budget=4.0, allow_exact=True)
     assert np.linalg.norm(found.value) < 10
 
 

@@ -227,7 +227,7 @@ def test_padding_certifies_the_units_that_have_a_secret() -> None:
     assert figure is not None
     assert 2 / 3 <= figure.success < 1  # row 0 is in every subset, row 4 in none
     exact = OneSidedBackend().calibrate(Support(np.arange(3.0)[:, None]), Target(9.0))
-    assert certified_membership(exact, space, space.weights) is None
+    assert certified_membership(exact, space, space.weights) == (pytest.approx(1.0), 1.0)
 
 
 def test_what_the_lattice_may_add_is_added_and_certainty_is_the_most(
@@ -282,13 +282,26 @@ def test_every_fit_states_it_in_words_html_and_json() -> None:
     assert guarantee.to_dict()["certified_membership"] == figure
 
 
+@pytest.mark.parametrize("n_values", [1, 2, 5, 16])
+def test_without_noise_it_is_that_of_who_sees_the_integers(n_values: int) -> None:
+    """Against an enumeration: in every group of candidates that agree the likelier answer."""
+    values = np.arange(16) % n_values
+    law = LogdetBackend().calibrate(Support(values[:, None] * 1.0), Target(9.0), IdentityMetric())
+    figure = certified_membership(law, BALANCED, BALANCED.weights)
+    members = BALANCED.membership()
+    right = [
+        sum(max(row[values == v].sum(), (~row[values == v]).sum()) for v in range(n_values)) / 16
+        for row in members
+        if row.any() and not row.all()
+    ]
+    assert figure == (pytest.approx(max(right), rel=1e-9), 1.0)
+    assert law.is_constant == (n_values == 1)
+
+
 def test_left_out_where_asked_for_and_where_there_is_nothing_to_certify() -> None:
     model = PACPrivate(GaussianNB(), budget=1 / 4, n_subsets=16, certify=False).fit(X, Y)
     assert model.guarantee_.certified_membership is None
     assert "certified" not in str(model.guarantee_).lower()
-    exact = certified_law_of(10.0)
-    assert exact.is_noiseless
-    assert certified_membership(exact, BALANCED, BALANCED.weights) is None
     candidates = CandidateSpace.of(["a", "b"])
     law = LogdetBackend().calibrate(
         Support(np.array([[0.0], [1.0]])), Target(0.1), IdentityMetric()

@@ -226,6 +226,14 @@ def test_the_curators_day(house: House) -> None:
     rows = {"inputs": [{"name": "X", "datatype": "FP64", "shape": [1, 2], "data": [1.0, 2.0]}]}
     assert house.call("POST", "/v2/models/votes/infer", user="ann", json=rows).status_code == 404
     assert curate("POST", "/models/votes/publish").json()["status"] == "published"
+    loud = curate("POST", "/models", json=recipe | {"name": "loud", "budget": 0.9}).json()["id"]
+    while curate("GET", f"/jobs/{loud}").json()["status"] not in ("done", "failed"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    # At .9 nats a membership may be told with certainty: such a promise is worth nothing.
+    refused = curate("POST", "/models/loud/publish")
+    assert refused.status_code == 409
+    assert "HIDES NOTHING" in refused.json()["detail"]
     refused = house.call("POST", "/v2/models/votes/infer", user="ann", json=rows)
     assert refused.status_code == 403  # no quota yet
     quota = {"kind": "user", "name": "ann", "ceiling": 0.25}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,14 @@ from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Guarantee, NoiseBackend, PACPrivate, PrivacySession
+from pacsklearn import (
+    Guarantee,
+    NoiseBackend,
+    PACPrivate,
+    PrivacySession,
+    SecretSpace,
+    publish,
+)
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.guess_criterion import GuessCriterion, k_of_n
 from pacsklearn.core.metric import Metric
@@ -20,6 +28,7 @@ from pacsklearn.core.noise_law import NoiseLaw, Support, Target
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
+    BundleError,
     LedgerMismatchError,
     UnknownNameError,
 )
@@ -195,3 +204,76 @@ def test_residual_figures_of_r_pac() -> None:
     assert guarantee.residual_privacy == pytest.approx(-guarantee.spent)
     assert guarantee.to_dict()["residual_privacy"] == guarantee.residual_privacy
     assert "remains unknown" in str(guarantee)
+
+
+def blunt(space) -> GuessCriterion:
+    """Half right whatever is guessed: a cap of .6 on it asks for no noise at all."""
+    return GuessCriterion(np.full((space.n_candidates, 1), 0.5), "blunt", "do better than half")
+
+
+class TestHidingNothing:
+    """Consent is asked by what the law hides, whichever criterion or budget was stated."""
+
+    def test_a_criterion_is_no_other_door(self, tmp_path: Path) -> None:
+        """The exact model was released without consent, and published."""
+        with session(blunt) as capped:
+            with pytest.raises(BudgetError, match="allow_exact=True"):
+                capped.release(LDA)
+            assert not capped.ledger.events
+        with pytest.raises(BudgetError, match="allow_exact=True"):
+            PACPrivate(LDA, criterion=blunt, budget=0.6, n_subsets=16).fit(X, Y)
+        meant = PACPrivate(LDA, criterion=blunt, budget=0.6, n_subsets=16, allow_exact=True)
+        exact = meant.fit(X, Y)
+        assert exact.guarantee_.noiseless
+        assert exact.guarantee_.status.kind == "hides nothing"
+        assert exact.guarantee_.information == pytest.approx(np.log(16), rel=1e-9)
+        with pytest.raises(BundleError, match="HIDES NOTHING"):
+            publish(exact, tmp_path / "model.pac")
+
+    def test_a_single_membership_is_enough(self) -> None:
+        """One bit of at most four: the subset is not named, the row is known all the same."""
+        with session(blunt) as capped, pytest.raises(BudgetError, match="membership of one unit"):
+            capped.release_function(lambda rows, _: float((rows == X[7]).all(axis=1).any()))
+        with PrivacySession(X, Y, budget=2.7, n_subsets=16) as nats:
+            release = nats.release_function(lambda rows, _: rows[:, 0].mean(), budget=1.0)
+        assert release.guarantee.certified_membership < 0.9999  # and so it needs no consent
+        assert release.guarantee.status.kind == "proved"
+
+    @pytest.mark.parametrize("short_of", [1e-5, 1e-4])
+    def test_a_budget_just_under_the_entropy_is_caught(self, short_of: float) -> None:
+        budget = float(np.log(16)) - short_of
+        with PrivacySession.over(range(16), budget=budget) as nats:
+            with pytest.raises(BudgetError, match="allow_exact=True"):
+                nats.release_function(float)
+            assert not nats.ledger.events
+            assert nats.release_function(float, budget=1.0).guarantee.status.kind == "proved"
+        nats = PrivacySession(X, Y, budget=budget, n_subsets=16)
+        with nats, pytest.raises(BudgetError, match="allow_exact=True"):
+            nats.responder(KNeighborsClassifier(), max_answers=9)
+
+    @pytest.mark.parametrize("criterion", ["membership", "identification", blunt])
+    def test_what_all_candidates_agree_on_needs_no_consent(self, criterion) -> None:
+        with session(criterion) as capped:
+            release = capped.release_function(lambda rows, labels: 3.0)
+        assert (release.value, release.guarantee.information) == (3.0, 0.0)
+        assert release.guarantee.status.kind == "proved"
+
+    def test_an_exact_value_that_keeps_the_cap_needs_no_consent(self) -> None:
+        """One pair of six is told from the others: memberships are right in 4 of 6 cases."""
+        rows = np.arange(4.0)[:, None]
+        pairs = SecretSpace.from_subsets(list(combinations(range(4), 2)), n_rows=4)
+        options = {"space": pairs, "criterion": "membership", "budget": 0.7}
+        with PrivacySession(rows, **options) as capped:
+            guarantee = capped.release_function(lambda x: float(x.sum() == 1)).guarantee
+        assert guarantee.noiseless
+        assert guarantee.spent == pytest.approx(4 / 6, rel=1e-9)
+        told = (np.log(6) + 5 * np.log(6 / 5)) / 6  # entropy of one in six
+        assert guarantee.information == pytest.approx(told, rel=1e-9)
+        assert guarantee.status.kind == "proved"
+
+    def test_consent_is_kept_in_a_file(self, tmp_path: Path) -> None:
+        ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/a.db", 9.0).uri
+        with PrivacySession(X, Y, budget=9.0, n_subsets=8, allow_exact=True, ledger=ledger) as one:
+            one.save(tmp_path / "session", key="a key of the curator")
+        again = PrivacySession.load(tmp_path / "session", key="a key of the curator")
+        assert again.release(LDA, budget=3.0).guarantee.status.kind == "hides nothing"
