@@ -16,7 +16,6 @@ from pacsklearn.candidates.candidates import Candidates, FitOptions, row_space
 from pacsklearn.candidates.drawn_subsets import DrawnSubsets
 from pacsklearn.candidates.table_candidates import TableCandidates
 from pacsklearn.core.candidate_space import CandidateSpace
-from pacsklearn.core.criterion import Criterion
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.release import Release
@@ -54,10 +53,10 @@ class OpenSession:
         secret: Secret,
         *,
         fitting: FitOptions,
-        criterion: Criterion | None = None,
-        allow_exact: bool = False,
         answers_key: bytes | None = None,
+        **terms: Any,
     ) -> None:
+        """Begin; ``terms`` are what is capped and consented to, as the procedure names it."""
         self._X, self._y, self._space = X, y, space
         self._account, self._secret, self._fitting = account, secret, fitting
         self._one_at_a_time = threading.RLock()
@@ -68,7 +67,7 @@ class OpenSession:
             else AnswerTable(account.shared, account.session, answers_key)
         )
         self._procedure = ReleaseProcedure(
-            self._space, self._secret, self._account, self._one_at_a_time, criterion, allow_exact
+            self._space, self._secret, self._account, self._one_at_a_time, **terms
         )
 
     def _start_drawn(

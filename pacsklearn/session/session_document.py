@@ -240,6 +240,7 @@ def _options_from(
     _demand(n_jobs is None or type(n_jobs) is int)
     _demand(type(verbose) in (int, bool) and type(options["fast_fit"]) is bool)
     _demand(key is None or type(key) is bytes)
+    _demand(type(options["allow_exact"]) is bool)
     return {
         # Of the machine it was saved on: not more processes than this one has places for.
         "n_jobs": n_jobs if n_jobs is None else min(n_jobs, os.cpu_count() or 1),
@@ -247,4 +248,5 @@ def _options_from(
         "fast_fit": options["fast_fit"],
         "answers_key": key,
         "criterion": _criterion_from(options["criterion"], space),
+        "allow_exact": options["allow_exact"],
     }

@@ -386,6 +386,7 @@ def _sampled(function: str, budget: float) -> Figures:
             n_calibration=60,
             n_certificate=600,
             random_state=0,
+            allow_exact=True,
         )
     )
 
