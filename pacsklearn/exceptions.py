@@ -16,6 +16,7 @@ The tree::
     ├── NonDeterministicError                 two fits on one subset differ
     ├── LedgerError                           an account that cannot be opened, reached or charged
     │   ├── LedgerCorruptedError              its rows were altered
+    │   ├── LedgerUnknownError                whether a charge was made is not known yet
     │   ├── LedgerMismatchError (ValueError)  not the account, the unit or the event it should be
     │   └── SessionRolledBackError            a session went on after the state that is here
     ├── ForeignProcessError (RuntimeError)    something secret was used outside its own process
@@ -63,6 +64,7 @@ __all__ = [
     "LedgerCorruptedError",
     "LedgerError",
     "LedgerMismatchError",
+    "LedgerUnknownError",
     "NoCanonicalizerError",
     "NonDeterministicError",
     "PacsklearnError",
@@ -234,6 +236,14 @@ class LedgerCorruptedError(LedgerError):
             f"The ledger was altered: row {self.sequence} {self.reason}. Do not release anything "
             "under it; restore a copy whose position is not behind what was released."
         )
+
+
+class LedgerUnknownError(LedgerError):
+    """Whether a ledger took a change is not known: its database was lost while it was written.
+
+    The next use of the ledger in this process finds out before it does anything else; nothing may
+    be released until then.
+    """
 
 
 class LedgerMismatchError(LedgerError, ValueError):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import struct
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,23 +14,22 @@ from numpy.typing import NDArray
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, SessionRolledBackError
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a ledger is opened
-    from pacsklearn.accounting.rows import Rows
+if TYPE_CHECKING:  # the databases' clients are loaded when a ledger is opened
+    from pacsklearn.accounting.store import Book
 
-T = TypeVar("T")
 Belief = tuple[int, NDArray[np.float64]]
 """How many events the session had, and log-weights of its candidates after them."""
 
 _SEAL: Final = 16
-_AT_ONCE: Final = 500
 
 
 @final
 class AnswerTable:
     """What a session has answered, and what its answers made an adversary believe.
 
-    Rows are sealed with the session's own key, and queries are named by it: who reads the database
-    cannot look a query up, and who may add rows cannot add an answer.
+    Each batch is a row of the ledger's log, in its chain of hashes. Its content is sealed with the
+    session's own key, and queries are named by it: who reads the database cannot look a query up,
+    and who may add rows cannot add an answer.
 
     Parameters
     ----------
@@ -58,7 +58,8 @@ class AnswerTable:
 
     def begin(self, log_belief: NDArray[np.float64]) -> None:
         """Write the prior: a database without it is not the one the session's answers are in."""
-        self._write(lambda rows: self._put_belief(rows, 0, log_belief))
+        facts = self._facts("", 0, log_belief)
+        self._store.write(lambda book: book.store(facts, ()))
 
     def name(self, responder: str, row: bytes) -> bytes:
         """Name of a query."""
@@ -72,14 +73,16 @@ class AnswerTable:
         LedgerCorruptedError
             When an answer is not what was written.
         """
-        answers: dict[bytes, tuple[Any, float]] = {}
-
-        def read(rows: Rows) -> None:
-            for start in range(0, len(names), _AT_ONCE):
-                answers.update(self._read(rows, responder, names[start : start + _AT_ONCE]))
-
-        if names:
-            self._run(read, write=False)
+        if not names:
+            return {}
+        dataset = self._store.founding.dataset
+        lines = self._store.read(lambda book: book.log.stored(dataset, responder, names))
+        answers = {}
+        for _, name, value, margin, seal in lines:
+            parts = bytes(name), bytes(value), bytes(margin)
+            if bytes(seal) != self._seal(b"answer", responder.encode(), *parts):
+                raise LedgerCorruptedError(0, "(a stored answer) was altered")
+            answers[parts[0]] = _decoded(parts[1]), struct.unpack("<d", parts[2])[0]
         return answers
 
     def put(
@@ -105,22 +108,20 @@ class AnswerTable:
         SessionRolledBackError
             When another process has taken the session over; nothing may be told then.
         """
+        lines = []
+        for name, (value, margin) in answers.items():
+            parts = name, _encoded(value), struct.pack("<d", margin)
+            lines.append((responder, *parts, self._seal(b"answer", responder.encode(), *parts)))
+        facts = self._facts(responder, n_charged, log_belief)
 
-        def write(rows: Rows) -> None:
-            if next(rows.with_keys([f"{self._session}/{n_charged}"]), None) is not None:
+        def write(book: Book) -> None:
+            if book.find(f"{self._session}/{n_charged}") is not None:
                 raise SessionRolledBackError(
                     "Another process has gone on with this session: its answers are given there."
                 )
-            lines = []
-            for name, (value, margin) in answers.items():
-                value_bytes, margin_bytes = _encoded(value), struct.pack("<d", margin)
-                seal = self._seal(b"answer", responder.encode(), name, value_bytes, margin_bytes)
-                lines.append((self._dataset, responder, name, value_bytes, margin_bytes, seal))
-            rows.insert("answers", lines)
-            if log_belief is not None:
-                self._put_belief(rows, n_charged, log_belief)
+            book.store(facts, tuple(lines))
 
-        self._write(write)
+        self._store.write(write)
 
     def last_belief(self) -> Belief:
         """Belief after the last answers that were charged and stored.
@@ -132,79 +133,44 @@ class AnswerTable:
         LedgerCorruptedError
             When it is not what was written.
         """
-        row = self._run(
-            lambda rows: rows.one(
-                "SELECT event, belief, seal FROM beliefs WHERE dataset = {0} AND session = {0} "
-                "ORDER BY event DESC LIMIT 1",
-                self._dataset,
-                self._session,
-            ),
-            write=True,  # waits for a transaction whose end was not seen
-        )
-        if row is None:
+
+        def read(book: Book) -> dict[str, Any] | None:
+            dataset, number = book.fold.founding.dataset, book.fold.beliefs.get(self._session)
+            for responder, count in book.fold.n_answers.items():
+                if book.log.n_stored(dataset, responder) != count:
+                    raise LedgerCorruptedError(book.position.sequence, "has lost stored answers")
+            row = None if number is None else book.log.row(dataset, number)
+            return None if row is None else row.facts()["stored"]
+
+        stored = self._store.read(read)
+        if stored is None:
             raise SessionRolledBackError(
                 "The ledger's database does not hold the answers of this session: its charges were "
                 "moved here without them. Give the database in use with ledger=."
             )
-        event, content = int(row[0]), bytes(row[1])
-        if bytes(row[2]) != self._belief_seal(event, content):
+        event, content = int(stored["event"]), base64.b64decode(stored["belief"])
+        if stored["seal"] != self._belief_seal(event, content):
             raise LedgerCorruptedError(event, "(the belief after an answer) was altered")
         return event, np.frombuffer(content, dtype="<f8").astype(np.float64)
 
-    @property
-    def _dataset(self) -> str:
-        return self._store.founding.name
-
-    def _read(
-        self, rows: Rows, responder: str, names: Sequence[bytes]
-    ) -> dict[bytes, tuple[Any, float]]:
-        marks = ", ".join(["{0}"] * len(names))
-        answers = {}
-        for name, value, margin, seal in rows.all(
-            "SELECT key, value, margin, seal FROM answers WHERE dataset = {0} AND responder = {0} "  # noqa: S608
-            f"AND key IN ({marks})",
-            self._dataset,
-            responder,
-            *names,
-        ):
-            parts = responder.encode(), bytes(name), bytes(value), bytes(margin)
-            if bytes(seal) != self._seal(b"answer", *parts):
-                raise LedgerCorruptedError(0, "(a stored answer) was altered")
-            answers[bytes(name)] = _decoded(bytes(value)), struct.unpack("<d", bytes(margin))[0]
-        return answers
-
-    def _put_belief(self, rows: Rows, event: int, log_belief: NDArray[np.float64]) -> None:
+    def _facts(
+        self, responder: str, event: int, log_belief: NDArray[np.float64] | None
+    ) -> dict[str, Any]:
+        facts = {"session": self._session, "responder": responder, "event": event}
+        if log_belief is None:
+            return facts | {"belief": None, "seal": None}
         content = log_belief.astype("<f8").tobytes()
-        seal = self._belief_seal(event, content)
-        rows.insert("beliefs", [(self._dataset, self._session, event, content, seal)])
+        belief = base64.b64encode(content).decode()
+        return facts | {"belief": belief, "seal": self._belief_seal(event, content)}
 
-    def _belief_seal(self, event: int, content: bytes) -> bytes:
-        return self._seal(b"belief", self._session.encode(), str(event).encode(), content)
+    def _belief_seal(self, event: int, content: bytes) -> str:
+        return self._seal(b"belief", self._session.encode(), str(event).encode(), content).hex()
 
     def _seal(self, *parts: bytes) -> bytes:
         digest = hashlib.blake2b(key=self._key, digest_size=_SEAL)
         for part in parts:
             digest.update(len(part).to_bytes(8, "little") + part)
         return digest.digest()
-
-    def _write(self, work: Callable[[Rows], None]) -> None:
-        self._run(work, write=True)
-
-    def _run(self, work: Callable[[Rows], T], *, write: bool) -> T:
-        from pacsklearn.accounting.database import run
-        from pacsklearn.accounting.rows import open_rows
-        from pacsklearn.accounting.schema import bring_up
-
-        def inside(connection: Any) -> T:
-            rows = open_rows(connection, self._dataset)
-            founding, version, _ = rows.founding(lock=write)
-            if founding != self._store.founding:
-                raise SessionRolledBackError("The database does not hold this ledger any more.")
-            if write:
-                bring_up(connection, version)
-            return work(rows)
-
-        return run(self._store.address, inside, write=write)
 
 
 def _encoded(value: Any) -> bytes:

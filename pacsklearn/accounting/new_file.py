@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import final
 
-from pacsklearn.accounting.database import close
-from pacsklearn.accounting.sqlite_database import SQLITE
+from pacsklearn.accounting.log import DoubtError
+from pacsklearn.accounting.sqlite_log import SQLITE, SQLiteLog, check_no_sides, connect
 from pacsklearn.exceptions import LedgerError
 
 
@@ -35,13 +35,14 @@ def check_free(target: Path) -> None:
     """
     if target.exists():
         raise TakenError(target)
+    check_no_sides(target)
     if not target.parent.is_dir():
         raise LedgerError(f"There is no folder {target.parent} for {target.name}; create it first.")
 
 
 @contextmanager
-def new_file(target: Path) -> Iterator[Path]:
-    """Draft beside ``target``, which it becomes when the block ends well and all is on disk.
+def new_file(target: Path) -> Iterator[SQLiteLog]:
+    """Log in a draft beside ``target``, which it becomes when the block ends well and is on disk.
 
     Only its owner can read it; whoever shares a ledger lets others in.
 
@@ -54,21 +55,24 @@ def new_file(target: Path) -> Iterator[Path]:
     """
     check_free(target)
     draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}.draft")
-    address = SQLITE + str(draft)
+    log = SQLiteLog(SQLITE + str(draft))
     try:
         draft.touch(mode=0o600, exist_ok=False)
-        yield draft
-        close(address)  # the last connection moves the log into the file
+        connect(str(draft), "rwc").close()
+        yield log
+        log.close()  # the last connection moves the log into the file
         _synchronise(draft)
+        check_no_sides(target)
         try:
             os.link(draft, target)
         except FileExistsError:
             raise TakenError(target) from None
+        draft.unlink()
         _synchronise(target.parent)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, sqlite3.Error, DoubtError) as error:
         raise LedgerError(f"{target} cannot be written: {error}.") from None
     finally:
-        close(address)
+        log.close()
         for end in ("", "-wal", "-shm"):
             draft.with_name(draft.name + end).unlink(missing_ok=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pacsklearn.accounting.entry import without_password
+from pacsklearn.accounting.log import without_password
 from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.exceptions import LedgerError
 
@@ -58,7 +58,7 @@ def found_ledger(address: str, ceiling: float, **terms: Any) -> Ledger:
         ``"sqlite:///path"`` or ``"postgresql://..."``.
     ceiling : float
     **terms
-        ``dataset``, ``unit``, ``per_user`` and ``per_project``, as
+        ``dataset``, ``unit``, ``per_user``, ``per_project`` and ``high_water``, as
         :meth:`~pacsklearn.accounting.shared_ledger.SharedLedger.found` takes them.
 
     Raises
@@ -80,6 +80,18 @@ def database_address(address: str) -> str:
     """
     own_address: str = _kind(address).database_address(address)
     return own_address
+
+
+def close_ledgers() -> None:
+    """Give up this process's connections, and forget what it has verified.
+
+    The next use of a ledger connects and verifies anew, as a new process would.
+    """
+    from pacsklearn.accounting.store import forget
+    from pacsklearn.accounting.writer import close_all
+
+    close_all()
+    forget()
 
 
 def _kind(address: object) -> Any:

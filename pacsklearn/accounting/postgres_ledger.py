@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import final
 
-from pacsklearn.accounting.entry import without_password
+from pacsklearn.accounting.log import without_password
 from pacsklearn.accounting.shared_ledger import SharedLedger
 from pacsklearn.exceptions import LedgerError
 
@@ -14,10 +14,10 @@ from pacsklearn.exceptions import LedgerError
 class PostgresLedger(SharedLedger):
     """Append-only ledger on a PostgreSQL server, which :meth:`found` made.
 
-    A charge locks the data set's row, verifies what others have appended since, appends its own row
-    and returns when that is on the server's disk. Charges of callers that wait at the same time in
-    one process share a transaction. Rows cannot be changed or deleted: triggers refuse it, and the
-    role ``pacsklearn_ledger_writer``, which is used for everything but founding, may not.
+    A charge verifies what others have appended, appends its own row if nobody else has done so in
+    between, and returns when that is on the server's disk. Charges of callers that wait at the same
+    time in one process share a transaction. Rows cannot be changed or deleted: triggers refuse it,
+    and the role ``pacsklearn_ledger_writer``, which is used for everything but founding, may not.
 
     Parameters
     ----------

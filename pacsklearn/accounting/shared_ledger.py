@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Self, final
+from typing import Any, Self, final
 
 from pacsklearn._validation import check_budget
-from pacsklearn.accounting.entry import Position, without_password
-from pacsklearn.accounting.store import SQLStore
-from pacsklearn.core.accounts import Posting
+from pacsklearn.accounting.log import without_password
+from pacsklearn.accounting.row import Position
+from pacsklearn.accounting.store import Book, LogStore
+from pacsklearn.core.accounts import Posting, largest_refund, nearest
 from pacsklearn.core.event import Event, ledger_text
 from pacsklearn.core.ledger import BookedLedger, BookedReservation, checked_terms
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerMismatchError
-
-if TYPE_CHECKING:
-    from pacsklearn.accounting.book import Book
 
 
 class SharedAccount(BookedLedger):
     """Handle to an account in a database: every copy and pickle of it is the same account."""
 
-    _store: SQLStore
+    _store: LogStore
 
     @property
     def uri(self) -> str:
@@ -30,7 +28,7 @@ class SharedAccount(BookedLedger):
     @property
     def dataset(self) -> str:
         """Data set whose ceiling this is."""
-        return self._store.founding.name
+        return self._store.founding.dataset
 
     @property
     def per_user(self) -> float | None:
@@ -53,7 +51,7 @@ class SharedAccount(BookedLedger):
 
     @property
     def head(self) -> str:
-        return f"{self.dataset} {self._store.verified() or self.position}"
+        return f"{self.dataset} {self._store.known or self.position}"
 
     def is_ahead_of(self, position: Position) -> bool:
         """Whether the database still holds everything written up to ``position``.
@@ -62,7 +60,7 @@ class SharedAccount(BookedLedger):
         that was rewritten.
         """
         try:
-            return self._holds(position)
+            return self._store.verify(position) is not None
         except LedgerCorruptedError:
             return False
 
@@ -84,7 +82,10 @@ class SharedAccount(BookedLedger):
         )
 
     def verify(self) -> Position:
-        """Recompute the whole dataset's chain of hashes, sums and ceilings.
+        """Verify the whole data set: hashes, sums, ceilings, stored answers, tables and triggers.
+
+        The table is read, and through no index; the database checks itself as well
+        (``integrity_check`` of SQLite, ``amcheck`` where PostgreSQL has it).
 
         Returns
         -------
@@ -94,19 +95,41 @@ class SharedAccount(BookedLedger):
         Raises
         ------
         LedgerCorruptedError
-            Naming the first row that is wrong. Nothing more is charged by this process then.
+            Naming the first row that is wrong; 0 for the founding, or the database itself.
         """
-        return self._store.read_anew(_place)
+        position = self._store.verify()
+        assert position is not None
+        return position
 
-    def _holds(self, position: Position) -> bool:
-        def holds(book: Book) -> bool:
-            # Before the first row the chain's end is the founding itself.
-            if position.sequence == 0:
-                return self._store.founding.hash == position.hash
-            row = next(book.entries(after=position.sequence - 1), None)
-            return row is not None and Position(row.sequence, row.hash) == position
+    def summary(self) -> dict[str, Any]:
+        """Ceiling, sums, open reservations, position and all events, as of one moment."""
 
-        return self._store.read_anew(holds)
+        def look(book: Book) -> dict[str, Any]:
+            accounts, own = book.accounts, self._account
+            keys = [] if accounts.is_closed(own) else accounts.open_reservations(own)
+            limits = self._limits(book)
+            return {
+                "address": self.uri,
+                "dataset": self.dataset,
+                "unit": self.unit,
+                "ceiling": accounts.ceiling(own),
+                "spent": nearest(accounts.total(own)),
+                "remaining": min(
+                    (largest_refund(each.ceiling, each.total) for each in limits), default=0.0
+                ),
+                "position": str(book.position),
+                "reservations": [
+                    {
+                        "note": accounts.made(key).note,
+                        "spent": nearest(accounts.total(key)),
+                        "remaining": largest_refund(accounts.ceiling(key), accounts.total(key)),
+                    }
+                    for key in keys
+                ],
+                "events": [event.to_dict() for event in book.events(own)],
+            }
+
+        return self._store.read(look)
 
     def _reservation(self, made: Posting) -> SharedReservation:
         return SharedReservation(self._store, made.event.key, made.user, made.project)
@@ -146,7 +169,7 @@ class SharedLedger(SharedAccount):
         dataset = ledger_text("dataset", dataset)
         unit = None if unit is None else ledger_text("unit", unit)
         founding = expected(stored_founding(address, dataset), ceiling, unit)
-        super().__init__(SQLStore(address, founding))
+        super().__init__(LogStore(address, founding))
 
     @classmethod
     def found(
@@ -158,6 +181,7 @@ class SharedLedger(SharedAccount):
         unit: str = "nats",
         per_user: float | None = None,
         per_project: float | None = None,
+        high_water: str = "",
     ) -> Self:
         """Found the ledger of a data set: once, and for good.
 
@@ -173,6 +197,11 @@ class SharedLedger(SharedAccount):
         unit : str, default="nats"
         per_user, per_project : float, optional
             Most that each user, and each project, may be charged: see ``on_behalf_of``.
+        high_water : str, default=""
+            New file that the end of the ledger is also written to, before every commit; best on
+            another disk than the ledger, beside the key of what it guards. Whoever opens the ledger
+            must find it, and a database that ends before it (an older copy, or one that lost its
+            end) is refused.
 
         Returns
         -------
@@ -188,7 +217,8 @@ class SharedLedger(SharedAccount):
         from pacsklearn.accounting.founding import write_founding
 
         address, dataset = cls.database_address(uri), ledger_text("dataset", dataset)
-        write_founding(address, dataset, checked_terms(ceiling, unit, per_user, per_project))
+        terms = checked_terms(ceiling, unit, per_user, per_project)
+        write_founding(address, dataset, terms, high_water)
         return cls(uri, dataset=dataset, unit=unit)
 
     @staticmethod

@@ -1,36 +1,56 @@
-"""A ledger in a database: questions, changes and charges, each in a transaction."""
+"""A ledger in a database: questions and changes, on a fold of the rows that were verified."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeVar, final
+from typing import Any, Final, TypeVar, final
 
-from pacsklearn.accounting.entry import Founding, Position
-from pacsklearn.accounting.writer import Job
-from pacsklearn.core.accounts import Posting, Terms
+from pacsklearn.accounting import log as patience
+from pacsklearn.accounting.fold import Fold, verified
+from pacsklearn.accounting.high_water import HighWater
+from pacsklearn.accounting.log import (
+    DoubtError,
+    Log,
+    MovedError,
+    UnreachableError,
+    without_password,
+)
+from pacsklearn.accounting.row import Founding, Position, Row, posting_of
+from pacsklearn.accounting.writer import Job, perform
+from pacsklearn.core.accounts import Accounts, Posting, Terms
+from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import charge_posting
-from pacsklearn.core.ledger_interface import Store
-from pacsklearn.exceptions import PacsklearnError
+from pacsklearn.core.ledger_interface import OpenBook, Store
+from pacsklearn.exceptions import (
+    LedgerCorruptedError,
+    LedgerError,
+    LedgerMismatchError,
+    LedgerUnknownError,
+    PacsklearnError,
+)
 
-if TYPE_CHECKING:  # SQLAlchemy is loaded when a ledger is opened
-    from pacsklearn.accounting.book import Book
-    from pacsklearn.accounting.chain import Chain
-
-_MOST_CHAINS: Final = 64
+_MOST_FOLDS: Final = 64
+_WAIT: Final = 0.05
+_DOUBT: Final = 5.0
+"""Seconds in which a file is asked what became of a commit."""
 
 T = TypeVar("T")
 
-# What this process has verified, by database and founding; taken out by whoever works with it.
-_CHAINS: dict[SQLStore, Chain] = {}
+# What this process has verified; taken out by whoever works with it, in the database's thread.
+_FOLDS: dict[LogStore, Fold] = {}
+# Hashes of rows that may have been committed, when nobody could be asked; and where it is so still.
+_DOUBTS: dict[LogStore, set[str]] = {}
+_UNSETTLED: set[LogStore] = set()
 _MUTEX = threading.Lock()  # only databases' threads take it, and a fork waits for those
 
 
 @final
 @dataclass(frozen=True)
-class SQLStore(Store):
+class LogStore(Store):
     """Handle to a ledger in a database; only texts and numbers, so it can be pickled.
 
     Parameters
@@ -54,112 +74,291 @@ class SQLStore(Store):
         return self._performed(change, write=True)
 
     def charge(self, posting: Posting) -> bool:
-        from pacsklearn.accounting.database import perform
+        return self.write(lambda book: book.charge(posting))
 
-        is_new: bool = perform(self.address, _Charge(self, posting))
-        return is_new
+    def verify(self, position: Position | None = None) -> Position | None:
+        """Verify everything anew, and whether it goes on from a position.
 
-    def read_anew(self, question: Callable[[Book], T]) -> T:
-        """As :meth:`read`, after everything was verified again."""
-        return self._performed(question, write=False, anew=True)
+        Returns
+        -------
+        Position or None
+            Of the last row; None where the ledger does not hold ``position``.
+        """
 
-    def _performed(self, work: Callable[[Book], T], *, write: bool, anew: bool = False) -> T:
-        from pacsklearn.accounting.database import perform
+        def verify(log: Log) -> Position | None:
+            _FOLDS.pop(self, None)
+            with log.snapshot():
+                log.check()
+                holds = position in (None, Position(0, self.founding.hash))
 
-        job = Job(lambda: self.inside(work, write=write, anew=anew))
-        result: T = perform(self.address, job)
+                def rows() -> Iterator[Row]:
+                    nonlocal holds
+                    for row in log.table(self.founding.dataset):
+                        holds = holds or (row.number > 0 and row.position == position)
+                        yield row
+
+                fold = verified(rows(), log.answers(self.founding.dataset))
+            self._check(fold, log)
+            _remember(self, fold)
+            return fold.position if holds else None
+
+        result: Position | None = perform(self.address, Job(verify))
         return result
 
-    def inside(
-        self,
-        work: Callable[[Book], T],
-        *,
-        write: bool,
-        keys: list[str] | None = None,
-        anew: bool = False,
-    ) -> T:
-        """Do something with the book, in the database's thread."""
-        from pacsklearn.accounting.book import Book
-        from pacsklearn.accounting.chain import Chain
-        from pacsklearn.accounting.database import transaction
-
-        book: Book | None = None
-        known = _CHAINS.pop(self, None)
-        chain = Chain(self.founding) if known is None or anew else known
-        # Whatever ends the block otherwise leaves a chain that may be ahead of the database.
-        with transaction(self.address, write=write, lazily=keys is not None) as connection:
-            try:
-                book = Book(
-                    connection,
-                    self.founding,
-                    chain,
-                    write=write,
-                    where=self.address,
-                    keys=keys,
-                )
-                result = work(book)
-            except BaseException:
-                if book is not None and not book.is_dirty:
-                    _remember(self, chain)
-                raise
-            book.flush()
-        _remember(self, chain)
-        return result
-
-    def verified(self) -> Position | None:
+    @property
+    def known(self) -> Position | None:
         """Last row that this process has verified or written, without asking the database."""
-        chain = _CHAINS.get(self)
-        return None if chain is None else chain.position
+        fold = _FOLDS.get(self)
+        return None if fold is None else fold.position
+
+    def _performed(self, work: Callable[[Book], T], *, write: bool) -> T:
+        result: T = perform(self.address, _Task(self, work, write))
+        return result
+
+    def fold(self, log: Log) -> Fold:
+        """All rows, verified from the last checkpoint on, or from the last row known."""
+        log.check_version()
+        fold, dataset = _FOLDS.pop(self, None), self.founding.dataset
+        if fold is None:
+            fold = loaded(log, dataset)
+            self._check(fold, log)
+        rows = log.read(dataset, fold.last.number - 1)
+        last = next(rows, None)
+        if last is None or last.number != fold.last.number:
+            self._check(loaded(log, dataset), log)  # perhaps it was founded anew
+            raise LedgerCorruptedError(fold.last.number, "is missing")
+        if last != fold.last:
+            self._check(loaded(log, dataset), log)
+            raise LedgerCorruptedError(last.number, "does not have the content it was written with")
+        for row in rows:
+            fold.add(row)
+        return fold
+
+    def _check(self, fold: Fold, log: Log) -> None:
+        if fold.founding != self.founding:
+            raise LedgerMismatchError(
+                f"The database at {without_password(self.address)} does not hold this ledger any "
+                "more: it is another one, or it was founded anew."
+            )
+        if self.founding.high_water:
+            HighWater(self.founding).check(log)
+
+    def done(self, log: Log, tasks: Sequence[_Task]) -> list[Any]:
+        """Results or errors of changes that share a commit, or of one question."""
+        deadline = time.monotonic() + patience.PATIENCE
+        while True:
+            try:
+                if self in _UNSETTLED:
+                    log.settle(self.founding.dataset)
+                    _UNSETTLED.discard(self)
+                return self._attempt(log, tasks)
+            except MovedError:
+                if time.monotonic() > deadline:
+                    raise LedgerError(
+                        "Others append to the ledger without end; try again."
+                    ) from None
+                continue
+            except UnreachableError:
+                if time.monotonic() > deadline or not tasks[0].write:
+                    raise
+            time.sleep(_WAIT)
+
+    def _attempt(self, log: Log, tasks: Sequence[_Task]) -> list[Any]:
+        fold = self.fold(log)
+        before, book = fold.last, Book(log, fold, _DOUBTS.get(self, set()))
+        results: list[Any] = []
+        for task in tasks:
+            try:
+                results.append(task.work(book))
+            except UnreachableError:
+                raise  # of all who share the commit; the fold is read anew
+            except PacsklearnError as error:
+                results.append(error)
+        if not book.rows:
+            _remember(self, fold)
+            return results
+        try:
+            self._append(log, before, book.rows)
+        except DoubtError as doubt:
+            if not self._is_there(log, before, book.rows, doubt):
+                raise (UnreachableError if doubt.again else LedgerError)(*doubt.args) from None
+        except BaseException:
+            if book.is_plain and fold.undo(before, reversed(book.postings)):
+                _remember(self, fold)
+            raise
+        else:
+            _remember(self, fold)
+        return results
+
+    def _append(self, log: Log, before: Row, rows: list[Row]) -> None:
+        stated = []
+
+        def state() -> None:
+            stated.append(True)
+            HighWater(self.founding).write(before.position, rows)
+
+        sink = state if self.founding.high_water else None
+        try:
+            log.append(self.founding.dataset, before.position, rows, sink)
+        except DoubtError:
+            raise  # the file says what may be there
+        except (LedgerError, MovedError):
+            if stated:
+                self._take_back(log, before)
+            raise
+
+    def _take_back(self, log: Log, before: Row) -> None:
+        """State in the high-water file that rows were refused, unless others have gone on."""
+
+        def state() -> None:
+            HighWater(self.founding).write(before.position, ())
+
+        # What cannot be taken back now is charged by whoever opens the ledger next: never less.
+        with suppress(LedgerError, MovedError):
+            log.append(self.founding.dataset, before.position, (), state)
+
+    def _is_there(self, log: Log, before: Row, rows: list[Row], doubt: DoubtError) -> bool:
+        """Whether rows were committed whose commit was not seen to end."""
+        deadline = time.monotonic() + (patience.PATIENCE if doubt.again else _DOUBT)
+        last = rows[-1]._replace(answers=())
+        while True:
+            try:
+                log.settle(self.founding.dataset)
+                # The row's nonce makes it another one than any that says the same.
+                is_there = log.row(self.founding.dataset, last.number) == last
+                break
+            except LedgerError:
+                if time.monotonic() > deadline:
+                    _DOUBTS.setdefault(self, set()).update(row.hash for row in rows)
+                    _UNSETTLED.add(self)
+                    raise LedgerUnknownError(
+                        f"{doubt} Whether anything was charged is not known: nothing may be "
+                        "released. The next use of the ledger finds out."
+                    ) from None
+                time.sleep(_WAIT)
+        if not is_there and self.founding.high_water:
+            self._take_back(log, before)
+        return is_there
 
 
 @final
-class _Charge(Job):
-    """A charge: those who wait at the same time share a transaction, one sync of the disk."""
+class Book(OpenBook):
+    """A data set whose rows were verified up to the last one, in the database's thread.
 
-    def __init__(self, store: SQLStore, posting: Posting) -> None:
-        super().__init__(list)  # its work is that of the batch
-        self.batch = self._store = store
-        self._posting = posting
-        self._attempts: set[str] = set()  # rows that may have been committed
+    Parameters
+    ----------
+    log : Log
+    fold : Fold
+        Brought up to date.
+    doubts : set of str
+        Hashes of rows whose commit nobody was told of: whoever charges them anew is told.
+    """
 
-    def do(self, jobs: Sequence[_Charge]) -> list[bool | BaseException]:
-        try:
-            return self._charged_together(jobs)
-        except PacsklearnError as error:
-            return [type(error)(*error.args) for _ in jobs]  # each caller raises its own
+    def __init__(self, log: Log, fold: Fold, doubts: set[str]) -> None:
+        self.log, self.fold = log, fold
+        self.rows: list[Row] = []
+        self.postings: list[Posting] = []
+        self.is_plain = True
+        self._doubts = doubts
+        self._time = ""
 
-    def _charged_together(self, jobs: Sequence[_Charge]) -> list[bool | BaseException]:
-        from pacsklearn.accounting import database
+    @property
+    def accounts(self) -> Accounts:
+        return self.fold.accounts
 
-        deadline = time.monotonic() + database.PATIENCE
-        keys = list({job._posting.event.key for job in jobs})
-        while True:
-            try:
-                return self._store.inside(
-                    lambda book: [job._attempt(book) for job in jobs], write=True, keys=keys
-                )
-            except database.UnreachableError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.05)
+    @property
+    def time(self) -> str:
+        self._time = self._time or self.log.time()
+        return self._time
 
-    def _attempt(self, book: Book) -> bool | BaseException:
-        """Charge inside a transaction; nothing counts before it is committed."""
-        if self._attempts:  # of a transaction whose end was not seen
-            known = book.entry(self._posting.event.key)
-            if known is not None and known.hash in self._attempts:
-                return True
-        try:
-            is_new = charge_posting(book, self._posting)
-        except PacsklearnError as error:
-            return error
-        if is_new:
-            self._attempts.add(book.position.hash)
-        return is_new
+    @property
+    def position(self) -> Position:
+        """Place of the last row."""
+        return self.fold.position
+
+    def find(self, key: str) -> Posting | None:
+        for posting in self.postings:
+            if posting.event.key == key:
+                return posting
+        rows = self.log.find(self.fold.founding.dataset, [key])
+        return posting_of(rows[0].facts()) if rows else None
+
+    def charge(self, posting: Posting) -> bool:
+        """Charge; whether it is new, or was charged when nobody could be told."""
+        if self._doubts:
+            for row in self.log.find(self.fold.founding.dataset, [posting.event.key]):
+                if row.hash in self._doubts and posting_of(row.facts()) == posting:
+                    self._doubts.discard(row.hash)
+                    return True
+        return charge_posting(self, posting)
+
+    def append(self, posting: Posting) -> None:
+        self.rows.append(self.fold.post(posting, self.time))
+        self.postings.append(posting)
+
+    def store(self, stored: dict[str, Any], answers: tuple[Any, ...]) -> None:
+        """Append answers, and the belief after them."""
+        self.is_plain = False
+        self.rows.append(self.fold.store(stored, answers, self.time))
+
+    def entries(self, after: int = 0, account: str | None = None) -> Iterator[Posting]:
+        """Postings of one account or of all, in order."""
+        for row in self.log.read(self.fold.founding.dataset, after):
+            if row.number > self.fold.last.number:
+                return
+            if row.number and '"event":' in row.line:
+                facts = row.facts()
+                if "event" in facts and account in (None, facts["account"]):
+                    yield posting_of(facts)
+
+    def events(self, account: str, after: int = 0) -> Iterator[Event]:
+        return (posting.event for posting in self.entries(after, account))
 
 
-def _remember(store: SQLStore, chain: Chain) -> None:
+class _Task(Job):
+    """A question, or a change; changes that wait at the same time share a commit."""
+
+    def __init__(self, store: LogStore, work: Callable[[Book], Any], write: bool) -> None:
+        super().__init__(work)
+        self.write = write
+        self.together = store if write else None
+        self._store = store
+
+    def do(self, log: Log, jobs: Sequence[Any]) -> list[Any]:
+        return self._store.done(log, jobs)
+
+
+def loaded(log: Log, dataset: str) -> Fold:
+    """Rows of a data set, verified from the last checkpoint on.
+
+    Raises
+    ------
+    LedgerError
+        When there is no such ledger.
+    """
+    founding, last = log.row(dataset, 0), log.head(dataset)
+    if founding is None or last is None:
+        name = without_password(log.address)
+        more = "" if dataset == "default" else f" --dataset {dataset!r}"
+        raise LedgerError(
+            f"{name} has no ledger for the dataset {dataset!r}; found it first: "
+            f"`pacsklearn ledger found {name} --ceiling ...{more}`."
+        )
+    number = last.facts().get("checkpoint", 0)
+    fold = Fold(founding, log.row(dataset, number) if number else None)
+    for row in log.read(dataset, number):
+        fold.add(row)
+    return fold
+
+
+def _remember(store: LogStore, fold: Fold) -> None:
     with _MUTEX:
-        _CHAINS[store] = chain
-        if len(_CHAINS) > _MOST_CHAINS:
-            del _CHAINS[next(iter(_CHAINS))]
+        _FOLDS[store] = fold
+        if len(_FOLDS) > _MOST_FOLDS:
+            del _FOLDS[next(iter(_FOLDS))]
+
+
+def forget() -> None:
+    """Forget what this process has verified, as a new process would."""
+    with _MUTEX:
+        _FOLDS.clear()

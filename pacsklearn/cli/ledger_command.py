@@ -8,8 +8,9 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from pacsklearn.accounting.entry import Position, without_password
+from pacsklearn.accounting.log import without_password
 from pacsklearn.accounting.open_ledger import database_address, found_ledger, open_ledger
+from pacsklearn.accounting.row import Position
 from pacsklearn.accounting.sqlite_ledger import ledger_path
 from pacsklearn.cli.charged_ledger import ledger_uri
 from pacsklearn.cli.console import VIOLATED, guarded, say
@@ -38,6 +39,9 @@ def found(
     ceiling: Annotated[str, typer.Option(help="Most that may ever be charged; 1/2.")],
     per_user: Annotated[str | None, typer.Option(help="Most for each user.")] = None,
     per_project: Annotated[str | None, typer.Option(help="Most for each project.")] = None,
+    high_water: Annotated[
+        Path | None, typer.Option(help="New file that states the end, before every commit.")
+    ] = None,
     dataset: Dataset = "default",
     unit: Unit = "nats",
     as_json: Json = False,
@@ -50,6 +54,7 @@ def found(
         unit=unit,
         per_user=None if per_user is None else number(per_user, "per_user"),
         per_project=None if per_project is None else number(per_project, "per_project"),
+        high_water="" if high_water is None else str(high_water),
     )
     facts = {
         "address": ledger.uri,
@@ -74,31 +79,18 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Ceiling, what was charged, and every event."""
-    ledger = _opened(address, dataset, unit)
-    events = ledger.events
-    position, spent = ledger.position, ledger.spent
-    facts = {
-        "address": ledger.uri,
-        "dataset": ledger.dataset,
-        "unit": ledger.unit,
-        "ceiling": ledger.ceiling,
-        "spent": spent,
-        "remaining": ledger.remaining,
-        "position": str(position),
-        "reservations": [
-            {"note": each.note, "spent": each.spent, "remaining": each.remaining}
-            for each in ledger.reservations
-        ],
-        "events": [event.to_dict() for event in events],
-    }
+    facts = _opened(address, dataset, unit).summary()
     lines = [
-        f"{ledger.uri}, data set {ledger.dataset!r}",
-        f"spent {spent:.6g} of {ledger.ceiling:.6g} {ledger.unit}, {ledger.remaining:.6g} left",
+        f"{facts['address']}, data set {facts['dataset']!r}",
+        (
+            f"spent {facts['spent']:.6g} of {facts['ceiling']:.6g} {facts['unit']}, "
+            f"{facts['remaining']:.6g} left"
+        ),
         f"position {facts['position']}",
         "",
         *(
-            f"{number:>5}  {event.kind:<18} {event.charge:>12.6g}  {event.backend}"
-            for number, event in enumerate(events, start=1)
+            f"{number:>5}  {event['kind']:<18} {event['charge']:>12.6g}  {event['backend']}"
+            for number, event in enumerate(facts["events"], start=1)
         ),
     ]
     say(facts, "\n".join(lines), as_json=as_json)
@@ -162,6 +154,7 @@ def repair(
     lines = [
         f"data set {name!r}: {each['kept']} rows kept, {each['set_aside']} set aside, "
         f"{each['charged']:.6g} charged for them"
+        + (f" ({each['assumed']})" if each["assumed"] else "")
         for name, each in repairs.items()
     ]
     lines += ["", f"repaired   {target}", f"set aside  {target}.aside.json"]
@@ -171,12 +164,12 @@ def repair(
 @ledger_app.command()
 @guarded
 def migrate(address: Address, *, as_json: Json = False) -> None:
-    """Bring a database to this version's schema; on a server this takes the owner's login."""
+    """Bring a database to this version's tables; on a server this takes the owner's login."""
     from pacsklearn.accounting.founding import upgrade
-    from pacsklearn.accounting.schema import VERSION
+    from pacsklearn.accounting.log import VERSION
 
     before = upgrade(database_address(ledger_uri(address)))
-    text = f"version {before} of the schema" + ("" if before == VERSION else f", now {VERSION}")
+    text = f"version {before} of the tables" + ("" if before == VERSION else f", now {VERSION}")
     say({"before": before, "version": VERSION}, text, as_json=as_json)
 
 
@@ -202,15 +195,36 @@ def restore(
     *,
     to: Annotated[str, typer.Option(help="Where the ledger was: file or server without it.")],
     against: Against = None,
+    new_start: Annotated[
+        bool,
+        typer.Option(
+            "--new-start",
+            help="Accept that it ends before the high-water file, which is written anew.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Put a backup in the place of a ledger that was lost, if it is not behind a statement."""
+    """Put a backup in the place of a ledger that was lost.
+
+    What was charged since it was made is not in it: budget that was spent would be spent again. So
+    one that is behind a statement, or behind the ledger's high-water file, is refused.
+    """
     from pacsklearn.accounting.backup import restore as restored
 
     target = _source(to)
     heads = [] if against is None else [_head(against)]
-    positions = restored(copy.expanduser().resolve(), target, heads)
+    positions = restored(copy.expanduser().resolve(), target, heads, new_start=new_start)
     _print_copied(target, positions, as_json=as_json)
+
+
+@ledger_app.command()
+@guarded
+def mark(address: Address, *, dataset: Dataset = "default", as_json: Json = False) -> None:
+    """Write the high-water file of a ledger anew, on purpose: it was lost."""
+    from pacsklearn.accounting.backup import mark as marked
+
+    position = marked(database_address(ledger_uri(address)), dataset)
+    say({"position": str(position)}, f"position {position}", as_json=as_json)
 
 
 def _print_copied(target: Path | str, positions: dict[str, Position], *, as_json: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
 from pacsklearn.core.event import Event
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError, LedgerMismatchError
@@ -34,6 +34,22 @@ def exact_text(total: int) -> str:
     places = max(_PLACES + 1 - (total & -total).bit_length(), 0) if total else 0
     numerator = total >> (_PLACES - places)
     return f"{numerator}/{1 << places}" if places else str(numerator)
+
+
+def exact_of(text: str) -> int:
+    """Return the exact sum that :func:`exact_text` wrote.
+
+    Raises
+    ------
+    ValueError
+        When it is none.
+    """
+    numerator, _, denominator = text.partition("/")
+    places = int(denominator or 1).bit_length() - 1
+    total = int(numerator) << max(_PLACES - places, 0)
+    if exact_text(total) != text:
+        raise ValueError("no sum of a ledger")
+    return total
 
 
 def fits(total: int, charge: float, ceiling: float) -> bool:
@@ -161,6 +177,10 @@ class Limit(NamedTuple):
         """Raise BudgetExhaustedError when the charge does not fit."""
         if not fits(self.total, charge, self.ceiling):
             raise BudgetExhaustedError(nearest(self.total), charge, self.ceiling, self.name)
+
+
+def _made_facts(made: Posting) -> list[str | None]:
+    return [made.account, made.note, made.user, made.project, made.expires]
 
 
 @final
@@ -295,6 +315,83 @@ class Accounts:
             self._expiries.pop(posting.account, None)
         elif event.kind == "reservation-returned":
             self._returned.add(event.key.removesuffix("/returned"))
+
+    def remove(self, posting: Posting) -> None:
+        """Take back the posting that was added last: sums are exact, so nothing is left of it."""
+        event, account = posting.event, self._of(posting.account)
+        amount = posting.exact_charge
+        account.total -= amount
+        if not posting.account:
+            for owner in (("user", posting.user), ("project", posting.project)):
+                if owner[1] is not None:
+                    self._owned[owner[0], owner[1]] -= amount
+        if event.kind == "reservation":
+            del self._accounts[event.key]
+            self._expiries.pop(event.key, None)
+        elif event.kind == "reservation-closed":
+            account.closed = False
+            expires = self.made(posting.account).expires
+            if expires is not None:
+                self._expiries[posting.account] = expires
+        elif event.kind == "reservation-returned":
+            self._returned.discard(event.key.removesuffix("/returned"))
+
+    def stated(self, posting: Posting) -> dict[str, str]:
+        """Exact sums that a posting counted in, as ledgers write them."""
+        sums = {"ledger": self._accounts[""].total}
+        if posting.account:
+            sums["account"] = self._of(posting.account).total
+        else:
+            for kind, name in (("user", posting.user), ("project", posting.project)):
+                if name is not None:
+                    sums[kind] = self._owned.get((kind, name), 0)
+        return {name: exact_text(total) for name, total in sums.items()}
+
+    def sum_of(self, kind: str, name: str) -> int:
+        """Exact sum of the ledger, of an account, a user or a project."""
+        if kind in ("ledger", "account"):
+            return self._accounts[name].total if name in self._accounts else 0
+        return self._owned.get((kind, name), 0)
+
+    def open_keys(self) -> list[str]:
+        """Keys of all reservations that were not closed."""
+        return [key for key, each in self._accounts.items() if each.made and not each.closed]
+
+    @property
+    def size(self) -> int:
+        """Accounts and owners whose sums are kept."""
+        return len(self._accounts) + len(self._owned)
+
+    def state(self) -> dict[str, Any]:
+        """All sums, for a checkpoint of a ledger: :meth:`resumed` goes on from them."""
+        return {
+            "accounts": [
+                [key, exact_text(each.total), each.closed, key in self._returned, each.ceiling]
+                + ([] if each.made is None else _made_facts(each.made))
+                for key, each in self._accounts.items()
+            ],
+            "owned": sorted(
+                [*owner, exact_text(total)] for owner, total in self._owned.items() if total
+            ),
+        }
+
+    @classmethod
+    def resumed(cls, terms: Terms, state: dict[str, Any]) -> Accounts:
+        """Accounts as :meth:`state` stated them."""
+        accounts = cls(terms)
+        for key, total, closed, returned, ceiling, *made in state["accounts"]:
+            posting = None
+            if made:
+                account, note, user, project, expires = made
+                event = bookkeeping_event("reservation", ceiling, terms.unit, key)
+                posting = Posting(account, event, note, user, project, expires)
+                if expires is not None and not closed:
+                    accounts._expiries[key] = expires
+            if returned:
+                accounts._returned.add(key)
+            accounts._accounts[key] = _Account(ceiling, posting, exact_of(total), closed)
+        accounts._owned = {(kind, name): exact_of(total) for kind, name, total in state["owned"]}
+        return accounts
 
     def closing(self, account: str) -> tuple[Posting, Posting]:
         """Postings that close a reservation and give back what was never charged."""

@@ -88,12 +88,12 @@ class BookedLedger(Ledger):
         return min((largest_refund(each.ceiling, each.total) for each in limits), default=0.0)
 
     def allows(self, amount: float) -> bool:
-        amount = ledger_number("amount", amount)
+        amount = _amount(amount)
         limits = self._settled(self._limits)
         return bool(limits) and all(fits(each.total, amount, each.ceiling) for each in limits)
 
     def check(self, amount: float) -> None:
-        amount = ledger_number("amount", amount)
+        amount = _amount(amount)
         limits = self._settled(self._limits)
         for each in limits:
             each.check(amount)
@@ -131,8 +131,15 @@ class BookedLedger(Ledger):
         amount = check_budget(budget=amount, name="amount")
         note = ledger_text("note", note, LONGEST_NOTE)
         event = bookkeeping_event("reservation", amount, self.unit, uuid.uuid4().hex)
-        made = Posting(self._account, event, note, self._user, self._project, _expiry(seconds))
-        self._store.charge(made)
+        made = Posting(self._account, event, note, self._user, self._project)
+        lasting = _lasting(seconds)
+
+        def reserve(book: OpenBook) -> None:
+            # By the clock of the store: those of its clients differ.
+            expires = None if lasting is None else time_text(lasting, book.time)
+            charge_posting(book, made._replace(expires=expires))
+
+        self._store.write(reserve)
         return self._reservation(made)
 
     def on_behalf_of(self, *, user: str | None = None, project: str | None = None) -> Self:
@@ -239,9 +246,10 @@ def settle(book: OpenBook) -> None:
         _close(book, key)
 
 
-def time_text(seconds: float = 0.0) -> str:
-    """Time in UTC, so many seconds from now; texts sort as times do."""
-    return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="microseconds")
+def time_text(seconds: float = 0.0, after: str | None = None) -> str:
+    """Time in UTC, so many seconds from now, or after another; texts sort as times do."""
+    start = datetime.now(UTC) if after is None else datetime.fromisoformat(after)
+    return (start + timedelta(seconds=seconds)).isoformat(timespec="microseconds")
 
 
 def _close(book: OpenBook, account: str) -> float:
@@ -252,7 +260,14 @@ def _close(book: OpenBook, account: str) -> float:
     return 0.0 - returned.event.charge
 
 
-def _expiry(seconds: float | None) -> str | None:
+def _amount(amount: object) -> float:
+    number = ledger_number("amount", amount)
+    if number < 0:
+        raise LedgerMismatchError(f"amount must be a number, finite and >= 0, got {number!r}.")
+    return number
+
+
+def _lasting(seconds: float | None) -> float | None:
     if seconds is None:
         return None
     number = ledger_number("seconds", seconds)
@@ -260,7 +275,7 @@ def _expiry(seconds: float | None) -> str | None:
         raise LedgerMismatchError(
             f"seconds must be None or a positive number, at most {_LONGEST:.0e}, got {number!r}."
         )
-    return time_text(number)
+    return number
 
 
 @final

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, final
 
-from pacsklearn.accounting.entry import Position
+from pacsklearn.accounting.row import Position
 from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.core.model_digest import mark_released, model_digest

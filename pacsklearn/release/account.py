@@ -21,6 +21,7 @@ from pacsklearn.core.ledger import Ledger, MemoryLedger
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     LedgerMismatchError,
+    LedgerUnknownError,
     PacsklearnError,
     PrivacyLeakWarning,
     SessionRolledBackError,
@@ -265,6 +266,8 @@ class Account:
             if not self._is_charged(event):
                 raise
             is_new = False
+        except LedgerUnknownError:
+            raise  # it stays in flight: whoever charges next finds out
         except PacsklearnError:
             self._in_flight = None
             raise

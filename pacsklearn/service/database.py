@@ -12,11 +12,10 @@ from typing import Any, Final, final
 
 import sqlalchemy as sa
 
-from pacsklearn.accounting.database import UnreachableError, run
+from pacsklearn.accounting.founding import migrate as migrate_ledger
+from pacsklearn.accounting.log import UnreachableError
 from pacsklearn.accounting.open_ledger import database_address
-from pacsklearn.accounting.schema import alembic_config
-from pacsklearn.accounting.schema import migrate as migrate_ledger
-from pacsklearn.accounting.sqlite_database import SQLITE, connect
+from pacsklearn.accounting.sqlite_log import SQLITE, connect
 from pacsklearn.exceptions import LedgerError
 from pacsklearn.service.tables import LEASES
 
@@ -187,11 +186,12 @@ class ServiceDatabase:
     def _migrate(self) -> None:
         """Bring the ledger's tables and the service's to this version."""
         from alembic import command
+        from alembic.config import Config
 
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
-                run(self.address, migrate_ledger, write=True)
+                migrate_ledger(self.address)
                 break
             except UnreachableError:  # a server that starts, or was started anew
                 if time.monotonic() > deadline:
@@ -202,7 +202,9 @@ class ServiceDatabase:
                 # Two processes that start at once must not both make the tables.
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(470841)")
                 connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
-            command.upgrade(alembic_config(connection, _MIGRATIONS), "head")
+            config = Config(attributes={"connection": connection})
+            config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+            command.upgrade(config, "head")
 
     def __repr__(self) -> str:
         return f"ServiceDatabase({'file' if self._is_file else 'server'}, pid={os.getpid()})"

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pacsklearn.accounting.entry import Position
+from pacsklearn.accounting.row import Position
 from pacsklearn.candidates.models import CandidateModels
 from pacsklearn.core.candidate_space import CandidateSpace
 from pacsklearn.core.criterion import Criterion

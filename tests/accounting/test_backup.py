@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import sqlite3
@@ -13,9 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 from pacsklearn import PrivacySession
-from pacsklearn.accounting import database, store
 from pacsklearn.accounting.backup import backup, restore
-from pacsklearn.accounting.entry import Position
+from pacsklearn.accounting.open_ledger import close_ledgers
+from pacsklearn.accounting.row import Position
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.cli.app import app
 from pacsklearn.core.event import Event
@@ -23,6 +24,16 @@ from pacsklearn.core.ledger import MemoryLedger, ledger_head
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
 
 MakeEvent = Callable[..., Event]
+
+
+def damage(raw: sqlite3.Connection, statement: str) -> None:
+    """Change a row as no client of the ledger can; its triggers are back afterwards."""
+    (trigger,) = raw.execute(
+        "SELECT sql FROM sqlite_master WHERE name = 'log_no_update'"
+    ).fetchone()
+    raw.execute("DROP TRIGGER log_no_update")
+    raw.execute(statement)
+    raw.execute(trigger)
 
 
 def test_a_plain_copy_lacks_charges_and_a_backup_does_not(
@@ -55,8 +66,7 @@ def test_a_damaged_ledger_is_not_copied(
 ) -> None:
     ledger.charge(make_event(0.125))
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:
-        raw.execute("DROP TRIGGER entries_no_update")
-        raw.execute("UPDATE entries SET charge = 0")
+        damage(raw, "UPDATE log SET line = replace(line, '0.125', '0.0') WHERE number = 1")
     with pytest.raises(LedgerCorruptedError, match="row 1"):
         backup(path, tmp_path / "backup.db")
     assert not (tmp_path / "backup.db").exists()
@@ -110,20 +120,15 @@ def test_an_account_in_memory_has_no_head() -> None:
 def test_a_founding_with_another_ceiling_and_a_new_hash_is_not_ahead(
     ledger: SQLiteLedger, path: Path, uri: str, make_event: MakeEvent
 ) -> None:
-    from dataclasses import replace
-
-    from pacsklearn.accounting.entry import Founding
-
     ledger.charge(make_event(0.5))
     position = ledger.position
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:
-        for name in ("datasets_no_update", "datasets_no_delete"):
-            raw.execute(f"DROP TRIGGER {name}")
-        founding = Founding(*raw.execute("SELECT * FROM datasets").fetchone())
-        forged = replace(founding, ceiling=100.0)
-        raw.execute("UPDATE datasets SET ceiling = 100, hash = ?", (forged.digest(),))
-    store._CHAINS.clear()
-    database.close(ledger._store.address)
+        (line,) = raw.execute("SELECT line FROM log WHERE number = 0").fetchone()
+        forged = line.rpartition(',"hash"')[0].replace(":1.0", ":100.0")
+        digest = hashlib.sha256(forged.encode()).hexdigest()
+        line = f'{forged},"hash":"{digest}"}}'
+        damage(raw, f"UPDATE log SET line = '{line}' WHERE number = 0")  # noqa: S608
+    close_ledgers()
     assert not SQLiteLedger(uri).is_ahead_of(position)  # it was: only the row was looked at
     with pytest.raises(LedgerCorruptedError, match="row 1 does not follow"):
         SQLiteLedger(uri).charge(make_event(50.0))
@@ -135,8 +140,7 @@ def test_a_charge_refuses_what_verify_refuses(
     for _ in range(3):
         ledger.charge(make_event(0.125))
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:
-        raw.execute("DROP TRIGGER entries_no_update")
-        raw.execute("UPDATE entries SET charge = 0 WHERE sequence = 2")
-    store._CHAINS.clear()  # another process, which has verified nothing
+        damage(raw, "UPDATE log SET line = replace(line, '0.125', '0.0') WHERE number = 2")
+    close_ledgers()  # another process, which has verified nothing
     with pytest.raises(LedgerCorruptedError, match="row 2"):
         SQLiteLedger(uri).charge(make_event(0.125))

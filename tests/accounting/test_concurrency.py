@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from joblib import Parallel, delayed
 
-from pacsklearn.accounting import database, store, writer
-from pacsklearn.accounting.book import Book
+from pacsklearn.accounting import log, writer
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+from pacsklearn.accounting.sqlite_log import SQLiteLog
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
@@ -136,18 +136,18 @@ def test_a_fork_while_threads_are_charging(uri: str) -> None:
 def test_a_fork_that_python_did_not_see(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = SQLiteLedger.found(uri, ceiling=1.0)
     spend(ledger, 0, 1)
-    (before,) = [opened for path, opened in database._OPEN.items() if path in ledger.uri]
+    (before,) = [each for path, each in writer._WRITERS.items() if path in ledger.uri]
     monkeypatch.setattr(before, "pid", os.getpid() + 1)
     spend(ledger, 2, 1)
-    assert before in database._ABANDONED
-    database._ABANDONED.remove(before)
+    assert before in writer._ABANDONED
+    writer._ABANDONED.remove(before)
     before.close()
     assert ledger.verify().sequence == 2
 
 
 def test_a_database_that_stays_busy(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = SQLiteLedger.found(uri, ceiling=1.0)
-    monkeypatch.setattr(database, "PATIENCE", 0.2)
+    monkeypatch.setattr(log, "PATIENCE", 0.2)
     with closing(
         sqlite3.connect(ledger.uri.removeprefix("sqlite:///"), isolation_level=None)
     ) as other:
@@ -179,14 +179,13 @@ def test_an_interrupt_ends_the_wait_and_not_the_transaction(
     uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = SQLiteLedger.found(uri, ceiling=1.0)
-    attempt, slow = store._Charge._attempt, Flag()
+    append, slow = SQLiteLog.append, Flag()
 
-    def slowly(self: store._Charge, book: Book) -> bool | BaseException:
-        found = attempt(self, book)
+    def slowly(self: SQLiteLog, *arguments: Any) -> None:
+        append(self, *arguments)
         slow.wait(20)
-        return found
 
-    monkeypatch.setattr(store._Charge, "_attempt", slowly)
+    monkeypatch.setattr(SQLiteLog, "append", slowly)
     interrupted(lambda: ledger.charge(event_of(1 / 64, "interrupted")))
     with ThreadPoolExecutor(4) as pool:
         others = [pool.submit(spend, ledger, 2 * i, 3) for i in range(4)]
@@ -212,8 +211,7 @@ def test_idle_databases_are_closed(tmp_path: Path) -> None:
     ledgers = [SQLiteLedger.found(f"sqlite:///{tmp_path}/{i}.db", 1.0) for i in range(20)]
     for turn in range(2):
         assert all(spend(ledger, 0, 1, charge=1 / 64) for ledger in ledgers) == (turn == 0)
-    assert len(database._OPEN) <= database._MOST_OPEN
-    assert len(database._WRITERS) <= database._MOST_OPEN + 1
+    assert len(writer._WRITERS) <= writer.MOST_OPEN + 1
     assert all(ledger.verify().sequence == 1 for ledger in ledgers)
 
 
@@ -245,7 +243,7 @@ def test_an_interrupted_thread_start_loses_nothing(
         start(*arguments)
 
     ledger = SQLiteLedger.found(uri, ceiling=1.0)
-    database._WRITERS.clear()
+    writer._WRITERS.clear()
     monkeypatch.setattr(writer, "start_new_thread", interrupted_start)
     with pytest.raises(KeyboardInterrupt):
         ledger.charge(event_of(1 / 64, "interrupted"))

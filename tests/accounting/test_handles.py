@@ -1,4 +1,4 @@
-"""Handles over the years: older and newer schemas, and files that may only be read."""
+"""Handles over the years: other versions of the tables, and files that may only be read."""
 
 from __future__ import annotations
 
@@ -15,55 +15,24 @@ from pathlib import Path
 
 import pytest
 
-from pacsklearn.accounting import database, store
 from pacsklearn.accounting.backup import backup
-from pacsklearn.accounting.entry import Position
-from pacsklearn.accounting.schema import VERSION
+from pacsklearn.accounting.log import VERSION
+from pacsklearn.accounting.open_ledger import close_ledgers
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.event import Event
 from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 
 MakeEvent = Callable[..., Event]
-HEAD = Position(7, "aea5386c3bbcf3f5567f383a73cfa6ab217aba284fedfe4e6121ce320497284e")
 
 
-@pytest.fixture
-def first_version(path: Path) -> Path:
-    """A database that the first version of the schema was written with, by its own code."""
-    script = Path(__file__).with_name("version_1.sql").read_text()
+def test_a_database_of_an_earlier_draft_is_named(path: Path, uri: str) -> None:
     with closing(sqlite3.connect(path)) as raw:
-        raw.executescript(script)
-        raw.execute("PRAGMA journal_mode = WAL")
-    return path
-
-
-class TestTheFirstVersion:
-    def test_it_is_read_and_verified_as_it_is(self, first_version: Path, uri: str) -> None:
-        ledger = SQLiteLedger(uri)
-        assert ledger.verify() == HEAD
-        assert (ledger.spent, ledger.remaining) == (0.625, 0.375)
-        assert [event.key for event in ledger.events][:2] == ["s/0", "s/1"]
-        (reservation,) = ledger.reservations
-        assert (reservation.note, reservation.spent) == ("search", 0.0625)
-        with closing(sqlite3.connect(first_version)) as raw:
-            assert raw.execute("PRAGMA user_version").fetchone() == (1,)
-
-    def test_a_charge_brings_it_up_to_date(
-        self, first_version: Path, uri: str, make_event: MakeEvent
-    ) -> None:
-        ledger = SQLiteLedger(uri)
-        before = ledger.events
-        assert ledger.on_behalf_of(user="anna").charge(make_event(0.25))
-        assert ledger.events[:-1] == before
-        assert ledger.is_ahead_of(HEAD)
-        assert not ledger.charge(before[0])  # an event of then is known by its key
-        with closing(sqlite3.connect(first_version)) as raw:
-            assert raw.execute("PRAGMA user_version").fetchone() == (VERSION,)
-            assert raw.execute("SELECT version_num FROM alembic_version").fetchone() == (
-                f"{VERSION:04}",
-            )
-            with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-                raw.execute("UPDATE entries SET charge = 0")
+        raw.execute("CREATE TABLE entries (dataset TEXT)")
+        raw.execute(f"PRAGMA application_id = {0x50414331}")
+        raw.execute("PRAGMA user_version = 4")
+    for call in (SQLiteLedger, lambda uri: SQLiteLedger.found(uri, 1.0)):
+        with pytest.raises(LedgerMismatchError, match="something else than ledgers of this"):
+            call(uri)
 
 
 def test_an_open_handle_stops_at_a_newer_schema(
@@ -76,7 +45,7 @@ def test_an_open_handle_stops_at_a_newer_schema(
         with pytest.raises(LedgerMismatchError, match="a newer one has changed it"):
             call()
     with closing(sqlite3.connect(path)) as raw:
-        assert raw.execute("SELECT count(*) FROM entries").fetchone() == (1,)
+        assert raw.execute("SELECT count(*) FROM log").fetchone() == (2,)
 
 
 def as_nobody(work: Callable[[], None]) -> int:
@@ -103,8 +72,7 @@ def test_a_ledger_that_may_only_be_read_is_verified(make_event: MakeEvent) -> No
     ledger = SQLiteLedger.found(f"sqlite:///{path}", 1.0)
     ledger.charge(make_event(0.25))
     position = ledger.position
-    database.close(ledger._store.address)  # moves the log into the file
-    store._CHAINS.clear()
+    close_ledgers()  # moves the log into the file
     path.chmod(0o444)
     folder.chmod(0o555)
 
@@ -135,7 +103,7 @@ def test_a_full_disk_leaves_nothing_half_done(
 ) -> None:
     ledger = SQLiteLedger.found(f"sqlite:///{path}", 1.0)
     ledger.charge(make_event(0.25))
-    database.close(ledger._store.address)
+    close_ledgers()
     full_disk()
     with pytest.raises(LedgerError, match=r"new\.db"):
         SQLiteLedger.found(f"sqlite:///{tmp_path}/new.db", 1.0)

@@ -9,12 +9,12 @@ import signal
 import time
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pacsklearn.accounting.book import Book
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.core.accounts import Posting
+from pacsklearn.accounting.sqlite_log import SQLiteLog
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import Ledger
 
@@ -120,16 +120,18 @@ def test_a_crash_between_charge_and_answer_loses_the_answer(ledger: SQLiteLedger
     assert ledger.spent == 2.0**-20
 
 
-def test_a_crash_inside_the_transaction_charges_nothing(ledger: SQLiteLedger) -> None:
+def test_a_crash_inside_the_transaction_charges_nothing(
+    ledger: SQLiteLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = SQLiteLog.append
+
+    def half(self: SQLiteLog, dataset: str, expected: Any, rows: Any, _: Any = None) -> None:
+        append(self, dataset, expected, rows, lambda: os.kill(os.getpid(), signal.SIGKILL))
+
     child = os.fork()
     if child == 0:
-
-        def half(book: Book) -> None:
-            book.append(Posting("", event_of("half")))
-            book.flush()
-            os.kill(os.getpid(), signal.SIGKILL)
-
-        ledger._store.write(half)
+        monkeypatch.setattr(SQLiteLog, "append", half)
+        ledger.charge(event_of("half"))
     os.waitpid(child, 0)
     assert ledger.events == ()
     assert ledger.charge(event_of("half"))

@@ -17,9 +17,9 @@ from typing import Self
 import psycopg
 import pytest
 
-from pacsklearn.accounting import database, postgres_database, store
+from pacsklearn.accounting import log
 from pacsklearn.accounting.backup import backup, restore
-from pacsklearn.accounting.open_ledger import open_ledger
+from pacsklearn.accounting.open_ledger import close_ledgers, open_ledger
 from pacsklearn.accounting.postgres_ledger import PostgresLedger
 from pacsklearn.accounting.repair import repair
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
@@ -123,16 +123,13 @@ class TestTheServerRefuses:
     @pytest.mark.parametrize(
         "statement",
         [
-            "UPDATE entries SET charge = 0",
-            "DELETE FROM entries",
-            "TRUNCATE entries",
-            "UPDATE datasets SET ceiling = 100",
-            "UPDATE datasets SET created = ''",
-            "DELETE FROM datasets",
-            (
-                "INSERT INTO entries SELECT dataset, 9, account, 'k', kind, charge, unit, event, "
-                "note, total, created, previous, hash FROM entries"
-            ),
+            "UPDATE log SET line = '' WHERE number = 1",
+            "UPDATE log SET line = '' WHERE number = 0",
+            "DELETE FROM log",
+            "TRUNCATE log",
+            "TRUNCATE answers",
+            "INSERT INTO log SELECT dataset, 9, 'k', line FROM log WHERE number = 1",
+            "INSERT INTO log SELECT dataset, 2, 'k', line FROM log WHERE number = 1",
         ],
     )
     def test_anything_but_appending(
@@ -155,12 +152,12 @@ class TestTheServerRefuses:
         theirs.charge(make_event(0.5))
         assert ledger.spent == 0.5
         for statement in (
-            "UPDATE entries SET charge = 0",
-            "DELETE FROM entries",
-            "TRUNCATE entries",
-            "DROP TRIGGER entries_no_change ON entries",
-            "UPDATE datasets SET ceiling = 9",
-            "INSERT INTO datasets SELECT 'x', 9, unit, created, nonce, hash FROM datasets",
+            "UPDATE log SET line = ''",
+            "DELETE FROM log",
+            "TRUNCATE log",
+            "DROP TRIGGER log_no_change ON log",
+            "UPDATE version SET number = 9",
+            "INSERT INTO log SELECT 'x', 0, NULL, line FROM log WHERE number = 0",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 sql(address.replace("//owner:", "//application:"), statement)
@@ -170,12 +167,8 @@ class TestTheServerRefuses:
             )
 
     def test_the_owner_charges_in_the_role_too(self, ledger: PostgresLedger) -> None:
-        role = database.run(
-            ledger._store.address,
-            lambda connection: connection.exec_driver_sql("SELECT current_user").scalar_one(),
-            write=True,
-        )
-        assert role == "pacsklearn_ledger_writer"
+        role = ledger._store.read(lambda book: book.log.ask("SELECT current_user"))
+        assert role == [("pacsklearn_ledger_writer",)]
 
 
 class TestTampering:
@@ -186,10 +179,11 @@ class TestTampering:
             ledger.charge(make_event(0.125))
         sql(
             address,
-            "ALTER TABLE entries DISABLE TRIGGER ALL",
-            "UPDATE entries SET charge = 0 WHERE sequence = 2",
+            "ALTER TABLE log DISABLE TRIGGER ALL",
+            "UPDATE log SET line = replace(line, '0.125', '0.0') WHERE number = 2",
+            "ALTER TABLE log ENABLE TRIGGER ALL",
         )
-        store._CHAINS.clear()  # another process
+        close_ledgers()  # another process
         with pytest.raises(LedgerCorruptedError, match="row 2"):
             ledger.charge(make_event(0.125))
         with pytest.raises(LedgerCorruptedError, match="row 2"):
@@ -199,14 +193,12 @@ class TestTampering:
         self, ledger: PostgresLedger, address: str, make_event: MakeEvent
     ) -> None:
         ledger.charge(make_event(0.125))
-        sql(address, "UPDATE alembic_version SET version_num = '0099'")
+        sql(address, "UPDATE version SET number = 99")
         with pytest.raises(LedgerMismatchError, match="newer one has changed it"):
             ledger.charge(make_event(0.125))
 
-    def test_a_server_that_may_forget_is_refused(
-        self, ledger: PostgresLedger, address: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        from pacsklearn.accounting import postgres_database
+    def test_a_server_that_may_forget_is_refused(self) -> None:
+        from pacsklearn.accounting import postgres_log
 
         class Forgetful:
             def __enter__(self) -> Self:
@@ -225,7 +217,7 @@ class TestTampering:
                 return self
 
         with pytest.raises(LedgerError, match="fsync=off"):
-            postgres_database._prepare(Forgetful(), None)
+            postgres_log.prepare(Forgetful())
 
 
 def charge_for_ever(ledger: Ledger, told: Path, run: str) -> None:
@@ -331,15 +323,15 @@ class TestALostConnection:
     def test_a_locked_data_set_is_waited_for_and_then_said(
         self, ledger: PostgresLedger, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(postgres_database, "PATIENCE", 1.0)
-        database.close(ledger._store.address)
+        monkeypatch.setattr(log, "PATIENCE", 1.0)
+        close_ledgers()
         with psycopg.connect(ledger._store.address) as other:
-            other.execute("SELECT * FROM pacsklearn.datasets FOR UPDATE")
+            other.execute("SELECT pacsklearn.lock_dataset('default')")
             with pytest.raises(LedgerError, match="lock timeout"):
                 ledger.charge(make_event(0.125))
             assert ledger.spent == 0
         assert ledger.charge(make_event(0.125))
-        database.close(ledger._store.address)
+        close_ledgers()
 
 
 class TestCopies:
@@ -378,8 +370,9 @@ class TestCopies:
             ledger.charge(make_event(0.125))
         sql(
             address,
-            "ALTER TABLE entries DISABLE TRIGGER ALL",
-            "UPDATE entries SET charge = 0 WHERE sequence = 2",
+            "ALTER TABLE log DISABLE TRIGGER ALL",
+            "UPDATE log SET line = replace(line, '0.125', '0.0') WHERE number = 2",
+            "ALTER TABLE log ENABLE TRIGGER ALL",
         )
         file = tmp_path / "repaired.db"
         with pytest.raises(LedgerCorruptedError, match="row 2"):
@@ -387,7 +380,7 @@ class TestCopies:
         assert [*tmp_path.iterdir()] == []
         facts = repair(ledger._store.address, file, signed_by="A. Curator", reason="a zero")
         assert (facts["default"]["kept"], facts["default"]["set_aside"]) == (1, 2)
-        assert SQLiteLedger(f"sqlite:///{file}").spent == 0.375  # the event still says what it was
+        assert SQLiteLedger(f"sqlite:///{file}").spent == 0.375  # the third row states the sum
 
 
 @pytest.mark.soak

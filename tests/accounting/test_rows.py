@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from pacsklearn.accounting import database, store
+from pacsklearn.accounting import fold
+from pacsklearn.accounting.log import Log
+from pacsklearn.accounting.open_ledger import close_ledgers, open_ledger
 from pacsklearn.accounting.postgres_ledger import PostgresLedger
-from pacsklearn.accounting.postgres_rows import PostgresRows
+from pacsklearn.accounting.row import Row
 from pacsklearn.accounting.shared_ledger import SharedLedger
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.accounts import Posting
@@ -19,10 +20,15 @@ from pacsklearn.core.ledger import charge_posting
 
 MakeEvent = Callable[..., Event]
 TINY = 2.0**-30
-READ = (
-    "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables "
-    "WHERE schemaname = 'pacsklearn' AND relname = 'entries'"
-)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def ledger(request: Any, uri: str) -> Iterator[SharedLedger]:
+    if request.param == "sqlite":
+        yield SQLiteLedger.found(uri, 1.0)
+    else:
+        yield PostgresLedger.found(request.getfixturevalue("address"), 1.0)
+    close_ledgers()
 
 
 def fill(ledger: SharedLedger, events: list[Event]) -> None:
@@ -30,15 +36,39 @@ def fill(ledger: SharedLedger, events: list[Event]) -> None:
     ledger._store.write(lambda book: [charge_posting(book, Posting("", each)) for each in events])
 
 
-def test_a_charge_to_a_file_reads_a_few_rows(ledger: SQLiteLedger, make_event: MakeEvent) -> None:
-    address, steps = ledger._store.address, [0]
+def test_a_charge_reads_a_few_rows(
+    ledger: SharedLedger, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.charge(make_event(TINY))
+    fill(ledger, [make_event(TINY) for _ in range(3500)])
+    read: list[int] = []
+    rows = Log.read
 
-    def count(connection: Any) -> None:
+    def counted(self: Log, dataset: str, after: int) -> Iterator[Row]:
+        for row in rows(self, dataset, after):
+            read.append(row.number)
+            yield row
+
+    monkeypatch.setattr(Log, "read", counted)
+    ledger.charge(make_event(TINY))
+    assert read == [3501]
+    read.clear()
+    close_ledgers()  # a new process reads from the last checkpoint
+    open_ledger(ledger._store.address, ceiling=None).charge(make_event(TINY))
+    assert len(read) <= fold.CHECKPOINT + 1
+    monkeypatch.undo()
+    assert ledger.verify().sequence == 3503
+
+
+def test_a_charge_to_a_file_visits_a_few_pages(uri: str, make_event: MakeEvent) -> None:
+    ledger, steps = SQLiteLedger.found(uri, 1.0), [0]
+
+    def count(book: Any) -> None:
         def step() -> int:
             steps[0] += 1
             return 0
 
-        connection.connection.driver_connection.set_progress_handler(step, 10)
+        book.log._raw.set_progress_handler(step, 10)
 
     def cost() -> int:
         steps[0] = 0
@@ -46,65 +76,49 @@ def test_a_charge_to_a_file_reads_a_few_rows(ledger: SQLiteLedger, make_event: M
         return steps[0]
 
     ledger.charge(make_event(TINY))
-    database.run(address, count, write=False)
+    ledger._store.read(count)
     few = cost()
     fill(ledger, [make_event(TINY) for _ in range(1500)])
     assert cost() < 1.5 * few
 
 
-@pytest.mark.parametrize("together", [1, 5])
-def test_a_charge_to_a_server_reads_a_few_rows(
-    address: str, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch, together: int
+def test_sums_go_on_from_a_checkpoint(
+    ledger: SharedLedger, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger = PostgresLedger.found(address, 1.0)
-    send, read = PostgresRows._ask, []
-
-    def counted(self: PostgresRows, *statements: Any) -> Any:
-        # Of this transaction, and of those before it that were not reported yet.
-        (before,) = self.one(READ)
-        rows = send(self, *statements)
-        read.append(self.one(READ)[0] - before)
-        return rows
-
-    for _ in range(12):  # a server settles on a plan after five executions
+    """Everything that a fold knows is in it: open, closed, expiring and nested reservations."""
+    monkeypatch.setattr(fold, "CHECKPOINT", 3)
+    mine = ledger.on_behalf_of(user="ann", project="p")
+    kept = mine.reserve(0.25, note="kept", seconds=1e6)
+    closed = ledger.reserve(0.125)
+    inner = kept.reserve(0.0625)
+    for _ in range(7):
+        mine.charge(make_event(TINY))
+        inner.charge(make_event(TINY))
+    closed.release_unspent()
+    for _ in range(30):
         ledger.charge(make_event(TINY))
-    events = [make_event(TINY) for _ in range(1500)]
-    fill(ledger, events)
+    facts = (ledger.spent, kept.spent, inner.remaining, closed.is_closed, kept.note, closed.ceiling)
+    position = ledger.position
+    close_ledgers()
+    assert facts == (
+        ledger.spent, kept.spent, inner.remaining, closed.is_closed, kept.note, closed.ceiling,
+    )  # fmt: skip
+    assert inner.release_unspent() == 0.0625 - 7 * TINY
+    close_ledgers()
+    assert kept.release_unspent() == 0.25 - 7 * TINY
+    assert ledger.is_ahead_of(position)
+    assert ledger.spent == 7 * TINY + 7 * TINY + 30 * TINY
+
+
+def test_others_rows_are_verified_however_many(ledger: SharedLedger, make_event: MakeEvent) -> None:
+    from pacsklearn.accounting import store
+
     ledger.charge(make_event(TINY))
-    monkeypatch.setattr(PostgresRows, "_ask", counted)
-    wanted = [event.key for event in events[:together]]
-    fresh = make_event(TINY)
-    ledger._store.inside(
-        lambda book: ([book.find(key) for key in wanted], charge_posting(book, Posting("", fresh))),
-        write=True,
-        keys=[*wanted, fresh.key],
-    )
-    assert len(read) == 2
-    assert 0 <= sum(read) <= 2 * together + 10
-    database.close(address)
-
-
-def test_others_rows_are_verified_however_many(
-    ledger: SQLiteLedger, address: str, make_event: MakeEvent
-) -> None:
-    for shared in (ledger, PostgresLedger.found(address, 1.0)):
-        shared.charge(make_event(TINY))
-        known = copy.deepcopy(store._CHAINS[shared._store])
-        fill(shared, [make_event(TINY) for _ in range(250)])
-        store._CHAINS[shared._store] = known  # as if another process had written them
-        assert shared.charge(make_event(TINY))
-        assert known.position.sequence == 252
-        assert shared.verify() == shared.position
-    database.close(address)
-
-
-def test_a_server_keeps_the_statements_of_a_charge(address: str, make_event: MakeEvent) -> None:
-    """The driver drops all prepared statements after a rollback, once it has made its own."""
-    ledger = PostgresLedger.found(address, 1.0)
-    ledger.charge(make_event(TINY))
-    for _ in range(8):
-        assert ledger.spent == TINY
+    before = ledger.position
+    fill(ledger, [make_event(TINY) for _ in range(50)])
     with pytest.raises(ZeroDivisionError):
         ledger._store.write(lambda _: 1 / 0)
+    store.forget()
     assert ledger.charge(make_event(TINY))
-    database.close(address)
+    assert ledger.is_ahead_of(before)
+    assert ledger.verify().sequence == 52

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
-from pacsklearn.accounting.chain import verify_chain
-from pacsklearn.accounting.entry import Entry, Founding, Position, event_text
+from pacsklearn.accounting.open_ledger import close_ledgers
+from pacsklearn.accounting.row import Position
 from pacsklearn.accounting.shared_ledger import SharedReservation
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.event import Event
 from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMismatchError
 
 MakeEvent = Callable[..., Event]
-COPY = (
-    "SELECT dataset, {sequence}, account, {key}, kind, charge, unit, event, note, total, created, "
-    "previous, hash, NULL, NULL, NULL FROM entries WHERE sequence = 2"
-)
+COPY = "SELECT dataset, {number}, {key}, line FROM log WHERE number = 2"
 
 
 def sql(path: Path, *statements: str) -> None:
@@ -30,11 +29,17 @@ def sql(path: Path, *statements: str) -> None:
             connection.execute(statement)
 
 
-def drop_triggers(path: Path) -> None:
+@contextmanager
+def triggers_away(path: Path) -> Iterator[None]:
+    """Whoever tampers with rows puts the triggers back afterwards."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
-        for (name,) in names.fetchall():
+        found = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+        triggers = found.fetchall()
+        for name, _ in triggers:
             connection.execute(f"DROP TRIGGER {name}")
+        yield
+        for _, text in triggers:
+            connection.execute(text)
 
 
 @pytest.fixture
@@ -49,15 +54,15 @@ class TestTheDatabaseRefuses:
     @pytest.mark.parametrize(
         "statement",
         [
-            "UPDATE entries SET charge = 0 WHERE sequence = 2",
-            "DELETE FROM entries WHERE sequence = 4",
-            "DELETE FROM entries",
-            "UPDATE datasets SET ceiling = 100",
-            "DELETE FROM datasets",
-            "INSERT OR REPLACE INTO datasets SELECT * FROM datasets",
-            "INSERT OR REPLACE INTO entries SELECT * FROM entries WHERE sequence = 2",
-            f"INSERT OR REPLACE INTO entries {COPY.format(sequence=5, key='key')}",
-            f"INSERT INTO entries {COPY.format(sequence=6, key=repr('x'))}",
+            "UPDATE log SET line = '' WHERE number = 2",
+            "DELETE FROM log WHERE number = 4",
+            "DELETE FROM log",
+            "UPDATE log SET line = '' WHERE number = 0",
+            "INSERT OR REPLACE INTO log SELECT * FROM log WHERE number = 0",
+            "INSERT OR REPLACE INTO log SELECT * FROM log WHERE number = 2",
+            f"INSERT OR REPLACE INTO log {COPY.format(number=5, key='key')}",
+            "INSERT OR REPLACE INTO log (rowid, dataset, number, line) SELECT 3, 'd', 5, ''",
+            f"INSERT INTO log {COPY.format(number=6, key=repr('x'))}",
         ],
     )
     def test_anything_but_appending(self, ledger: SQLiteLedger, path: Path, statement: str) -> None:
@@ -72,25 +77,26 @@ class TestVerify:
     @pytest.mark.parametrize(
         ("change", "sequence"),
         [
-            ("UPDATE entries SET charge = 0 WHERE sequence = 2", 2),
-            ("UPDATE entries SET event = replace(event, '0.125', '0.0') WHERE sequence = 3", 3),
-            ("UPDATE entries SET total = '0' WHERE sequence = 2", 2),
-            ("UPDATE entries SET created = '' WHERE sequence = 4", 4),
-            ("UPDATE entries SET note = 'x' WHERE sequence = 1", 1),
-            ("UPDATE entries SET account = 'x' WHERE sequence = 3", 3),
-            ("UPDATE entries SET hash = 'x' WHERE sequence = 3", 3),
-            ("UPDATE entries SET total = x'00' WHERE sequence = 3", 3),
-            ("UPDATE entries SET previous = 'x' WHERE sequence = 1", 1),
-            ("DELETE FROM entries WHERE sequence = 2", 2),
-            ("DELETE FROM entries WHERE sequence = 1", 1),
-            ("UPDATE datasets SET ceiling = 100", 0),
+            ("UPDATE log SET line = replace(line, '0.125', '0.0') WHERE number = 3", 3),
+            ("UPDATE log SET line = replace(line, '3/8', '0') WHERE number = 3", 3),
+            ("UPDATE log SET line = replace(line, 'answer 1', 'answer 9') WHERE number = 2", 2),
+            ("UPDATE log SET line = line || ' ' WHERE number = 1", 1),
+            ("UPDATE log SET line = x'00' WHERE number = 3", 3),
+            ("UPDATE log SET key = 'x' WHERE number = 4", 4),
+            ("UPDATE log SET key = NULL WHERE number = 4", 4),
+            ("DELETE FROM log WHERE number = 2", 2),
+            ("DELETE FROM log WHERE number = 1", 1),
+            ("DELETE FROM log WHERE number = 0", 0),
+            ("UPDATE log SET line = replace(line, ':1.0', ':100') WHERE number = 0", 0),
+            ("INSERT INTO answers VALUES ('default', 2, 'r', x'00', x'00', x'00', x'00')", 2),
+            ("INSERT INTO answers VALUES ('default', 9, 'r', x'00', x'00', x'00', x'00')", 9),
         ],
     )
     def test_names_the_first_bad_row(
         self, ledger: SQLiteLedger, path: Path, change: str, sequence: int
     ) -> None:
-        drop_triggers(path)
-        sql(path, change)
+        with triggers_away(path):
+            sql(path, change)
         with pytest.raises(LedgerCorruptedError, match=f"row {sequence} ") as caught:
             ledger.verify()
         assert caught.value.sequence == sequence
@@ -98,61 +104,81 @@ class TestVerify:
     @pytest.mark.parametrize(
         "change",
         [
-            "UPDATE entries SET total = '0' WHERE sequence = 4",
-            "UPDATE datasets SET ceiling = 100",
+            "UPDATE log SET line = replace(line, '1/2', '0') WHERE number = 4",
+            "UPDATE log SET line = replace(line, '1.0', '100.0') WHERE number = 0",
+            "DELETE FROM log WHERE number = 4",
         ],
     )
     def test_a_charge_does_not_trust_the_row_it_builds_on(
         self, ledger: SQLiteLedger, path: Path, change: str, make_event: MakeEvent
     ) -> None:
-        drop_triggers(path)
-        sql(path, change)
+        with triggers_away(path):
+            sql(path, change)
+        if "number = 0" in change:
+            close_ledgers()  # the ceiling was read when the ledger was opened
         with pytest.raises(LedgerCorruptedError):
             ledger.charge(make_event(0.125))
 
     def test_rows_that_were_swapped(self, ledger: SQLiteLedger, path: Path) -> None:
-        drop_triggers(path)
-        sql(
-            path,
-            "UPDATE entries SET sequence = 9 WHERE sequence = 2",
-            "UPDATE entries SET sequence = 2 WHERE sequence = 3",
-            "UPDATE entries SET sequence = 3 WHERE sequence = 9",
-        )
-        with pytest.raises(LedgerCorruptedError, match="row 2 does not follow"):
+        with triggers_away(path):
+            sql(
+                path,
+                "UPDATE log SET number = 9 WHERE number = 2",
+                "UPDATE log SET number = 2 WHERE number = 3",
+                "UPDATE log SET number = 3 WHERE number = 9",
+            )
+        with pytest.raises(LedgerCorruptedError):
             ledger.verify()
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "DROP TRIGGER log_no_delete",
+            "CREATE TRIGGER swallow BEFORE INSERT ON log BEGIN SELECT RAISE(IGNORE); END",
+            "CREATE INDEX more ON log (number)",
+        ],
+    )
+    def test_triggers_and_indices_are_checked(
+        self, ledger: SQLiteLedger, path: Path, change: str
+    ) -> None:
+        sql(path, change)
+        with pytest.raises(LedgerCorruptedError, match="not as it was made"):
+            ledger.verify()
+
+    def test_a_trigger_that_swallows_rows_charges_nothing_silently(
+        self, ledger: SQLiteLedger, path: Path, make_event: MakeEvent
+    ) -> None:
+        sql(path, "CREATE TRIGGER no BEFORE INSERT ON log BEGIN SELECT RAISE(IGNORE); END")
+        with pytest.raises(LedgerError):
+            ledger.charge(make_event(0.125))
 
 
 class TestAChainThatWasComputedAnew:
     """Hashes that fit do not help rows that break the rules of the account."""
 
-    FOUNDING = Founding("default", 1.0, "nats", "", "")
+    def verify(self, folder: Path, *rows: tuple[Event, str, dict[str, str]]) -> Position:
+        """Verify a file whose chain was computed by hand, from the founding on."""
+        path = folder / "forged.db"
+        ledger = SQLiteLedger.found(f"sqlite:///{path}", 1.0)
+        previous = ledger.position.hash
+        with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+            for number, (event, account, sums) in enumerate(rows, start=1):
+                facts = {
+                    "dataset": "default", "number": number, "key": event.key, "previous": previous,
+                    "nonce": "", "checkpoint": 0, "time": "", "account": account,
+                    "event": event.to_dict(), "sums": sums,
+                }  # fmt: skip
+                start = json.dumps(facts, separators=(",", ":"))[:-1]
+                previous = hashlib.sha256(start.encode()).hexdigest()
+                line = f'{start},"hash":"{previous}"}}'
+                raw.execute(
+                    "INSERT INTO log VALUES ('default', ?, ?, ?)", (number, event.key, line)
+                )
+        return ledger.verify()
 
-    def chain(self, *rows: tuple[Event, str, str]) -> tuple[Founding, list[Entry]]:
-        founding = Founding(**vars(self.FOUNDING) | {"hash": self.FOUNDING.digest()})
-        entries: list[Entry] = []
-        previous = founding.hash
-        for sequence, (event, account, total) in enumerate(rows, start=1):
-            facts = {
-                "dataset": "default",
-                "sequence": sequence,
-                "account": account,
-                "key": event.key,
-                "kind": event.kind,
-                "charge": event.charge,
-                "unit": event.unit,
-                "event": event_text(event),
-                "note": "",
-                "total": total,
-                "created": "",
-                "previous": previous,
-            }
-            previous = Entry(**facts).digest()
-            entries.append(Entry(**facts, hash=previous))
-        return founding, entries
-
-    def test_an_honest_one(self, make_event: MakeEvent) -> None:
-        founding, entries = self.chain((make_event(0.5), "", "1/2"), (make_event(0.5), "", "1"))
-        assert verify_chain(founding, entries) == Position(2, entries[-1].hash)
+    def test_an_honest_one(self, make_event: MakeEvent, tmp_path: Path) -> None:
+        rows = [(make_event(0.5), "", {"ledger": "1/2"}), (make_event(0.5), "", {"ledger": "1"})]
+        assert self.verify(tmp_path, *rows).sequence == 2
 
     @pytest.mark.parametrize(
         ("second", "account", "total", "reason"),
@@ -173,12 +199,11 @@ class TestAChainThatWasComputedAnew:
         account: str,
         total: str,
         reason: str,
+        tmp_path: Path,
     ) -> None:
-        founding, entries = self.chain(
-            (make_event(0.5), "", "1/2"), (make_event(**second), account, total)
-        )
+        first = (make_event(0.5), "", {"ledger": "1/2"})
         with pytest.raises(LedgerCorruptedError, match=f"row 2 .*{reason}"):
-            verify_chain(founding, entries)
+            self.verify(tmp_path, first, (make_event(**second), account, {"ledger": total}))
 
     @pytest.mark.parametrize(
         ("refund", "account", "key", "reason"),
@@ -189,20 +214,27 @@ class TestAChainThatWasComputedAnew:
         ],
     )
     def test_a_refund_that_is_too_much(
-        self, make_event: MakeEvent, refund: float, account: str, key: str, reason: str
+        self,
+        make_event: MakeEvent,
+        refund: float,
+        account: str,
+        key: str,
+        reason: str,
+        tmp_path: Path,
     ) -> None:
-        founding, entries = self.chain(
-            (make_event(0.5, kind="reservation", key="r"), "", "1/2"),
-            (make_event(0.25), "r", "1/4"),
-            (make_event(0.0, kind="reservation-closed", key="r/closed"), "r", "1/4"),
+        inside = {"ledger": "1/2", "account": "1/4"}
+        rows = [
+            (make_event(0.5, kind="reservation", key="r"), "", {"ledger": "1/2"}),
+            (make_event(0.25), "r", inside),
+            (make_event(0.0, kind="reservation-closed", key="r/closed"), "r", inside),
             (
                 make_event(-refund, kind="reservation-returned", key=f"{key}/returned"),
                 account,
-                str(0.5 - refund),
+                {"ledger": str(0.5 - refund)},
             ),
-        )
+        ]
         with pytest.raises(LedgerCorruptedError, match=f"row 4 .*{reason}"):
-            verify_chain(founding, entries)
+            self.verify(tmp_path, *rows)
 
 
 class TestRollBack:

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from pacsklearn import __version__
-from pacsklearn.accounting.schema import VERSION
+from pacsklearn.accounting.log import VERSION
 from pacsklearn.audit import run_audit
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.cli.app import app
@@ -149,20 +149,17 @@ def test_a_ledger_is_shown_and_verified(call, folder):
         master = "SELECT name FROM sqlite_master WHERE type='trigger'"
         triggers = [name for (name,) in database.execute(master)]
         database.executescript("".join(f"DROP TRIGGER {name};" for name in triggers))
-        tables = [
-            name
-            for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'")
-            if "charge" in [row[1] for row in database.execute(f"PRAGMA table_info({name})")]
-        ]
-        database.execute(f"UPDATE {tables[0]} SET charge = charge / 2")  # noqa: S608 - our own
+        database.execute("UPDATE log SET line = replace(line, '0.06', '0.03')")
     database.close()
     result = call("ledger", "verify", "l.db", "--json", code=1)
     assert json.loads(result.stdout)["error"] == "LedgerCorruptedError"
     assert "was altered" in result.stderr
     signed = ("--signed-by", "A. Curator", "--reason", "a row was changed")
     result = call("ledger", "repair", "l.db", "--to", "new.db", *signed)
-    # The event still says what was charged, and the larger of the two counts.
-    assert "0 rows kept, 1 set aside, 0.0625 charged" in result.stdout
+    # The row as it was written is in the file's log still, and is found there by its hash.
+    assert "1 rows kept, 1 set aside" in result.stdout
+    repaired = json.loads(call("ledger", "show", "new.db", "--json").stdout)
+    assert repaired["spent"] == shown["spent"]
     call("ledger", "verify", "new.db")
     assert (
         "already a file"

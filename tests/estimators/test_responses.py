@@ -26,7 +26,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from pacsklearn import PACPrivate, PrivateGridSearchCV, SecretSpace
-from pacsklearn.accounting import database
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.candidates.candidates import Candidates
 from pacsklearn.candidates.models import candidate_models
@@ -87,10 +86,8 @@ def test_answers_in_the_ledgers_database(
     np.testing.assert_array_equal(model.predict(X[100:]), told)
     assert ledger.spent == spent
 
-    def count(connection: Any) -> int:
-        return int(connection.exec_driver_sql("SELECT count(*) FROM answers").scalar())
-
-    assert database.run(ledger._store.address, count, write=False) == 60
+    stored = ledger._store.read(lambda book: book.log.ask("SELECT count(*) FROM answers"))
+    assert stored == [(60,)]
     for wrong, error, message in (
         ({"store": "disk"}, ValueError, "store"),
         ({"store": "ledger"}, LedgerError, "needs a ledger in a database"),

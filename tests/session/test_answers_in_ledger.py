@@ -17,10 +17,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import PrivacySession
-from pacsklearn.accounting import rows
+from pacsklearn.accounting import log
 from pacsklearn.accounting.answer_table import AnswerTable
 from pacsklearn.accounting.backup import backup, restore
-from pacsklearn.accounting.database import run
 from pacsklearn.accounting.postgres_ledger import PostgresLedger
 from pacsklearn.accounting.shared_ledger import SharedLedger
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
@@ -61,10 +60,7 @@ def queries(seed: int, count: int = 12) -> Any:
 
 
 def n_stored(ledger: Any) -> int:
-    def count(connection: Any) -> int:
-        return int(connection.exec_driver_sql("SELECT count(*) FROM answers").scalar())
-
-    return run(ledger._store.address, count, write=False)
+    return int(ledger._store.read(lambda book: book.log.ask("SELECT count(*) FROM answers"))[0][0])
 
 
 def die(*_: Any, **__: Any) -> None:
@@ -199,7 +195,7 @@ def test_answers_move_with_the_ledger(
     ledger: SharedLedger, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: Any
 ) -> None:
     """From a file to a server, or back: a session goes on there with all that it has told."""
-    monkeypatch.setattr(rows, "_AT_ONCE", 7)
+    monkeypatch.setattr(log, "_AT_ONCE", 7)
     session = new_session(ledger)
     told = session.respond(MODEL, queries(0), **STEP)
     session.save(tmp_path / "session", key=KEY)
@@ -250,21 +246,18 @@ def test_answers_that_were_put_in_by_others(ledger: SharedLedger) -> None:
     table = session._answer_table
     assert table is not None
     forger = AnswerTable(ledger, session._account.session, bytes(32))
-    forger._write(lambda rows: forger._put_belief(rows, 99, np.zeros(8)))
+    forger.begin(np.zeros(8))
     with pytest.raises(LedgerCorruptedError, match="altered"):
         table.last_belief()
 
 
-@pytest.mark.parametrize("table", ["answers", "beliefs"])
-@pytest.mark.parametrize("statement", ["DELETE FROM {}", "UPDATE {} SET seal = seal"])
+@pytest.mark.parametrize("table", ["answers", "log"])
+@pytest.mark.parametrize("statement", ["DELETE FROM {}", "UPDATE {} SET number = number"])
 def test_nothing_is_changed_later(ledger: SharedLedger, table: str, statement: str) -> None:
     new_session(ledger).respond(MODEL, queries(0), **STEP)
 
-    def change(connection: Any) -> None:
-        connection.exec_driver_sql(statement.format(table))
-
     with pytest.raises(LedgerError, match=r"append-only|permission denied"):
-        run(ledger._store.address, change, write=True)
+        ledger._store.read(lambda book: book.log.ask(statement.format(table)))
 
 
 def test_other_releases_since_the_file_end_it(tmp_path: Path) -> None:

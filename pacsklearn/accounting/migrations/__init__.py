@@ -1,1 +1,0 @@
-"""Schema of the databases, version by version."""
