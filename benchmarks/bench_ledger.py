@@ -17,6 +17,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from report import Figures, print_table
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
+from pacsklearn.accounting.open_ledger import close_ledgers, found_ledger
 from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
 from pacsklearn.core.event import Event, Provenance
 from pacsklearn.core.ledger import Ledger, MemoryLedger
@@ -40,6 +43,7 @@ BATCHES = (500, 1000, 5000)
 PROMISED = 1000
 ROUNDS = 3
 TURNS = 5
+SIZES = (100, 1000, 10_000, 100_000)
 TEXT = "x" * 500
 BARE = "CREATE TABLE bare (id {kind}, key TEXT UNIQUE, event TEXT)"
 PLUGINS = (Provenance("labels", "pacsklearn.session:label_engine", "pacsklearn", "0.1"),)
@@ -160,15 +164,15 @@ def rate(call: Callable[[str], None], run: str, count: int, threads: int = 1) ->
 
 
 def rates(
-    name: str, bare: Callable[[str], None], ledger: Ledger, figures: Figures
+    name: str, bare: Callable[[str], None], ledger: Ledger, figures: Figures, least: float = 0.5
 ) -> tuple[str, ...]:
     """A bare INSERT, one caller and sixteen, in turns, so that all see the same machine."""
     charge = charging(ledger)
-    rate(bare, "warm", 20)
+    rate(bare, f"{name} warm", 20)
     rate(charge, "warm", 20)
     found = [
         (
-            rate(bare, f"bare {turn}", 100),
+            rate(bare, f"{name} bare {turn}", 100),
             rate(charge, f"one {turn}", 100),
             rate(charge, f"many {turn}", 40, 16),
         )
@@ -176,7 +180,7 @@ def rates(
     ]
     one = float(np.median([each[1] / each[0] for each in found]))
     many = float(np.median([each[2] / each[1] for each in found]))
-    figures.at_least(f"{name}: a charge / a bare INSERT and COMMIT", 0.5, one, "")
+    figures.at_least(f"{name}: a charge / a bare INSERT and COMMIT", least, one, "")
     figures.at_least(f"{name}: 16 callers / one", 5, many, "")
     medians = np.median(np.array(found), axis=0)
     return (name, *(f"{each:,.0f}" for each in medians), f"{one:.2f}", f"{many:.1f}")
@@ -193,22 +197,24 @@ def postgres() -> Any:
 
 
 def print_rates(folder: str, figures: Figures) -> None:
+    bare = bare_sqlite(folder)
+    plain = found_ledger(f"sqlite:///{folder}/rates.db", 1.0)
+    marked = found_ledger(f"sqlite:///{folder}/mark.db", 1.0, high_water=f"{folder}/mark.end")
     found = [
-        rates(
-            "SQLite",
-            bare_sqlite(folder),
-            SQLiteLedger.found(f"sqlite:///{folder}/rates.db", ceiling=1.0),
-            figures,
-        )
+        rates("SQLite", bare, plain, figures),
+        rates("SQLite, high-water file", bare, marked, figures, 1 / 3),
     ]
     server = postgres()
     if server is not None:
-        from pacsklearn.accounting.postgres_ledger import PostgresLedger
-
         try:
             address = server.database()
-            ledger = PostgresLedger.found(address, ceiling=1.0)
-            found.append(rates("PostgreSQL", bare_postgres(address), ledger, figures))
+            bare = bare_postgres(address)
+            plain = found_ledger(address, 1.0)
+            end = f"{folder}/server.end"
+            marked = found_ledger(address, 1.0, dataset="marked", high_water=end)
+            found.append(rates("PostgreSQL", bare, plain, figures))
+            found.append(rates("PostgreSQL, high-water file", bare, marked, figures, 1 / 3))
+            close_ledgers()
         finally:
             server.stop()
     print_table(
@@ -216,6 +222,44 @@ def print_rates(folder: str, figures: Figures) -> None:
         ("", "bare INSERT", "one caller", "16 callers", "one / bare", "16 / one"),
         found,
     )
+
+
+def growth(folder: str, figures: Figures) -> None:
+    """One charge, a process's first look, and verifying and listing a row, as a ledger grows."""
+    ledger: Any = found_ledger(f"sqlite:///{folder}/growth.db", 1.0)
+    charge, rows, found = charging(ledger), 0, []
+
+    def seconds(call: Callable[[], object]) -> float:
+        start = time.perf_counter()
+        call()
+        return time.perf_counter() - start
+
+    for size in SIZES:
+        while rows < size:
+            keys = [f"{rows + i}" for i in range(min(5000, size - rows))]
+            with ThreadPoolExecutor(256) as pool:
+                list(pool.map(charge, keys))
+            rows += len(keys)
+        one = float(np.median([seconds(partial(charge, f"{size} {i}")) for i in range(50)]))
+        rows += 50
+        close_ledgers()
+        first = seconds(lambda: ledger.spent)
+        verified, listed = seconds(ledger.verify) / rows, seconds(lambda: ledger.events) / rows
+        found.append((one, first, verified, listed))
+    for name, least in (("charge", 0), ("first look of a process", 1)):
+        ratio = found[-1][least] / found[1][least]
+        figures.at_most(f"{name}, {SIZES[-1]:,} rows / {SIZES[1]:,}", 1.5, ratio)
+    for name, each in (("verified", 2), ("listed", 3)):
+        figures.at_most(f"a row {name}, microseconds", 10, 1e6 * found[-1][each])
+    print_table(
+        "SQLite as it grows",
+        ("rows", "a charge, ms", "first look, ms", "verify, us/row", "list, us/row"),
+        [
+            (f"{size:,}", f"{1e3 * each[0]:.2f}", f"{1e3 * each[1]:.1f}", f"{1e6 * each[2]:.1f}",
+             f"{1e6 * each[3]:.1f}")
+            for size, each in zip(SIZES, found, strict=True)
+        ],
+    )  # fmt: skip
 
 
 def session_ratio(folder: str, figures: Figures) -> None:
@@ -291,6 +335,7 @@ def main() -> None:
                 figures.add("replay changes nothing", "always", str(idempotent), idempotent)
         floor = synchronisation(folder)
         print_rates(folder, figures)
+        growth(folder, figures)
         session_ratio(folder, figures)
     print_table(
         f"{N:,} private labels, one durable charge a batch (a bare fsync here: {floor:.2f} ms)",

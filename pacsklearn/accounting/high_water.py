@@ -21,6 +21,15 @@ _LARGEST: Final = 2**20
 """Bytes after which the file is written anew; its last line is all that counts."""
 
 
+_WRITTEN: dict[Path, tuple[int, Position]] = {}
+"""Sizes of files as this process left them, and the ends that they state."""
+
+
+@final
+class StaleError(Exception):
+    """The file states rows that the log does not hold yet."""
+
+
 @final
 class HighWater:
     """File that states the rows which the log is about to hold.
@@ -55,10 +64,15 @@ class HighWater:
 
         Raises
         ------
+        StaleError
+            When others have stated rows that the log lacks: :meth:`check` it first.
         LedgerError
             When the file is not there, or cannot be written.
         """
         line = self._line(before, rows)
+        last = rows[-1].position if rows else before
+        if rows:
+            self._check_last(before)
         with self._errors():
             handle = os.open(self._path, os.O_WRONLY | os.O_APPEND)
             try:
@@ -69,6 +83,7 @@ class HighWater:
                         if written != len(line):
                             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                         os.fsync(handle)
+                        _WRITTEN[self._path] = size + len(line), last
                     except OSError:
                         os.ftruncate(handle, size)
                         raise
@@ -77,6 +92,18 @@ class HighWater:
                 os.close(handle)
             with replacement_file(self._path) as file:
                 file.write(line)
+            _WRITTEN[self._path] = len(line), last
+
+    def _check_last(self, before: Position) -> None:
+        """Refuse to go on where the file was written by others, and the log does not hold it."""
+        with self._errors():
+            size = self._path.stat().st_size
+        if _WRITTEN.get(self._path) == (size, before):
+            return
+        stated_after, stated = self.read()
+        last = stated[-1].position if stated else stated_after
+        if before != last and before.sequence <= last.sequence:
+            raise StaleError
 
     def _line(self, before: Position, rows: Sequence[Row]) -> bytes:
         facts = {

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar, final
 
 from pacsklearn.accounting import log as patience
 from pacsklearn.accounting.fold import Fold, verified
-from pacsklearn.accounting.high_water import HighWater
+from pacsklearn.accounting.high_water import HighWater, StaleError
 from pacsklearn.accounting.log import (
     DoubtError,
     Log,
@@ -194,14 +194,17 @@ class LogStore(Store):
         stated = []
 
         def state() -> None:
-            stated.append(True)
             HighWater(self.founding).write(before.position, rows)
+            stated.append(True)
 
         sink = state if self.founding.high_water else None
         try:
             log.append(self.founding.dataset, before.position, rows, sink)
         except DoubtError:
             raise  # the file says what may be there
+        except StaleError:  # of a writer that died, or of one that charges another copy
+            HighWater(self.founding).check(log)
+            raise MovedError from None
         except (LedgerError, MovedError):
             if stated:
                 self._take_back(log, before)

@@ -28,6 +28,7 @@ from pacsklearn.cli.app import app
 from pacsklearn.core.event import Event
 from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import (
+    BudgetExhaustedError,
     LedgerCorruptedError,
     LedgerError,
     LedgerMismatchError,
@@ -333,6 +334,22 @@ class TestHighWater:
         assert result.exit_code == 0, result.output
         assert marked.charge(make_event(0.25))
         assert marked.spent == 0.5
+
+    def test_two_copies_in_turns_do_not_spend_twice(
+        self, marked: SQLiteLedger, path: Path, tmp_path: Path, make_event: MakeEvent
+    ) -> None:
+        marked.charge(make_event(0.25))
+        backup(path, tmp_path / "copy.db")
+        copy = SQLiteLedger(f"sqlite:///{tmp_path}/copy.db")
+        assert copy.spent == 0.25
+        charged = 1
+        for ledger in (marked, copy, copy, marked, marked, copy):
+            try:
+                charged += ledger.charge(make_event(0.25))
+            except (BudgetExhaustedError, LedgerCorruptedError):
+                continue  # a copy that is one row behind is brought up, a later one refused
+        assert charged == 4
+        assert copy.spent == 1.0
 
     def test_another_ledgers_file_is_refused(
         self, marked: SQLiteLedger, mark: Path, tmp_path: Path, make_event: MakeEvent
