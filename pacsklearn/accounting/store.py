@@ -166,14 +166,7 @@ class LogStore(Store):
     def _attempt(self, log: Log, tasks: Sequence[_Task]) -> list[Any]:
         fold = self.fold(log)
         before, book = fold.last, Book(log, fold, _DOUBTS.get(self, set()))
-        results: list[Any] = []
-        for task in tasks:
-            try:
-                results.append(task.work(book))
-            except UnreachableError:
-                raise  # of all who share the commit; the fold is read anew
-            except PacsklearnError as error:
-                results.append(error)
+        results = _results(book, tasks)
         if not book.rows:
             _remember(self, fold)
             return results
@@ -182,6 +175,8 @@ class LogStore(Store):
         except DoubtError as doubt:
             if not self._is_there(log, before, book.rows, doubt):
                 raise (UnreachableError if doubt.again else LedgerError)(*doubt.args) from None
+        except LedgerUnknownError:
+            raise  # all is read anew, with what the high-water file says
         except BaseException:
             if book.is_plain and fold.undo(before, reversed(book.postings)):
                 _remember(self, fold)
@@ -205,13 +200,22 @@ class LogStore(Store):
         except StaleError:  # of a writer that died, or of one that charges another copy
             HighWater(self.founding).check(log)
             raise MovedError from None
-        except (LedgerError, MovedError):
-            if stated:
-                self._take_back(log, before)
+        except LedgerError as error:
+            if stated and not self._take_back(log, before):
+                raise self._unknown(rows, error) from None
             raise
 
-    def _take_back(self, log: Log, before: Row) -> None:
-        """State in the high-water file that rows were refused, unless others have gone on."""
+    def _unknown(self, rows: list[Row], error: LedgerError) -> LedgerUnknownError:
+        """Error that leaves rows in doubt, which the next use of the ledger finds out about."""
+        _DOUBTS.setdefault(self, set()).update(row.hash for row in rows)
+        _UNSETTLED.add(self)
+        return LedgerUnknownError(
+            f"{error} Whether anything was charged is not known: nothing may be released. The next "
+            "use of the ledger finds out."
+        )
+
+    def _take_back(self, log: Log, before: Row) -> bool:
+        """State in the high-water file that rows were refused; whether it says so now."""
 
         def state() -> None:
             HighWater(self.founding).write(before.position, ())
@@ -219,6 +223,8 @@ class LogStore(Store):
         # What cannot be taken back now is charged by whoever opens the ledger next: never less.
         with suppress(LedgerError, MovedError):
             log.append(self.founding.dataset, before.position, (), state)
+            return True
+        return False
 
     def _is_there(self, log: Log, before: Row, rows: list[Row], doubt: DoubtError) -> bool:
         """Whether rows were committed whose commit was not seen to end."""
@@ -232,15 +238,10 @@ class LogStore(Store):
                 break
             except LedgerError:
                 if time.monotonic() > deadline:
-                    _DOUBTS.setdefault(self, set()).update(row.hash for row in rows)
-                    _UNSETTLED.add(self)
-                    raise LedgerUnknownError(
-                        f"{doubt} Whether anything was charged is not known: nothing may be "
-                        "released. The next use of the ledger finds out."
-                    ) from None
+                    raise self._unknown(rows, doubt) from None
                 time.sleep(_WAIT)
-        if not is_there and self.founding.high_water:
-            self._take_back(log, before)
+        if not is_there and self.founding.high_water and not self._take_back(log, before):
+            raise self._unknown(rows, doubt)
         return is_there
 
 
@@ -329,6 +330,19 @@ class _Task(Job):
 
     def do(self, log: Log, jobs: Sequence[Any]) -> list[Any]:
         return self._store.done(log, jobs)
+
+
+def _results(book: Book, tasks: Sequence[_Task]) -> list[Any]:
+    """Result of each change, or the error that refuses it."""
+    results: list[Any] = []
+    for task in tasks:
+        try:
+            results.append(task.work(book))
+        except UnreachableError:
+            raise  # of all who share the commit; the fold is read anew
+        except PacsklearnError as error:
+            results.append(error)
+    return results
 
 
 def loaded(log: Log, dataset: str) -> Fold:

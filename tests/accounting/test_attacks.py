@@ -320,6 +320,40 @@ class TestHighWater:
         assert not marked.charge(make_event(0.5, key="lost"))
         marked.verify()
 
+    def test_a_refusal_that_the_file_cannot_state_is_not_known(
+        self, marked: SQLiteLedger, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It was called refused, and charged by whoever opened the ledger next."""
+        from pacsklearn.accounting import high_water
+        from pacsklearn.accounting.sqlite_log import SQLiteLog
+
+        write, append = high_water.HighWater.write, SQLiteLog.append
+
+        def full(*arguments: Any) -> None:
+            raise LedgerError("the disk is full")
+
+        def stated(self: Any, before: Any, rows: Any) -> None:
+            write(self, before, rows)
+            monkeypatch.setattr(high_water.HighWater, "write", full)
+
+        def failing(self: Any, dataset: str, before: Any, rows: Any, sink: Any = None) -> None:
+            def fail() -> None:
+                sink()
+                full()
+
+            append(self, dataset, before, rows, fail)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(SQLiteLog, "append", failing)
+            monkeypatch.setattr(high_water.HighWater, "write", stated)
+            event = make_event(0.25, key="k")
+            with pytest.raises(LedgerUnknownError):
+                marked.charge(event)
+        monkeypatch.setattr(high_water.HighWater, "write", write)
+        assert marked.charge(event), "nobody was told of it: whoever asks again may release"
+        assert marked.spent == 0.25
+        assert marked.verify().sequence == 1
+
     def test_nothing_is_charged_without_it(
         self, marked: SQLiteLedger, mark: Path, make_event: MakeEvent
     ) -> None:
