@@ -131,7 +131,7 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
 
 
 class _Salvaged(NamedTuple):
-    datasets: list[tuple[str, list[Row], list[Row]]]
+    datasets: list[tuple[str, list[Row], list[Row], int | None]]
     is_sound: bool
 
 
@@ -171,10 +171,26 @@ def _salvaged(log: Log, carved: list[Row]) -> _Salvaged:
             if bad or good:
                 raise LedgerCorruptedError(0, "(the founding) is not the one that was written")
             continue
-        datasets.append(
-            (name, [row for number in sorted(good) for row in good[number].values()], bad)
-        )
+        rows_of = [row for number in sorted(good) for row in good[number].values()]
+        datasets.append((name, rows_of, bad, _end(log, name)))
     return _Salvaged(datasets, is_sound)
+
+
+def _end(log: Log, name: str) -> int | None:
+    """Number of the last row, where the index and the table agree on it; None otherwise."""
+    with suppress(LedgerError):
+        by_index = log.head(name)
+        if isinstance(log, SQLiteLog):
+            question = (
+                "SELECT number FROM log NOT INDEXED WHERE dataset = ? ORDER BY rowid DESC LIMIT 1"
+            )
+            numbers = [line[0] for line in log.ask(question, name)]
+        else:
+            with log.snapshot():
+                numbers = [row.number for row in log.table(name)][-1:]
+        if by_index is not None and numbers == [by_index.number]:
+            return by_index.number
+    return None
 
 
 def _read(log: Log, name: str) -> tuple[list[Row], bool]:
@@ -222,7 +238,7 @@ def _carved(path: Path) -> Iterator[Row]:
 class _Dataset:
     """Rows of one data set: those before the first wrong one, and the others."""
 
-    def __init__(self, name: str, rows: list[Row], bad: list[Row]) -> None:
+    def __init__(self, name: str, rows: list[Row], bad: list[Row], end: int | None) -> None:
         self.name, self.assumed = name, ""
         self.fold = Fold(rows[0])
         self.kept, self.aside = [rows[0]], []
@@ -240,12 +256,14 @@ class _Dataset:
                 self.aside.append(row)
         self.n_sound = len(self.aside)
         self.n_kept = len(self.kept) - 1
-        self._is_cut = False
+        seen: list[Any] = [row.number for row in [*rows, *bad]]
+        self._is_cut = end is None or end > max(each for each in seen if isinstance(each, int))
         if self.fold.founding.high_water:
             with suppress(LedgerError):
                 before, stated = HighWater(self.fold.founding).read()
                 self.aside += [row for row in stated if row.number > self.fold.last.number]
-                self._is_cut = before.sequence > self.fold.last.number and not stated
+                highest = max(row.number for row in [*rows, *stated])
+                self._is_cut = before.sequence > highest
         self.aside += [row for row in bad if not self._is_kept(row)]
 
     def _is_kept(self, row: Row) -> bool:

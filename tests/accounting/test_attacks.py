@@ -529,6 +529,30 @@ class TestDamage:
             repaired += 1
         assert repaired >= 8
 
+    def test_repair_of_a_file_that_lost_its_end_assumes_the_most(
+        self, tmp_path: Path, make_event: MakeEvent
+    ) -> None:
+        """No row that is left says what the lost ones charged."""
+        path = tmp_path / "l.db"
+        ledger = SQLiteLedger.found(f"sqlite:///{path}", 8.0)
+        for number in range(30):
+            ledger.charge(make_event(0.125, key=f"k{number}"))
+        close_ledgers()
+        whole, generator, repaired = path.read_bytes(), random.Random(2), 0
+        for number in range(12):
+            path.write_bytes(whole[: generator.randrange(len(whole) // 2, len(whole))])
+            close_ledgers()
+            target = tmp_path / f"new{number}.db"
+            try:
+                repair(path, target, signed_by="A", reason="a file that was cut")
+            except LedgerCorruptedError:
+                continue  # the founding was there
+            repaired += 1
+            found = SQLiteLedger(f"sqlite:///{target}")
+            assert found.spent >= 3.75
+            found.verify()
+        assert repaired >= 4
+
     def test_the_newest_answers_cannot_be_taken_out(
         self, ledger: SQLiteLedger, path: Path, make_event: MakeEvent
     ) -> None:
@@ -572,6 +596,35 @@ class TestCallers:
             ledger.charge(make_event(0.125))
         assert ledger.charge(make_event(0.125))
         assert ledger.spent == 0.125
+
+    def test_a_process_that_is_stopped_in_its_commit(
+        self, ledger: SQLiteLedger, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Others read on, are told after their patience, and count it when it goes on."""
+        from pacsklearn.accounting import log
+        from pacsklearn.accounting.sqlite_log import SQLiteLog
+
+        append = SQLiteLog.append
+        child = os.fork()
+        if child == 0:
+            SQLiteLog.append = lambda self, dataset, before, rows, _=None: append(  # type: ignore[method-assign]
+                self, dataset, before, rows, lambda: os.kill(os.getpid(), signal.SIGSTOP)
+            )
+            try:
+                ledger.charge(make_event(0.5, key="stopped"))
+            finally:
+                os._exit(0)
+        os.waitpid(child, os.WUNTRACED)
+        monkeypatch.setattr(log, "PATIENCE", 0.2)
+        with pytest.raises(LedgerError, match="locked"):
+            ledger.charge(make_event(0.75, key="waiting"))
+        assert ledger.spent == 0
+        os.kill(child, signal.SIGCONT)
+        os.waitpid(child, 0)
+        with pytest.raises(BudgetExhaustedError):
+            ledger.charge(make_event(0.75, key="waiting"))
+        assert ledger.spent == 0.5
+        assert ledger.verify().sequence == 1
 
     def test_those_who_share_a_commit_get_their_own_outcomes(
         self, uri: str, make_event: MakeEvent
