@@ -26,11 +26,11 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from pacsklearn import NoiseBackend, PACPrivate
+from pacsklearn.attacks.rmia_attack import RMIAAttack
+from pacsklearn.attacks.robust_lira_attack import RobustLiRAAttack
 from pacsklearn.audit.replay import replay_fit
-from pacsklearn.audit.rmia_attack import RMIAAttack
-from pacsklearn.audit.robust_lira_attack import RobustLiRAAttack
 from pacsklearn.audit.score_rule import best_rule
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 
 SHADOWS, TESTS = 60, 40
 

@@ -36,8 +36,8 @@ from study_data import StudyData
 from study_releases import Candidates
 
 from pacsklearn import FixedStructureForestClassifier
-from pacsklearn.information.dp_equivalent import dp_epsilon
-from pacsklearn.information.posterior_success import posterior_success
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
 
 BUDGETS = (1 / 64, 1 / 16, 1 / 4)
 STATED = {

@@ -16,15 +16,15 @@ import numpy as np
 from report import Figures, print_table
 from sklearn.model_selection import train_test_split
 
-from pacsklearn.candidates.candidates import Candidates, Design
-from pacsklearn.candidates.models import CandidateModels, candidate_models
-from pacsklearn.core.batch_predictor import BatchPredictor
-from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.datasets import load_adult
-from pacsklearn.noise.sampler import NoisePool, SecureSampler
-from pacsklearn.release.procedure import ReleaseProcedure
-from pacsklearn.responses.answer_kind import AnswerKind, answer_kind
-from pacsklearn.responses.responder import Responder
+from pacsklearn.kernel.answers.answer_kind import AnswerKind, answer_kind
+from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.kernel.noise.sampler import NoisePool, SecureSampler
+from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
+from pacsklearn.kernel.outputs.candidates import Candidates, Design
+from pacsklearn.kernel.outputs.models import CandidateModels, candidate_models
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 N_SUBSETS = 128

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn import NoiseBackend, PACPrivate, privacy_report, run_audit
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 
 ATTACKS = ("optimal_membership", "lira")
 MORE = (*ATTACKS, "identification", "low_order_bits", "reconstruction", "canaries")

@@ -26,19 +26,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.outputs import candidate_outputs
-from pacsklearn.core.membership_criterion import MembershipCriterion
-from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information import (
-    GaussianMixture,
-    dp_epsilon,
-    estimated_success,
-    posterior_success,
-)
-from pacsklearn.plugin import registry
+from pacsklearn.kernel.bounds.criterion_success import estimated_success
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
+from pacsklearn.kernel.bounds.mixture import GaussianMixture
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.metric import IdentityMetric
+from pacsklearn.kernel.outputs.outputs import candidate_outputs
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.plugins import registry
 
 BUDGETS = {"1/64": 1 / 64, "1/16": 1 / 16, "1/4": 1 / 4, "1": 1.0, "2": 2.0, "4": 4.0}
 AGAINST_DP = (1 / 512, 1 / 256, 1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2)

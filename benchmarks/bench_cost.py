@@ -28,12 +28,12 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 from pacsklearn import PACPrivate
-from pacsklearn.candidates.outputs import observe
-from pacsklearn.core.metric import DiagonalMetric, IdentityMetric
-from pacsklearn.core.noise_law import Support, Target
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.plugin import registry
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.kernel.outputs.outputs import observe
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.plugins import registry
 
 N_SUBSETS = 128
 WIDE = 100_000

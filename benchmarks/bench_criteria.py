@@ -27,14 +27,14 @@ from report import Figures, print_table
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn.core.membership_criterion import MembershipCriterion
-from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import Support, Target
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information import posterior_success
-from pacsklearn.noise.criterion import CriterionBackend
-from pacsklearn.noise.lattice import LogdetBackend
-from pacsklearn.noise.residual import ResidualBackend
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
+from pacsklearn.kernel.noise.criterion import CriterionBackend
+from pacsklearn.kernel.noise.lattice import LogdetBackend
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.noise.residual import ResidualBackend
+from pacsklearn.kernel.outputs.metric import IdentityMetric
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 _SHARED = Path(os.environ.get("PACSKLEARN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 _CAP = posterior_success(1 / 64, 0.5)
@@ -180,8 +180,9 @@ def candidates(data: dict) -> None:
 
 
 def stated(data: dict) -> None:
-    from pacsklearn.information import GaussianMixture, estimated_success
-    from pacsklearn.release.statement import certified_membership
+    from pacsklearn.kernel.bounds.criterion_success import estimated_success
+    from pacsklearn.kernel.bounds.mixture import GaussianMixture
+    from pacsklearn.kernel.release.statement import certified_membership
 
     rows = []
     for name in ("breast cancer", "MAGIC"):

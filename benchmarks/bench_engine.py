@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from report import Figures, print_table
 from threadpoolctl import threadpool_limits
 
-from pacsklearn.information import uniform_belief
-from pacsklearn.noise.sampler import NoisePool, SecureSampler
-from pacsklearn.responses.label_engine import Stop, answer_labels
+from pacsklearn.kernel.answers.label_engine import Stop, answer_labels
+from pacsklearn.kernel.bounds.mixture import uniform_belief
+from pacsklearn.kernel.noise.sampler import NoisePool, SecureSampler
 
 M = 128
 STEP_BUDGET = 2.0**-20

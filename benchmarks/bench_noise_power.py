@@ -15,11 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.outputs import candidate_outputs
-from pacsklearn.core.noise_law import Support, Target
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.plugin import registry
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.outputs import candidate_outputs
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.plugins import registry
 
 BACKENDS = ("isotropic", "diagonal", "eigen", "logdet")
 BUDGETS = {"4": 4.0, "1": 1.0, "1/4": 1 / 4, "1/16": 1 / 16, "1/64": 1 / 64}

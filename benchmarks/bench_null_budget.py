@@ -45,12 +45,13 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
-from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.outputs import candidate_outputs, observe
-from pacsklearn.core.noise_law import NoiseLaw, Support, Target
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.plugin import builtins, registry
+from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.outputs import candidate_outputs, observe
+from pacsklearn.kernel.plugins import builtins
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.plugins import registry
 
 BUDGET = 1e-9
 N_RELEASES = 300

@@ -26,11 +26,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import KBinsDiscretizer, QuantileTransformer, StandardScaler
 
-from pacsklearn.candidates.candidates import Candidates, Design
-from pacsklearn.core.noise_law import Target
-from pacsklearn.estimators.simulated_releases import HeldOut, SimulatedReleases
-from pacsklearn.release.account import opening_belief
-from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.outputs.candidates import Candidates, Design
+from pacsklearn.kernel.release.account import opening_belief
+from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.tabular.choosing.simulated_releases import HeldOut, SimulatedReleases
 
 MISSING = 0.1
 

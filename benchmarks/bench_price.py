@@ -51,7 +51,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 from threadpoolctl import threadpool_limits
 
 from pacsklearn import FixedStructureForestClassifier, PACPrivate, SecretSpace
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from pacsklearn import StabilizedClassifier
-from pacsklearn.candidates.candidates import Candidates, Design, FitOptions
-from pacsklearn.candidates.models import CandidateModels, candidate_models
-from pacsklearn.responses.answer_kind import answer_kind
+from pacsklearn.kernel.answers.answer_kind import answer_kind
+from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
+from pacsklearn.kernel.outputs.models import CandidateModels, candidate_models
 
 BUDGET, ANSWERS, N_SUBSETS, N_SECRETS = 1 / 16, 10_000, 128, 40
 

@@ -20,14 +20,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import PrivacySession
-from pacsklearn.candidates.candidates import Candidates, Design, FitOptions
-from pacsklearn.candidates.drawn_subsets import DrawnSubsets
-from pacsklearn.candidates.outputs import candidate_outputs
-from pacsklearn.core.noise_law import Target
-from pacsklearn.core.sampled_subsets import sampled_subsets
-from pacsklearn.information.lattice_bound import logdet_allocation
-from pacsklearn.plugin import registry
-from pacsklearn.release.drawn import DrawnParameters
+from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
+from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
+from pacsklearn.kernel.outputs.outputs import candidate_outputs
+from pacsklearn.plugins import registry
+from pacsklearn.sampled.drawn import DrawnParameters
+from pacsklearn.sampled.drawn_subsets import DrawnSubsets
+from pacsklearn.sampled.sampled_subsets import sampled_subsets
 
 BUDGET = 1 / 16
 MODEL = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis())

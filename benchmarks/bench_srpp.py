@@ -9,14 +9,14 @@ import numpy as np
 from report import Figures, print_table
 from srpp_static import QUERIES, outputs, studies
 
-from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.slice_profile import SliceProfile
-from pacsklearn.information.bottleneck_transport import bottleneck_distance
-from pacsklearn.information.quantile_transport import sliced_distances
-from pacsklearn.information.world_distances import full_distance, worst_case_distance
-from pacsklearn.noise.coupled_draws import coupled_law
-from pacsklearn.noise.sliced_gaussian import SlicedTarget
-from pacsklearn.scenarios.prevalence_scenario import PrevalenceScenario
+from pacsklearn.kernel.outputs.metric import IdentityMetric
+from pacsklearn.srpp.divergence.bottleneck_transport import bottleneck_distance
+from pacsklearn.srpp.divergence.quantile_transport import sliced_distances
+from pacsklearn.srpp.divergence.world_distances import full_distance, worst_case_distance
+from pacsklearn.srpp.laws.coupled_draws import coupled_law
+from pacsklearn.srpp.laws.slice_profile import SliceProfile
+from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget
+from pacsklearn.srpp.scenarios.prevalence_scenario import PrevalenceScenario
 
 D, N_SLICES = 100, 200
 SIZES = (10**3, 10**4, 10**5, 10**6)

@@ -15,11 +15,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import scale
 
 from pacsklearn import DifferingRows, DiscrepancyCap, SRPPSGDClassifier, SRPPSGDRegressor
-from pacsklearn.core.gradient_clipping import GradientClipping
-from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
-from pacsklearn.estimators.srpp_sgd.clipped_gradient import LogisticLoss, clipped_sum
-from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.pufferfish.run import PrivateRun
+from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.srpp.descent.clipped_gradient import LogisticLoss, clipped_sum
+from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
+from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
+from pacsklearn.srpp.release.run import PrivateRun
 
 N, D, B = 50_000, 100, 512
 LOSS = LogisticLoss()

@@ -25,7 +25,7 @@ from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
 from pacsklearn import FixedStructureForestClassifier
-from pacsklearn.candidates.models import stack
+from pacsklearn.kernel.outputs.models import stack
 
 M, FITTED, TRAINED, P = 128, 4, 4000, 20
 

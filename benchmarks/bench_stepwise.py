@@ -17,12 +17,12 @@ from sklearn.model_selection import train_test_split
 from tabular_data import TABLES  # beside this file
 
 from pacsklearn import SchemaEncoder, StepwiseClassifier
-from pacsklearn.candidates.candidates import Candidates, Design
-from pacsklearn.candidates.outputs import observe
-from pacsklearn.core.noise_law import Target
-from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.release.account import opening_belief
-from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.outputs.candidates import Candidates, Design
+from pacsklearn.kernel.outputs.outputs import observe
+from pacsklearn.kernel.release.account import opening_belief
+from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
 
 BUDGETS = (1 / 64, 1 / 16, 1 / 4)
 MODELS = (

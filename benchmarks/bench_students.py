@@ -21,8 +21,8 @@ from sklearn.preprocessing import StandardScaler
 from tabular_data import TABLES  # beside this file
 
 from pacsklearn import PrivacySession, SchemaEncoder
-from pacsklearn.estimators.families import teacher
-from pacsklearn.estimators.teaching import learned
+from pacsklearn.tabular.choosing.families import teacher
+from pacsklearn.tabular.students.teaching import learned
 
 ROWS = {"adult": 8000, "magic": 5000, "breast cancer": 569}
 ALPHAS = (None, 0.1, 0.01)

@@ -30,7 +30,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import PACPrivate, Table
-from pacsklearn.tables.sources import DaskEngine
+from pacsklearn.bigdata.sources import DaskEngine
 
 
 def write(folder: Path, n_rows: int, p: int, file_rows: int) -> None:

@@ -26,7 +26,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 
 from pacsklearn.canonical.linear import LinearClassifierCanonicalizer
-from pacsklearn.estimators.privacy_curve import privacy_utility_curve
+from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 
 BUDGETS = (4, 1, 1 / 4, 1 / 16, 1 / 64)
 LABELS = ("4", "1", "1/4", "1/16", "1/64")

@@ -38,8 +38,8 @@ from study_lira import Attacked, attack
 from study_means import distances
 from study_releases import Candidates
 
-from pacsklearn.estimators.privacy_utility_curve import budget_label
-from pacsklearn.information.posterior_success import posterior_success
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.tabular.choosing.privacy_utility_curve import budget_label
 
 BUDGETS = (1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4)
 ATTACKED = (1 / 64, 1 / 16, 1 / 4, 1)

@@ -39,9 +39,9 @@ from sklearn.model_selection import train_test_split
 
 from pacsklearn import DifferingRows, DiscrepancyCap, SRPPSGDClassifier
 from pacsklearn.audit.row_losses import membership_auc, row_losses
-from pacsklearn.core.gradient_clipping import GradientClipping
-from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
 from pacsklearn.datasets import load_adult
+from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
+from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 ORDER = 16

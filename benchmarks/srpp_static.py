@@ -28,16 +28,16 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from pacsklearn.audit.sliced_game import SlicedGame
-from pacsklearn.core.scenario import SecretColumn, Worlds
-from pacsklearn.core.slice_profile import SliceProfile
-from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.datasets import load_adult, load_cleveland, load_student
-from pacsklearn.noise.sliced_gaussian import SlicedTarget, sliced_law
-from pacsklearn.plugin import registry
-from pacsklearn.pufferfish.release import CalibratedWorlds
-from pacsklearn.pufferfish.world_outputs import FunctionQuery, WorldOutputs, world_outputs
-from pacsklearn.scenarios.group_scenario import GroupScenario
+from pacsklearn.plugins import registry
+from pacsklearn.srpp.audit.sliced_game import SlicedGame
+from pacsklearn.srpp.laws.slice_profile import SliceProfile
+from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
+from pacsklearn.srpp.laws.sliced_law import SlicedLaw
+from pacsklearn.srpp.release.release import CalibratedWorlds
+from pacsklearn.srpp.release.world_outputs import FunctionQuery, WorldOutputs, world_outputs
+from pacsklearn.srpp.scenarios.group_scenario import GroupScenario
+from pacsklearn.srpp.scenarios.scenario import SecretColumn, Worlds
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 ORDER = 4.0

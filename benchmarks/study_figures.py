@@ -12,8 +12,8 @@ import numpy as np
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-from pacsklearn.display.palette import COLOURS, MARKERS, NEUTRAL
-from pacsklearn.estimators.privacy_utility_curve import budget_label
+from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL
+from pacsklearn.tabular.choosing.privacy_utility_curve import budget_label
 
 # Noises in the order of their colours.
 LABELS = {"isotropic": "isotropic", "diagonal": "diagonal (published)", "logdet": "ours"}

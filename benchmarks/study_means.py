@@ -8,14 +8,14 @@ import numpy as np
 from study_data import StudyData
 from study_releases import target_for
 
-from pacsklearn.candidates.outputs import observe
-from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import Support
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information.dp_equivalent import dp_epsilon
-from pacsklearn.information.posterior_success import posterior_success
-from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.plugin import registry
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.noise.noise_law import Support
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.outputs.metric import IdentityMetric
+from pacsklearn.kernel.outputs.outputs import observe
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.plugins import registry
 
 BUDGETS = (1 / 4, 1 / 16, 1 / 64)
 # Features lie in [-2.5, 2.5], clipped, and distances are stated for [0, 1].

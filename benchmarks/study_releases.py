@@ -11,15 +11,15 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from study_data import StudyData
 
-from pacsklearn.candidates.candidates import Candidates as Prepared
-from pacsklearn.candidates.candidates import Design
-from pacsklearn.candidates.outputs import candidate_outputs, observe
-from pacsklearn.core.membership_criterion import MembershipCriterion
-from pacsklearn.core.noise_law import Support, Target
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information.posterior_success import posterior_success
-from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.plugin import registry
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.outputs.candidates import Candidates as Prepared
+from pacsklearn.kernel.outputs.candidates import Design
+from pacsklearn.kernel.outputs.outputs import candidate_outputs, observe
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.plugins import registry
 
 Scorer = Callable[[Any], float]
 

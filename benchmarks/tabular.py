@@ -52,9 +52,9 @@ from pacsklearn import (
     SchemaEncoder,
     SchemaQueries,
 )
-from pacsklearn.estimators.families import teacher
-from pacsklearn.information.dp_equivalent import dp_epsilon
-from pacsklearn.information.posterior_success import posterior_success
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.tabular.choosing.families import teacher
 
 BUDGETS = (1 / 64, 1 / 16, 1 / 4)
 DELTA = 1e-5

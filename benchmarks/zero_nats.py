@@ -14,8 +14,8 @@ import numpy as np
 from public_data import breast_cancer, rice
 from scipy.special import expit
 
-from pacsklearn.audit.existence_audit import existence_audit
-from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.attacks.existence_audit import existence_audit
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 CANDIDATES, STEPS, ROWS = 32, 300, 100
 

@@ -10,7 +10,7 @@ from typing import Any
 from cycler import cycler
 from numpydoc.docscrape import NumpyDocString
 
-from pacsklearn.display.palette import COLOURS, STYLE
+from pacsklearn.plots.palette import COLOURS, STYLE
 
 with (Path(__file__).parents[1] / "pyproject.toml").open("rb") as file:
     release = tomllib.load(file)["project"]["version"]

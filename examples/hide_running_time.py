@@ -15,8 +15,8 @@ import secrets
 import numpy as np
 
 from pacsklearn import PrivacySession
-from pacsklearn.core.noise_law import Support, Target
-from pacsklearn.noise.one_sided import OneSidedBackend
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.noise.one_sided import OneSidedBackend
 
 BITS, MICROSECONDS = 8, 40
 KEYS = range(2**BITS)

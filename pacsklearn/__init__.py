@@ -12,49 +12,34 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # what type checkers and editors read; the table below is what runs
     from typing import Any
 
-    from pacsklearn.additive.classifier import AdditiveClassifier
-    from pacsklearn.additive.regressor import AdditiveRegressor
     from pacsklearn.audit.audit_record import Audit
     from pacsklearn.audit.run_audit import run_audit
+    from pacsklearn.bigdata.table import Table
     from pacsklearn.client.private_model import PrivateModel
-    from pacsklearn.core.candidate_space import CandidateSpace
-    from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-    from pacsklearn.core.criterion import Criterion
-    from pacsklearn.core.discrepancy_cap import DiscrepancyCap
-    from pacsklearn.core.guarantee import Guarantee
-    from pacsklearn.core.guess_criterion import GuessCriterion, k_of_n
-    from pacsklearn.core.home_process import SubsetSeed
-    from pacsklearn.core.metric import OperatorMetric
-    from pacsklearn.core.noise_backend import NoiseBackend
-    from pacsklearn.core.protecting_metric import ProtectingMetric
-    from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
-    from pacsklearn.core.sampled_subsets import PoissonSubsets, SampledSubsets
-    from pacsklearn.core.scenario import Scenario
-    from pacsklearn.core.secret_space import SecretSpace
-    from pacsklearn.core.slice_profile import SliceProfile
-    from pacsklearn.display.additive_terms import AdditiveTermsDisplay
-    from pacsklearn.display.audit import AuditDisplay
-    from pacsklearn.display.belief import BeliefDisplay
-    from pacsklearn.display.membership_bound import MembershipBoundDisplay
-    from pacsklearn.display.noise_spectrum import NoiseSpectrum, NoiseSpectrumDisplay
-    from pacsklearn.display.privacy_report import PrivacyReport, privacy_report
-    from pacsklearn.display.privacy_utility import PrivacyUtilityDisplay
-    from pacsklearn.display.slice_profile import SliceProfileDisplay
-    from pacsklearn.display.stability import StabilityDisplay
-    from pacsklearn.estimators.auto_private import AutoPrivateClassifier, AutoPrivateRegressor
-    from pacsklearn.estimators.distillation import DistilledModel, distill
-    from pacsklearn.estimators.fit_plan import FitPlan
     from pacsklearn.estimators.pac_private import PACPrivate
-    from pacsklearn.estimators.privacy_curve import privacy_utility_curve
-    from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
+    from pacsklearn.estimators.privacy_session import PrivacySession
     from pacsklearn.estimators.private_search import PrivateGridSearchCV
-    from pacsklearn.estimators.srpp_private import SRPPPrivate
-    from pacsklearn.estimators.srpp_sgd.classifier import SRPPSGDClassifier
-    from pacsklearn.estimators.srpp_sgd.regressor import SRPPSGDRegressor
     from pacsklearn.estimators.stabilized import StabilizedClassifier, StabilizedRegressor
-    from pacsklearn.forests.classifier import FixedStructureForestClassifier
-    from pacsklearn.forests.regressor import FixedStructureForestRegressor
-    from pacsklearn.plugin import (
+    from pacsklearn.kernel.budget.criterion import Criterion
+    from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, k_of_n
+    from pacsklearn.kernel.guarantee.guarantee import Guarantee
+    from pacsklearn.kernel.noise.noise_backend import NoiseBackend
+    from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+    from pacsklearn.kernel.outputs.metric import OperatorMetric
+    from pacsklearn.kernel.outputs.protecting_metric import ProtectingMetric
+    from pacsklearn.kernel.secret.candidate_space import CandidateSpace
+    from pacsklearn.kernel.secret.home_process import SubsetSeed
+    from pacsklearn.kernel.secret.secret_space import SecretSpace
+    from pacsklearn.plots.additive_terms import AdditiveTermsDisplay
+    from pacsklearn.plots.audit import AuditDisplay
+    from pacsklearn.plots.belief import BeliefDisplay
+    from pacsklearn.plots.membership_bound import MembershipBoundDisplay
+    from pacsklearn.plots.noise_spectrum import NoiseSpectrum, NoiseSpectrumDisplay
+    from pacsklearn.plots.privacy_report import PrivacyReport, privacy_report
+    from pacsklearn.plots.privacy_utility import PrivacyUtilityDisplay
+    from pacsklearn.plots.slice_profile import SliceProfileDisplay
+    from pacsklearn.plots.stability import StabilityDisplay
+    from pacsklearn.plugins import (
         AttackRecord,
         BatchPredictorRecord,
         CanonicalizerRecord,
@@ -67,19 +52,34 @@ if TYPE_CHECKING:  # what type checkers and editors read; the table below is wha
     )
     from pacsklearn.publishing.bundle import Bundle, load_bundle
     from pacsklearn.publishing.publish import publish
-    from pacsklearn.release.sampled import release_sampled
-    from pacsklearn.scenarios.differing_rows import DifferingRows
-    from pacsklearn.scenarios.group_scenario import GroupScenario
-    from pacsklearn.scenarios.prevalence_scenario import PrevalenceScenario
-    from pacsklearn.scenarios.simulator_scenario import SimulatorScenario
-    from pacsklearn.schema.column import Column
-    from pacsklearn.schema.encoder import SchemaEncoder
-    from pacsklearn.schema.queries import SchemaQueries
-    from pacsklearn.schema.schema import Schema
-    from pacsklearn.session.privacy_session import PrivacySession
-    from pacsklearn.stepwise.classifier import StepwiseClassifier
-    from pacsklearn.stepwise.regressor import StepwiseRegressor
-    from pacsklearn.tables.table import Table
+    from pacsklearn.sampled.sampled import release_sampled
+    from pacsklearn.sampled.sampled_subsets import PoissonSubsets, SampledSubsets
+    from pacsklearn.srpp.descent.classifier import SRPPSGDClassifier
+    from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
+    from pacsklearn.srpp.descent.regressor import SRPPSGDRegressor
+    from pacsklearn.srpp.laws.slice_profile import SliceProfile
+    from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
+    from pacsklearn.srpp.scenarios.differing_rows import DifferingRows
+    from pacsklearn.srpp.scenarios.group_scenario import GroupScenario
+    from pacsklearn.srpp.scenarios.prevalence_scenario import PrevalenceScenario
+    from pacsklearn.srpp.scenarios.scenario import Scenario
+    from pacsklearn.srpp.scenarios.simulator_scenario import SimulatorScenario
+    from pacsklearn.srpp.srpp_private import SRPPPrivate
+    from pacsklearn.tabular.additive.classifier import AdditiveClassifier
+    from pacsklearn.tabular.additive.regressor import AdditiveRegressor
+    from pacsklearn.tabular.choosing.auto_private import AutoPrivateClassifier, AutoPrivateRegressor
+    from pacsklearn.tabular.choosing.fit_plan import FitPlan
+    from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
+    from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
+    from pacsklearn.tabular.forests.classifier import FixedStructureForestClassifier
+    from pacsklearn.tabular.forests.regressor import FixedStructureForestRegressor
+    from pacsklearn.tabular.schema.column import Column
+    from pacsklearn.tabular.schema.encoder import SchemaEncoder
+    from pacsklearn.tabular.schema.queries import SchemaQueries
+    from pacsklearn.tabular.schema.schema import Schema
+    from pacsklearn.tabular.stepwise.classifier import StepwiseClassifier
+    from pacsklearn.tabular.stepwise.regressor import StepwiseRegressor
+    from pacsklearn.tabular.students.distillation import DistilledModel, distill
 
 del TYPE_CHECKING
 
@@ -87,71 +87,71 @@ __version__ = "0.1.0.dev0"
 
 # Every name is imported when it is first asked for: importing pacsklearn costs next to nothing.
 _NAMES = {
-    "pacsklearn.additive.classifier": ("AdditiveClassifier",),
-    "pacsklearn.additive.regressor": ("AdditiveRegressor",),
+    "pacsklearn.tabular.additive.classifier": ("AdditiveClassifier",),
+    "pacsklearn.tabular.additive.regressor": ("AdditiveRegressor",),
     "pacsklearn.audit.audit_record": ("Audit",),
     "pacsklearn.audit.run_audit": ("run_audit",),
     "pacsklearn.client.private_model": ("PrivateModel",),
-    "pacsklearn.core.candidate_space": ("CandidateSpace",),
-    "pacsklearn.core.canonicalizer": (
+    "pacsklearn.kernel.secret.candidate_space": ("CandidateSpace",),
+    "pacsklearn.kernel.outputs.canonicalizer": (
         "Canonicalizer",
         "Encoding",
         "Layout",
     ),
-    "pacsklearn.core.criterion": ("Criterion",),
-    "pacsklearn.core.discrepancy_cap": ("DiscrepancyCap",),
-    "pacsklearn.core.guarantee": ("Guarantee",),
-    "pacsklearn.core.guess_criterion": (
+    "pacsklearn.kernel.budget.criterion": ("Criterion",),
+    "pacsklearn.srpp.descent.discrepancy_cap": ("DiscrepancyCap",),
+    "pacsklearn.kernel.guarantee.guarantee": ("Guarantee",),
+    "pacsklearn.kernel.budget.guess_criterion": (
         "GuessCriterion",
         "k_of_n",
     ),
-    "pacsklearn.core.home_process": ("SubsetSeed",),
-    "pacsklearn.core.noise_backend": ("NoiseBackend",),
-    "pacsklearn.core.metric": ("OperatorMetric",),
-    "pacsklearn.core.protecting_metric": ("ProtectingMetric",),
-    "pacsklearn.core.pufferfish_guarantee": ("PufferfishGuarantee",),
-    "pacsklearn.core.sampled_subsets": ("PoissonSubsets", "SampledSubsets"),
-    "pacsklearn.core.scenario": ("Scenario",),
-    "pacsklearn.core.secret_space": ("SecretSpace",),
-    "pacsklearn.core.slice_profile": ("SliceProfile",),
-    "pacsklearn.display.additive_terms": ("AdditiveTermsDisplay",),
-    "pacsklearn.display.audit": ("AuditDisplay",),
-    "pacsklearn.display.belief": ("BeliefDisplay",),
-    "pacsklearn.display.membership_bound": ("MembershipBoundDisplay",),
-    "pacsklearn.display.noise_spectrum": (
+    "pacsklearn.kernel.secret.home_process": ("SubsetSeed",),
+    "pacsklearn.kernel.noise.noise_backend": ("NoiseBackend",),
+    "pacsklearn.kernel.outputs.metric": ("OperatorMetric",),
+    "pacsklearn.kernel.outputs.protecting_metric": ("ProtectingMetric",),
+    "pacsklearn.srpp.release.pufferfish_guarantee": ("PufferfishGuarantee",),
+    "pacsklearn.sampled.sampled_subsets": ("PoissonSubsets", "SampledSubsets"),
+    "pacsklearn.srpp.scenarios.scenario": ("Scenario",),
+    "pacsklearn.kernel.secret.secret_space": ("SecretSpace",),
+    "pacsklearn.srpp.laws.slice_profile": ("SliceProfile",),
+    "pacsklearn.plots.additive_terms": ("AdditiveTermsDisplay",),
+    "pacsklearn.plots.audit": ("AuditDisplay",),
+    "pacsklearn.plots.belief": ("BeliefDisplay",),
+    "pacsklearn.plots.membership_bound": ("MembershipBoundDisplay",),
+    "pacsklearn.plots.noise_spectrum": (
         "NoiseSpectrum",
         "NoiseSpectrumDisplay",
     ),
-    "pacsklearn.display.privacy_report": (
+    "pacsklearn.plots.privacy_report": (
         "PrivacyReport",
         "privacy_report",
     ),
-    "pacsklearn.display.privacy_utility": ("PrivacyUtilityDisplay",),
-    "pacsklearn.display.slice_profile": ("SliceProfileDisplay",),
-    "pacsklearn.display.stability": ("StabilityDisplay",),
-    "pacsklearn.estimators.auto_private": (
+    "pacsklearn.plots.privacy_utility": ("PrivacyUtilityDisplay",),
+    "pacsklearn.plots.slice_profile": ("SliceProfileDisplay",),
+    "pacsklearn.plots.stability": ("StabilityDisplay",),
+    "pacsklearn.tabular.choosing.auto_private": (
         "AutoPrivateClassifier",
         "AutoPrivateRegressor",
     ),
-    "pacsklearn.estimators.distillation": (
+    "pacsklearn.tabular.students.distillation": (
         "DistilledModel",
         "distill",
     ),
-    "pacsklearn.estimators.fit_plan": ("FitPlan",),
+    "pacsklearn.tabular.choosing.fit_plan": ("FitPlan",),
     "pacsklearn.estimators.pac_private": ("PACPrivate",),
-    "pacsklearn.estimators.privacy_curve": ("privacy_utility_curve",),
-    "pacsklearn.estimators.privacy_utility_curve": ("PrivacyUtilityCurve",),
+    "pacsklearn.tabular.choosing.privacy_curve": ("privacy_utility_curve",),
+    "pacsklearn.tabular.choosing.privacy_utility_curve": ("PrivacyUtilityCurve",),
     "pacsklearn.estimators.private_search": ("PrivateGridSearchCV",),
-    "pacsklearn.estimators.srpp_private": ("SRPPPrivate",),
-    "pacsklearn.estimators.srpp_sgd.classifier": ("SRPPSGDClassifier",),
-    "pacsklearn.estimators.srpp_sgd.regressor": ("SRPPSGDRegressor",),
+    "pacsklearn.srpp.srpp_private": ("SRPPPrivate",),
+    "pacsklearn.srpp.descent.classifier": ("SRPPSGDClassifier",),
+    "pacsklearn.srpp.descent.regressor": ("SRPPSGDRegressor",),
     "pacsklearn.estimators.stabilized": (
         "StabilizedClassifier",
         "StabilizedRegressor",
     ),
-    "pacsklearn.forests.classifier": ("FixedStructureForestClassifier",),
-    "pacsklearn.forests.regressor": ("FixedStructureForestRegressor",),
-    "pacsklearn.plugin": (
+    "pacsklearn.tabular.forests.classifier": ("FixedStructureForestClassifier",),
+    "pacsklearn.tabular.forests.regressor": ("FixedStructureForestRegressor",),
+    "pacsklearn.plugins": (
         "AttackRecord",
         "BatchPredictorRecord",
         "CanonicalizerRecord",
@@ -167,32 +167,23 @@ _NAMES = {
         "load_bundle",
     ),
     "pacsklearn.publishing.publish": ("publish",),
-    "pacsklearn.scenarios.differing_rows": ("DifferingRows",),
-    "pacsklearn.scenarios.group_scenario": ("GroupScenario",),
-    "pacsklearn.scenarios.prevalence_scenario": ("PrevalenceScenario",),
-    "pacsklearn.scenarios.simulator_scenario": ("SimulatorScenario",),
-    "pacsklearn.schema.column": ("Column",),
-    "pacsklearn.schema.encoder": ("SchemaEncoder",),
-    "pacsklearn.schema.queries": ("SchemaQueries",),
-    "pacsklearn.schema.schema": ("Schema",),
-    "pacsklearn.session.privacy_session": ("PrivacySession",),
-    "pacsklearn.tables.table": ("Table",),
-    "pacsklearn.release.sampled": ("release_sampled",),
-    "pacsklearn.stepwise.classifier": ("StepwiseClassifier",),
-    "pacsklearn.stepwise.regressor": ("StepwiseRegressor",),
+    "pacsklearn.srpp.scenarios.differing_rows": ("DifferingRows",),
+    "pacsklearn.srpp.scenarios.group_scenario": ("GroupScenario",),
+    "pacsklearn.srpp.scenarios.prevalence_scenario": ("PrevalenceScenario",),
+    "pacsklearn.srpp.scenarios.simulator_scenario": ("SimulatorScenario",),
+    "pacsklearn.tabular.schema.column": ("Column",),
+    "pacsklearn.tabular.schema.encoder": ("SchemaEncoder",),
+    "pacsklearn.tabular.schema.queries": ("SchemaQueries",),
+    "pacsklearn.tabular.schema.schema": ("Schema",),
+    "pacsklearn.estimators.privacy_session": ("PrivacySession",),
+    "pacsklearn.bigdata.table": ("Table",),
+    "pacsklearn.sampled.sampled": ("release_sampled",),
+    "pacsklearn.tabular.stepwise.classifier": ("StepwiseClassifier",),
+    "pacsklearn.tabular.stepwise.regressor": ("StepwiseRegressor",),
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 _ROOMS = frozenset(
-    {
-        "accounting",
-        "audit",
-        "datasets",
-        "exceptions",
-        "information",
-        "plugin",
-        "scenarios",
-        "testing",
-    }
+    {"audit", "datasets", "exceptions", "kernel", "plugins", "srpp", "tabular", "testing"}
 )
 
 

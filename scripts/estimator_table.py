@@ -30,7 +30,7 @@ from sklearn.utils import all_estimators, get_tags
 
 from pacsklearn import PACPrivate
 from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 
 TABLE = Path(__file__).parents[1] / "docs" / "estimators.md"
 

@@ -14,12 +14,12 @@ import typing
 from pathlib import Path
 from typing import Any
 
-from pacsklearn.core.bayes_success import BayesSuccess
-from pacsklearn.core.event import Provenance
-from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
-from pacsklearn.core.sliced_law import RenyiCosts
-from pacsklearn.core.status import Reliance
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.status import Reliance
+from pacsklearn.kernel.ledger.event import Provenance
+from pacsklearn.srpp.laws.sliced_law import RenyiCosts
+from pacsklearn.srpp.release.bayes_success import BayesSuccess
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 
 ROOT = Path(__file__).parents[1]
 PLACES = (ROOT / "pacsklearn" / "display" / "schemas", ROOT / "docs" / "schema")

@@ -1,8 +1,8 @@
 """Share of small faults that the tests notice: a sample of mutants, room by room.
 
-    python scripts/mutants.py [--rooms release noise] [--sample 40] [--seed 0] [--minutes 20]
-    python scripts/mutants.py --again "pacsklearn/noise/lattice.py:40 core/AddNot 3" ...
-                              [--tests tests/noise/test_lattice.py ...]
+    python scripts/mutants.py [--rooms kernel/noise] [--sample 40] [--seed 0] [--minutes 20]
+    python scripts/mutants.py --again "pacsklearn/kernel/noise/lattice.py:40 core/AddNot 3" ...
+                              [--tests tests/kernel/noise/test_lattice.py ...]
 
 Works on copies of the tree, one for each of ``--jobs``, and checks that the tests import the copy
 and pass there before anything is mutated: a test that fails by itself would kill every mutant.

@@ -15,25 +15,60 @@ import pytest
 from cosmic_ray.work_item import MutationSpec
 
 TESTS = {
-    "release": [
-        "tests/release",
-        "tests/session/test_privacy_session.py",
-        "tests/session/test_criterion_session.py",
+    "kernel/bounds": ["tests/kernel/bounds"],
+    "kernel/secret": [
+        "tests/kernel/test_secret_space.py",
+        "tests/kernel/test_candidate_space.py",
+        "tests/kernel/test_home_process.py",
+        "tests/kernel/test_secret_rows.py",
+        "tests/kernel/test_stated_secret.py",
     ],
-    "responses": ["tests/responses"],
-    "noise": ["tests/noise", "tests/statistical/test_confident_certificate.py"],
-    "pufferfish": [
-        "tests/pufferfish",
-        "tests/estimators/test_srpp_private.py",
-        "tests/estimators/srpp_sgd",
+    "kernel/budget": ["tests/kernel/test_criteria.py", "tests/kernel/test_membership_criterion.py"],
+    "kernel/outputs": [
+        "tests/kernel/outputs",
+        "tests/kernel/test_canonicalizer.py",
+        "tests/kernel/test_metric.py",
+        "tests/kernel/test_operator_metric.py",
+        "tests/kernel/test_protecting_metric.py",
+        "tests/kernel/test_fit_report.py",
+        "tests/kernel/test_withheld.py",
+        "tests/kernel/test_public_prior.py",
     ],
-    "core": [
-        "tests/core",
-        "tests/accounting/test_reservation.py",
-        "tests/audit/test_parameter_game.py",
+    "kernel/noise": [
+        "tests/kernel/noise",
+        "tests/statistical/test_confident_certificate.py",
+        "tests/kernel/test_noise_law.py",
+        "tests/kernel/test_joint_law.py",
+        "tests/kernel/test_one_sided_law.py",
+        "tests/kernel/test_sampled_law.py",
+    ],
+    "kernel/release": [
+        "tests/kernel/release",
+        "tests/estimators/session/test_privacy_session.py",
+        "tests/estimators/session/test_criterion_session.py",
+        "tests/kernel/test_curator_figure.py",
+    ],
+    "kernel/answers": ["tests/kernel/answers"],
+    "kernel/ledger": [
+        "tests/kernel/ledger",
         "tests/testing/test_ledger_check.py",
+        "tests/kernel/test_accounts.py",
+        "tests/kernel/test_event.py",
+        "tests/kernel/test_ledger.py",
+        "tests/kernel/test_replacement_file.py",
     ],
-    "information": ["tests/information"],
+    "kernel/guarantee": [
+        "tests/kernel/test_guarantee.py",
+        "tests/kernel/test_model_digest.py",
+        "tests/kernel/test_statement.py",
+        "tests/kernel/test_statement_rendering.py",
+        "tests/kernel/test_public_path.py",
+    ],
+    "srpp/release": [
+        "tests/srpp/release",
+        "tests/estimators/test_srpp_private.py",
+        "tests/srpp/descent",
+    ],
 }
 
 

@@ -26,14 +26,14 @@ def shared_data() -> Path:
 def _same_subsets() -> Iterator[pytest.MonkeyPatch]:
     """Subsets that are drawn in secret are the same in every run of the tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pacsklearn.core.home_process._drawn", lambda: 0)
+        patch.setattr("pacsklearn.kernel.secret.home_process._drawn", lambda: 0)
         yield patch
 
 
 @pytest.fixture(autouse=True)
 def _nothing_released(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test begins as a process of its own would: no table was released about before."""
-    released = "pacsklearn.release.released_tables.RELEASED"
+    released = "pacsklearn.kernel.release.released_tables.RELEASED"
     monkeypatch.setattr(f"{released}._caps", {})
     monkeypatch.setattr(f"{released}._warned", set())
 
@@ -42,7 +42,7 @@ def _nothing_released(monkeypatch: pytest.MonkeyPatch) -> None:
 def secret_subsets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw them in secret after all."""
     monkeypatch.setattr(
-        "pacsklearn.core.home_process._drawn", lambda: secrets.randbits(256) | 1 << 256
+        "pacsklearn.kernel.secret.home_process._drawn", lambda: secrets.randbits(256) | 1 << 256
     )
 
 

@@ -21,10 +21,10 @@ STANDARD = {
 }
 # Where the two short ones may stand; anywhere else they would be somebody's variable.
 PLACES = {
-    "asked": {"exceptions.py", "responses/responder.py", "testing/ledger_check.py"},
+    "asked": {"exceptions.py", "kernel/answers/responder.py", "testing/ledger_check.py"},
     "found": {
-        "accounting/open_ledger.py",
-        "accounting/shared_ledger.py",
+        "kernel/ledger/open_ledger.py",
+        "kernel/ledger/shared_ledger.py",
         "cli/ledger_command.py",
     },
 }

@@ -33,14 +33,14 @@ from pacsklearn import (
     release_sampled,
     run_audit,
 )
-from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.core.canonicalizer import Canonicalizer
-from pacsklearn.core.model_digest import model_digest
-from pacsklearn.plugin import registry
-from pacsklearn.plugin.builtins import TARGETS
+from pacsklearn.kernel.guarantee.model_digest import model_digest
+from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
+from pacsklearn.kernel.plugins.builtins import TARGETS
+from pacsklearn.plugins import registry
 
-# A name of the package with another module behind it: pacsklearn.X and pacsklearn.plugin:X pass.
-INNER = re.compile(rb"pacsklearn\.(?!plugin:)[a-z_0-9]+[.:/][A-Za-z_]|pacsklearn\.plugin\.")
+# A name of the package with another module behind it: pacsklearn.X and pacsklearn.plugins:X pass.
+INNER = re.compile(rb"pacsklearn\.(?!plugins:)[a-z_0-9]+[.:/][A-Za-z_]|pacsklearn\.plugins\.")
 KINDS = ("canonicalizer", "noise_backend", "attack", "scenario", "criterion")
 KINDS = (*KINDS, "batch_predictor", "subset_fitter")
 SCHEMA = Schema([Column("age", low=0, high=10), Column("ward", "category", categories=("a", "b"))])
@@ -81,9 +81,9 @@ def test_a_built_in_is_named_by_what_imports_it(kind: str, monkeypatch: Any) -> 
 
 def test_what_no_name_chooses_is_named_too() -> None:
     for name in TARGETS:
-        assert getattr(pacsklearn.plugin, name) is named(TARGETS[name])
+        assert getattr(pacsklearn.plugins, name) is named(TARGETS[name])
     with pytest.raises(AttributeError, match="no attribute"):
-        _ = pacsklearn.plugin.NoSuchThing
+        _ = pacsklearn.plugins.NoSuchThing
 
 
 def unfitted() -> list[Any]:

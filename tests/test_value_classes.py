@@ -9,11 +9,11 @@ from dataclasses import fields, is_dataclass
 
 import pytest
 
-from pacsklearn.core.stated_secret import StatedSecret
-from pacsklearn.core.statement import Statement
+from pacsklearn.kernel.guarantee.statement import Statement
+from pacsklearn.kernel.secret.stated_secret import StatedSecret
 
-# Accounts add up charges; a report is filled in while candidates are fitted.
-CHANGING = {"FitReport", "_Account"}
+# Accounts add up charges; a report, and how far one came, change while candidates are fitted.
+CHANGING = {"FitReport", "Stage", "_Account"}
 # Arrays that their repr shows: what a user gave, what was released, and public figures.
 SHOWN = {
     "AnisotropicCovariance",
@@ -25,7 +25,7 @@ SHOWN = {
     "ProfilePoints",
     "TableView",
 }
-ROOMS = ["core", "information", "noise", "pufferfish", "release", "responses"]
+ROOMS = ["kernel", "sampled", "srpp.divergence", "srpp.laws", "srpp.release"]
 ARRAYS = ("Floats", "Integers", "NDArray", "ArrayLike")
 
 
@@ -67,7 +67,11 @@ def test_no_repr_shows_what_candidates_or_rows_hold(room: str) -> None:
 
 def test_what_is_stated_is_given_by_name() -> None:
     """Confidence and a prior are both numbers in [0, 1]: in order they would be mistaken."""
-    stated = [each for each in value_classes("core") if issubclass(each, (Statement, StatedSecret))]
+    stated = [
+        each
+        for each in [*value_classes("kernel"), *value_classes("srpp")]
+        if issubclass(each, (Statement, StatedSecret))
+    ]
     assert len(stated) > 5
     for value in stated:
         assert all(each.kw_only for each in fields(value)), value

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from benchmarks.baselines.confident_auto_pac import confident_auto_pac
 from benchmarks.baselines.estimated_noise import EstimatedNoise
 from benchmarks.baselines.variance_converged import variance_converged
-from pacsklearn.core.metric import Metric
-from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
-from pacsklearn.noise.lattice import lattice_centres, opened
-from pacsklearn.plugin import NoiseBackendRecord, register, unregister
+from pacsklearn.kernel.noise.lattice import lattice_centres, opened
+from pacsklearn.kernel.noise.noise_backend import NoiseBackend
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
+from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.plugins import NoiseBackendRecord, register, unregister
 
 __all__ = ["BASELINES", "ConfidentAutoPac", "VarianceConverged", "registered_baselines"]
 

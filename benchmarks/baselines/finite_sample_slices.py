@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.information.renyi_calibration import least_variance
+from pacsklearn.srpp.divergence.renyi_calibration import least_variance
 
 __all__ = [
     "FINITE_SAMPLE_ASSUMPTIONS",

@@ -26,8 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import PACPrivate, run_audit
-from pacsklearn.display.palette import COLOURS, NEUTRAL, STYLE
-from pacsklearn.information import dp_epsilon
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
+from pacsklearn.plots.palette import COLOURS, NEUTRAL, STYLE
 
 HERE = Path(__file__).parent
 CAP, SPLITS = 0.60, 10

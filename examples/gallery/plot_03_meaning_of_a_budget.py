@@ -11,7 +11,8 @@ the two definitions agree on nothing else.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from pacsklearn.information import dp_epsilon, posterior_success
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
 
 budgets = np.geomspace(1 / 256, 4, 200)
 member = [posterior_success(budget, 1 / 2) for budget in budgets]

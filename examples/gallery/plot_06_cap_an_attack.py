@@ -12,12 +12,12 @@ import numpy as np
 from sklearn.datasets import load_iris
 
 from pacsklearn import SecretSpace
-from pacsklearn.core.membership_criterion import MembershipCriterion
-from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import Support, Target
-from pacsklearn.information import mutual_information_for_success
-from pacsklearn.noise.criterion import CriterionBackend
-from pacsklearn.noise.lattice import LogdetBackend
+from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success
+from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
+from pacsklearn.kernel.noise.criterion import CriterionBackend
+from pacsklearn.kernel.noise.lattice import LogdetBackend
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.outputs.metric import IdentityMetric
 
 X = load_iris().data[::2]
 space = SecretSpace.balanced(len(X), n_subsets=32)

@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from pacsklearn import PrevalenceScenario, SliceProfile, SRPPPrivate
-from pacsklearn.core.scenario import SecretColumn
-from pacsklearn.information.world_distances import slice_distances
+from pacsklearn.srpp.divergence.world_distances import slice_distances
+from pacsklearn.srpp.scenarios.scenario import SecretColumn
 
 X, y = load_breast_cancer(return_X_y=True)
 large = np.where(X[:, 0] > 14, "large", "small")

@@ -13,9 +13,9 @@ from sklearn.datasets import load_iris
 
 from pacsklearn import SecretSpace
 from pacsklearn.audit.parameter_game import ParameterGame
-from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import Support, Target
-from pacsklearn.plugin import registry
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.outputs.metric import IdentityMetric
+from pacsklearn.plugins import registry
 
 X, y = load_iris(return_X_y=True)
 space = SecretSpace.balanced(len(X), n_subsets=32)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
 
 Adversary: TypeAlias = Callable[[Floats, NDArray[np.bool_]], int]
 """``adversary(belief, asked)`` gives the number of the next query: ``belief`` of shape (m,) are the

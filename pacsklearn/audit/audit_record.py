@@ -8,13 +8,13 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeAlias, final
 
+from pacsklearn.audit.attack import AttackResult, Interval
+from pacsklearn.audit.bounds.refuted_divergence import refuted_divergence
 from pacsklearn.audit.operating_point import RATES, OperatingPoint
 from pacsklearn.audit.roc_curve import AttackROC
-from pacsklearn.core.attack import AttackResult, Interval
-from pacsklearn.core.event import Provenance
-from pacsklearn.core.statement_rendering import html_table, rounded_up
 from pacsklearn.exceptions import AuditViolationError
-from pacsklearn.information.refuted_divergence import refuted_divergence
+from pacsklearn.kernel.guarantee.statement_rendering import html_table, rounded_up
+from pacsklearn.kernel.ledger.event import Provenance
 
 CURATOR_ONLY = (
     "For the curator: attacks are played on models fitted without noise. No secret was read, and "
@@ -112,7 +112,7 @@ class Audit:
 
         What :attr:`divergence` allows is not below it, if the promise is kept. None where the
         guarantee is not about such a divergence. Source:
-        :func:`~pacsklearn.information.refuted_divergence.refuted_divergence`.
+        :func:`~pacsklearn.audit.bounds.refuted_divergence.refuted_divergence`.
         """
         if self.order is None:
             return None
@@ -247,7 +247,7 @@ class Audit:
         )
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw it; see :class:`~pacsklearn.display.audit.AuditDisplay`.
+        """Draw it; see :class:`~pacsklearn.plots.audit.AuditDisplay`.
 
         Parameters
         ----------
@@ -260,7 +260,7 @@ class Audit:
         -------
         AuditDisplay
         """
-        from pacsklearn.display.audit import AuditDisplay
+        from pacsklearn.plots.audit import AuditDisplay
 
         return AuditDisplay.from_audit(self, ax=ax, **options)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_clusterer, is_regressor
 
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
 
 _TINY = np.finfo(np.float64).tiny
 

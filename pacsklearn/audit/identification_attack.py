@@ -6,9 +6,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
+from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.tally import tally_names
-from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
-from pacsklearn.core.game import Game, Round
 
 
 @final

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
+from pacsklearn.audit.attack import ThreatModel
+from pacsklearn.audit.game import Round
 from pacsklearn.audit.shadow_attack import Learnt, ShadowAttack
-from pacsklearn.core.attack import ThreatModel
-from pacsklearn.core.game import Round
 
 
 @final

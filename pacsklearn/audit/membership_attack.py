@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
+from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
+from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.secret_units import secret_units
 from pacsklearn.audit.tally import tally
-from pacsklearn.core.attack import Attack, AttackResult, ThreatModel
-from pacsklearn.core.criterion import MEMBERSHIP_AIM
-from pacsklearn.core.game import Game, Round
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
 
 # Units whose posteriors are computed together.
 _CHUNK = 4096

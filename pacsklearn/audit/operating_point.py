@@ -9,8 +9,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacsklearn.core.attack import Interval, share_interval
-from pacsklearn.information.operating_point import most_true_positives
+from pacsklearn.audit.attack import Interval, share_interval
+from pacsklearn.audit.bounds.operating_point import most_true_positives
 
 RATES = (0.001, 0.01)
 """False-positive rates that are aimed at."""

@@ -9,14 +9,14 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from pacsklearn._validation import check_budget
-from pacsklearn.candidates.outputs import observe
-from pacsklearn.core.candidate_space import CandidateSpace
-from pacsklearn.core.game import CandidateGame, Round
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information.arrays import Floats
-from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.release.procedure import ReleaseProcedure
+from pacsklearn.audit.game import CandidateGame, Round
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.noise.noise_law import NoiseLaw
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.outputs.outputs import observe
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.kernel.secret.candidate_space import CandidateSpace
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 # Of an account for laws on which all candidates agree, which cost nothing.
 _LEAST_CEILING = 1e-12
@@ -63,10 +63,10 @@ class ParameterGame(CandidateGame):
     >>> from pacsklearn import SecretSpace
     >>> from pacsklearn.audit.identification_attack import IdentificationAttack
     >>> from pacsklearn.audit.parameter_game import ParameterGame
-    >>> from pacsklearn.core.metric import IdentityMetric
-    >>> from pacsklearn.core.noise_law import Support
-    >>> from pacsklearn.core.noise_law import Target
-    >>> from pacsklearn.plugin import registry
+    >>> from pacsklearn.kernel.outputs.metric import IdentityMetric
+    >>> from pacsklearn.kernel.noise.noise_law import Support
+    >>> from pacsklearn.kernel.noise.noise_law import Target
+    >>> from pacsklearn.plugins import registry
     >>> outputs = np.random.default_rng(0).normal(size=(16, 3))
     >>> law = registry().noise_backend("logdet").calibrate(
     ...     Support(outputs), Target(1 / 4), IdentityMetric()

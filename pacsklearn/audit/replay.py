@@ -10,18 +10,18 @@ from sklearn.exceptions import NotFittedError
 
 from pacsklearn.audit.replayed_game import ReplayedGame
 from pacsklearn.audit.transcript_game import TranscriptGame
-from pacsklearn.candidates.candidates import Candidates, Design, FitOptions
-from pacsklearn.candidates.universe import check_universe
-from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.home_process import SubsetSeed
-from pacsklearn.core.noise_law import Target
-from pacsklearn.core.sampled_subsets import sampled_subsets
-from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.estimators.pac_private import PACPrivate
+from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.stabilized import stabilized
-from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
-from pacsklearn.release.procedure import as_criterion
-from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
+from pacsklearn.kernel.outputs.universe import check_universe
+from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.kernel.release.procedure import as_criterion
+from pacsklearn.kernel.secret.home_process import SubsetSeed
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.sampled.sampled_subsets import sampled_subsets
 
 Insertion = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, tuple[int, ...]]]
 """``insert(estimator, X, y, groups)`` puts canaries among the rows."""

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.audit.confidence import row_confidences
+from pacsklearn.audit.game import CandidateGame, Round
 from pacsklearn.audit.model_numbers import model_numbers
-from pacsklearn.candidates.candidates import row_space
-from pacsklearn.core.game import CandidateGame, Round
-from pacsklearn.information.arrays import Floats
-from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.release.parameters import ParameterPlan
-from pacsklearn.release.procedure import ReleaseProcedure
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.outputs.candidates import row_space
+from pacsklearn.kernel.release.parameters import ParameterPlan
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
 
 
 @final

@@ -8,9 +8,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.tally import Stopping
-from pacsklearn.core.game import Game, Round
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
 
 _MOST_POINTS = 201
 

@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from sklearn.base import is_classifier, is_regressor
 
 from pacsklearn.audit.confidence import row_confidences
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
 
 _TINY = np.finfo(np.float64).tiny
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
-from pacsklearn.core.game import Game
+from pacsklearn.audit.game import Game
 
 
 def secret_units(game: Game, members: NDArray[np.bool_]) -> NDArray[np.bool_]:

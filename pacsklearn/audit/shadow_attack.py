@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
+from pacsklearn.audit.attack import Attack, AttackResult
+from pacsklearn.audit.game import Round
 from pacsklearn.audit.score_rule import ScoreRule, best_rule, separations
 from pacsklearn.audit.secret_units import forced_unit, secret_units
 from pacsklearn.audit.tally import tally
-from pacsklearn.core.attack import Attack, AttackResult
-from pacsklearn.core.criterion import MEMBERSHIP_AIM
-from pacsklearn.core.game import Round
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM
 
 Scorer: TypeAlias = Callable[[Round, NDArray[np.intp]], Floats]
 """``scorer(played, units)``: a score for each of some units, for what a round shows."""

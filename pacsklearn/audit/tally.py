@@ -9,8 +9,8 @@ from typing import Any, final
 import numpy as np
 
 from pacsklearn._validation import check_integer
-from pacsklearn.core.attack import AttackResult, share_interval
-from pacsklearn.core.game import Game, Round
+from pacsklearn.audit.attack import AttackResult, share_interval
+from pacsklearn.audit.game import Game, Round
 
 
 @final

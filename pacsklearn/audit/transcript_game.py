@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn._validation import check_budget, check_integer
 from pacsklearn.audit.adversary import Adversary
-from pacsklearn.candidates.candidates import Candidates, FitOptions
-from pacsklearn.candidates.models import PredictionTable, candidate_models
-from pacsklearn.core.game import CandidateGame, Round
-from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.audit.game import CandidateGame, Round
 from pacsklearn.exceptions import BudgetExhaustedError
-from pacsklearn.information.arrays import Floats
-from pacsklearn.noise.sampler import NoisePool, SeededSampler
-from pacsklearn.release.account import Secret
-from pacsklearn.release.procedure import ReleaseProcedure
-from pacsklearn.responses.answer_kind import AnswerKind, LabelKind, ValueKind, answer_kind
-from pacsklearn.responses.responder import Responder
+from pacsklearn.kernel.answers.answer_kind import AnswerKind, LabelKind, ValueKind, answer_kind
+from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.noise.sampler import NoisePool, SeededSampler
+from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
+from pacsklearn.kernel.outputs.models import PredictionTable, candidate_models
+from pacsklearn.kernel.release.account import Secret
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 
 @final
@@ -73,8 +73,8 @@ class TranscriptGame(CandidateGame):
 
     Notes
     -----
-    Each round is a conversation with a :class:`~pacsklearn.responses.responder.Responder`, the one
-    that a session answers with: it charges, stops, stores and answers; its belief is the
+    Each round is a conversation with a :class:`~pacsklearn.kernel.answers.responder.Responder`, the
+    one that a session answers with: it charges, stops, stores and answers; its belief is the
     adversary's exact posterior. Queries are known to it by their numbers. The noise is a rounded
     Gaussian of the lattice's scale from the round's generator: rounds must be reproducible, and the
     difference to the discrete Gaussian is far below what any number of rounds could show.

@@ -1,1 +1,1 @@
-"""One canonicalizer a file; see :class:`pacsklearn.core.canonicalizer.Canonicalizer`."""
+"""One canonicalizer a file; see :class:`pacsklearn.kernel.outputs.canonicalizer.Canonicalizer`."""

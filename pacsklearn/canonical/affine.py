@@ -20,8 +20,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from pacsklearn.core.canonicalizer import Canonicalizer
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 
 
 @final

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from pacsklearn.core.canonicalizer import Layout
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Layout
 
 _MOST_ROUNDS = 10
 

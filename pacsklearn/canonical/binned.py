@@ -8,9 +8,9 @@ import numpy as np
 
 from pacsklearn._sklearn_compat import set_bins
 from pacsklearn.canonical.features import encoding_of, set_facts
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import DiagonalMetric, Metric
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
 
 
 @final

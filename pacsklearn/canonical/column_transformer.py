@@ -19,8 +19,8 @@ from pacsklearn.canonical.parts import (
     encode_parts,
 )
 from pacsklearn.canonical.stateless import zero_rows
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 
 _PUBLIC = ("drop", "passthrough")
 

@@ -10,10 +10,10 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.log_domain import log_simplex
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import DiagonalMetric, Metric
 from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
 
 # Beyond it a probability is one in double precision.
 _LARGEST_LOGIT = 30.0

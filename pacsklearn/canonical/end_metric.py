@@ -16,9 +16,9 @@ from pacsklearn._sklearn_compat import safe_columns, safe_indexing
 from pacsklearn.canonical.affine import FoldingCanonicalizer
 from pacsklearn.canonical.linear import SCALE_WEIGHT
 from pacsklearn.canonical.power_transformer import PowerTransformerCanonicalizer
-from pacsklearn.core.canonicalizer import Layout
-from pacsklearn.core.metric import MatrixMetric, Metric
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Layout
+from pacsklearn.kernel.outputs.metric import MatrixMetric, Metric
 
 _MOST_ENTRIES = 2**18  # rows times numbers tried, a side of the Jacobian of one output
 _MOST_ROWS = 4096

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacsklearn._sklearn_compat import set_classes
-from pacsklearn.core.canonicalizer import Encoding, Layout
-from pacsklearn.core.metric import DiagonalMetric, MatrixMetric, Metric
-from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.kernel.outputs.canonicalizer import Encoding, Layout
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, MatrixMetric, Metric
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 _BLOCK = 1024  # rows whose decisions by all candidates fit the cache
 # Beyond this many features a full second moment costs more than it gains.

@@ -9,8 +9,8 @@ import numpy as np
 from pacsklearn._sklearn_compat import plant_bisecting_tree, prepare_for_predict
 from pacsklearn.canonical.assignment import in_mean_order
 from pacsklearn.canonical.features import encoding_of, set_facts
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 
 
 @final

@@ -21,11 +21,11 @@ from pacsklearn.canonical.features import (
     second_moment,
     set_facts,
 )
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
-from pacsklearn.core.public_prior import Constant
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import BlockMetric, DiagonalMetric, Metric
+from pacsklearn.kernel.outputs.public_prior import Constant
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 SCALE_WEIGHT = 0.01
 """Cost of a relative error of the scale: it changes how sure probabilities look, no decision."""

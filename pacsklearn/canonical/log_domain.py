@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pacsklearn.core.metric import DiagonalMetric, MatrixMetric, Metric
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, MatrixMetric, Metric
 
 # Its exponential, squares and sums of it are finite doubles.
 _LARGEST_LOG = 200.0

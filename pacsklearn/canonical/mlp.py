@@ -13,8 +13,8 @@ from pacsklearn._sklearn_compat import is_multilabel
 from pacsklearn.canonical.affine import AffineMap, FoldingCanonicalizer
 from pacsklearn.canonical.assignment import assign_up_to_sign
 from pacsklearn.canonical.features import encoding_of, set_facts
-from pacsklearn.core.canonicalizer import Encoding, Layout
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Encoding, Layout
 
 # Activations f with f(c a) = c f(a) for c > 0, and with f(-a) = -f(a).
 _SCALE_FREE = ("relu", "identity")

@@ -11,8 +11,8 @@ from scipy.optimize import nnls
 from pacsklearn._sklearn_compat import prepare_factorisation
 from pacsklearn.canonical.assignment import in_mean_order
 from pacsklearn.canonical.features import encoding_of, set_facts
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 
 _SMALLEST = 1e-100
 

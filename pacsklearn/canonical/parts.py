@@ -11,10 +11,10 @@ from sklearn.base import clone
 from sklearn.utils import Bunch
 
 from pacsklearn.canonical.features import set_facts
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import BlockMetric, Metric
-from pacsklearn.core.public_prior import Constant
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import BlockMetric, Metric
+from pacsklearn.kernel.outputs.public_prior import Constant
 
 
 class Part(NamedTuple):

@@ -13,9 +13,15 @@ from sklearn.decomposition import FastICA
 from pacsklearn.canonical.assignment import assign_up_to_sign
 from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.log_domain import positive
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import BlockMetric, DiagonalMetric, MatrixMetric, Metric, ScaledMetric
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import (
+    BlockMetric,
+    DiagonalMetric,
+    MatrixMetric,
+    Metric,
+    ScaledMetric,
+)
 
 _MOST_FEATURES = 1024
 _MOST_ROUNDS = 10

@@ -19,12 +19,12 @@ from pacsklearn.canonical.parts import (
     joined,
     metric_of_parts,
 )
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import Metric
-from pacsklearn.core.public_prior import Constant
-from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.kernel.outputs.public_prior import Constant
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 
 @final

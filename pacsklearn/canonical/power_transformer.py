@@ -9,9 +9,9 @@ from scipy.special import boxcox, boxcox1p, inv_boxcox, inv_boxcox1p
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn.canonical.features import encoding_of, set_facts
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import DiagonalMetric, Metric
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
 
 # Wide enough for what is fitted, narrow enough that noise overflows nowhere near the origin.
 _LARGEST_EXPONENT = 300.0

@@ -14,9 +14,9 @@ from pacsklearn.canonical.log_domain import (
     spectrum_of_log,
     to_log,
 )
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import BlockMetric, DiagonalMetric, Metric
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import BlockMetric, DiagonalMetric, Metric
 
 
 @final

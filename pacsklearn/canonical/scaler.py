@@ -9,10 +9,10 @@ from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from pacsklearn.canonical.features import encoding_of, set_facts
 from pacsklearn.canonical.stateless import zero_rows
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import DiagonalMetric, Metric
 from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, Metric
 
 # The square of its exponential, ``var_``, is still a finite double.
 _LARGEST_LOG_SCALE = 300.0

@@ -22,10 +22,10 @@ from pacsklearn.canonical.parts import (
     metric_of_parts,
 )
 from pacsklearn.canonical.pipeline import keeping_scores
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import Metric
-from pacsklearn.core.public_prior import Constant
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.kernel.outputs.public_prior import Constant
 
 _BASES, _FINAL = "estimators", "final_estimator"
 

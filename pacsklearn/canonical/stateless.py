@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.canonical.features import encoding_of, feature_facts, set_facts
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.information.arrays import Floats
-from pacsklearn.schema.schema import Schema
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.tabular.schema.schema import Schema
 
 _LEARNED = (
     ("n_components", "auto", "the number of its outputs"),

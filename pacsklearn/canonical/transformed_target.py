@@ -23,11 +23,11 @@ from pacsklearn._sklearn_compat import has_log_link
 from pacsklearn.canonical.linear import LinearRegressorCanonicalizer
 from pacsklearn.canonical.parts import Part, encode_parts, metric_of_parts
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import Metric
-from pacsklearn.core.public_prior import Constant
 from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import Metric
+from pacsklearn.kernel.outputs.public_prior import Constant
 
 _SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 _STEP = 1e-6

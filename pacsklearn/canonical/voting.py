@@ -19,9 +19,9 @@ from pacsklearn.canonical.parts import (
     encode_parts,
 )
 from pacsklearn.canonical.pipeline import keeping_scores
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.public_prior import Constant
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.public_prior import Constant
 
 
 @final

@@ -10,11 +10,11 @@ from pacsklearn.cli.curve_command import curve
 from pacsklearn.cli.distill_command import distill
 from pacsklearn.cli.ledger_command import ledger_app
 from pacsklearn.cli.plugins_command import plugins
-from pacsklearn.cli.publish_command import key, publish, verify
 from pacsklearn.cli.release_command import release
 from pacsklearn.cli.report_command import report
 from pacsklearn.cli.schema_command import schema
-from pacsklearn.cli.serve_command import serve
+from pacsklearn.publishing.publish_command import key, publish, verify
+from pacsklearn.service.serve_command import serve
 
 app = typer.Typer(
     name="pacsklearn",

@@ -12,7 +12,7 @@ from pacsklearn.cli.console import VIOLATED, guarded, note, say
 from pacsklearn.cli.options import Data, Force, Jobs, Json, checked_output
 
 if TYPE_CHECKING:
-    from pacsklearn.core.guarantee import Guarantee
+    from pacsklearn.kernel.guarantee.guarantee import Guarantee
 
 
 @guarded
@@ -45,10 +45,10 @@ def audit(
 
     A model is fitted anew, with a secret of its own that is thrown away; nothing is charged.
     """
-    from pacsklearn.audit.near_duplicates import near_duplicates
+    from pacsklearn.attacks.near_duplicates import near_duplicates
     from pacsklearn.audit.run_audit import run_audit
     from pacsklearn.cli.recipe import model_of, read_statement, stated_guarantee, table_of
-    from pacsklearn.display.output_checklist import output_checklist
+    from pacsklearn.plots.output_checklist import output_checklist
 
     for path in (output, plot, checklist):
         if path is not None:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from pacsklearn.cli.console import note
-from pacsklearn.core.ledger_interface import Ledger
 from pacsklearn.exceptions import LedgerError
+from pacsklearn.kernel.ledger.ledger_interface import Ledger
 
 UNCOUNTED: Final = "none"
 """What a user names in the place of a ledger who wants none."""
@@ -43,7 +43,7 @@ def charged_ledger(
                 "ledger with --ledger."
             )
         return None
-    from pacsklearn.accounting.open_ledger import open_ledger
+    from pacsklearn.kernel.ledger.open_ledger import open_ledger
 
     assert address is not None
     ledger = open_ledger(ledger_uri(address), ceiling=None, unit=unit, dataset=dataset or "default")
@@ -67,7 +67,7 @@ def ledger_beside(data: Path, output: Path, *, unit: str = "nats") -> Ledger:
     -----
     Where it holds a release of the file already, a note says what all of them come to.
     """
-    from pacsklearn.accounting.open_ledger import found_ledger, open_ledger
+    from pacsklearn.kernel.ledger.open_ledger import found_ledger, open_ledger
 
     place = output.parent / _BESIDE
     address = ledger_uri(str(place))

@@ -39,8 +39,8 @@ def curve(
     from pacsklearn.cli.mixed_columns import mixed_columns
     from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.cli.table import read_table
-    from pacsklearn.estimators.privacy_curve import privacy_utility_curve
-    from pacsklearn.schema.schema import Schema
+    from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
+    from pacsklearn.tabular.schema.schema import Schema
 
     for path in (output, plot):
         if path is not None:

@@ -10,7 +10,7 @@ import typer
 from pacsklearn.cli import options
 from pacsklearn.cli.charged_ledger import charged_ledger, ledger_beside
 from pacsklearn.cli.console import guarded, note, say
-from pacsklearn.cli.publication import publication
+from pacsklearn.publishing.publication import publication
 
 
 @guarded
@@ -46,9 +46,9 @@ def distill(
     """Label public rows privately with a black box, and publish a model that learnt the labels."""
     from pacsklearn.cli.named_estimator import named_estimator
     from pacsklearn.cli.table import read_table
-    from pacsklearn.display.privacy_report import privacy_report
-    from pacsklearn.estimators.distillation import distill as distilled
     from pacsklearn.estimators.pac_private import PACPrivate
+    from pacsklearn.plots.privacy_report import privacy_report
+    from pacsklearn.tabular.students.distillation import distill as distilled
 
     teacher = named_estimator(estimator, params)
     learner = named_estimator(student, student_params)

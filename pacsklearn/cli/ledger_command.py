@@ -8,13 +8,13 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from pacsklearn.accounting.log import without_password
-from pacsklearn.accounting.open_ledger import database_address, found_ledger, open_ledger
-from pacsklearn.accounting.row import Position
-from pacsklearn.accounting.sqlite_ledger import ledger_path
 from pacsklearn.cli.charged_ledger import ledger_uri
 from pacsklearn.cli.console import VIOLATED, guarded, say
 from pacsklearn.cli.options import Json, number
+from pacsklearn.kernel.ledger.log import without_password
+from pacsklearn.kernel.ledger.open_ledger import database_address, found_ledger, open_ledger
+from pacsklearn.kernel.ledger.row import Position
+from pacsklearn.kernel.ledger.sqlite_ledger import ledger_path
 
 ledger_app = typer.Typer(
     help="Found a ledger, look at it, verify it.",
@@ -147,7 +147,7 @@ def repair(
     The damaged file is not changed. The rows set aside are beside the copy, in a file whose digest
     the copy holds.
     """
-    from pacsklearn.accounting.repair import repair as repaired
+    from pacsklearn.kernel.ledger.repair import repair as repaired
 
     target = to.expanduser().resolve()
     repairs = repaired(_source(address), target, signed_by=signed_by, reason=reason)
@@ -165,8 +165,8 @@ def repair(
 @guarded
 def migrate(address: Address, *, as_json: Json = False) -> None:
     """Bring a database to this version's tables; on a server this takes the owner's login."""
-    from pacsklearn.accounting.founding import upgrade
-    from pacsklearn.accounting.log import VERSION
+    from pacsklearn.kernel.ledger.founding import upgrade
+    from pacsklearn.kernel.ledger.log import VERSION
 
     before = upgrade(database_address(ledger_uri(address)))
     text = f"version {before} of the tables" + ("" if before == VERSION else f", now {VERSION}")
@@ -182,7 +182,7 @@ def backup(
     as_json: Json = False,
 ) -> None:
     """Copy a ledger that is in use to a file, with what waits in its -wal, and verify the copy."""
-    from pacsklearn.accounting.backup import backup as copied
+    from pacsklearn.kernel.ledger.backup import backup as copied
 
     target = to.expanduser().resolve()
     _print_copied(target, copied(_source(address), target), as_json=as_json)
@@ -209,7 +209,7 @@ def restore(
     What was charged since it was made is not in it: budget that was spent would be spent again. So
     one that is behind a statement, or behind the ledger's high-water file, is refused.
     """
-    from pacsklearn.accounting.backup import restore as restored
+    from pacsklearn.kernel.ledger.backup import restore as restored
 
     target = _source(to)
     heads = [] if against is None else [_head(against)]
@@ -221,7 +221,7 @@ def restore(
 @guarded
 def mark(address: Address, *, dataset: Dataset = "default", as_json: Json = False) -> None:
     """Write the high-water file of a ledger anew, on purpose: it was lost."""
-    from pacsklearn.accounting.backup import mark as marked
+    from pacsklearn.kernel.ledger.backup import mark as marked
 
     position = marked(database_address(ledger_uri(address)), dataset)
     say({"position": str(position)}, f"position {position}", as_json=as_json)

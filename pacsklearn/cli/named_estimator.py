@@ -15,10 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import all_estimators
 
 from pacsklearn.cli.mixed_columns import column_encoder
-from pacsklearn.plugin import registry
-from pacsklearn.plugin.records import is_dotted_name
-from pacsklearn.schema.encoder import SchemaEncoder
-from pacsklearn.schema.schema import Schema
+from pacsklearn.kernel.plugins.records import is_dotted_name
+from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.tabular.schema.encoder import SchemaEncoder
+from pacsklearn.tabular.schema.schema import Schema
 
 _KINDS = ("canonicalizer", "batch_predictor", "subset_fitter")
 _CLOSED = ("sklearn.externals", "sklearn.tests", "sklearn.conftest", "sklearn.datasets")

@@ -14,8 +14,8 @@ from pacsklearn.exceptions import PluginWarning
 @guarded
 def plugins(*, as_json: Json = False) -> None:
     """List what is registered, by kind; and the plugins that failed."""
-    from pacsklearn.plugin import registry
-    from pacsklearn.plugin.records import KINDS
+    from pacsklearn.kernel.plugins.records import KINDS
+    from pacsklearn.kernel.plugins.registry import registry
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PluginWarning)  # they are listed below

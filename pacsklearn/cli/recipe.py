@@ -9,12 +9,12 @@ from typing import Any
 from pacsklearn.cli.mixed_columns import mixed_columns
 from pacsklearn.cli.named_estimator import name_of, named_estimator
 from pacsklearn.cli.table import Table, read_table
-from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
-from pacsklearn.display.privacy_statement import SCHEMA
-from pacsklearn.estimators.auto_private import AutoPrivateClassifier, AutoPrivateRegressor
 from pacsklearn.estimators.pac_private import PACPrivate
-from pacsklearn.schema.schema import Schema
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.plots.privacy_statement import SCHEMA
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.tabular.choosing.auto_private import AutoPrivateClassifier, AutoPrivateRegressor
+from pacsklearn.tabular.schema.schema import Schema
 
 
 def model_of(recipe: dict[str, Any], **options: Any) -> PACPrivate:

@@ -10,7 +10,7 @@ import typer
 from pacsklearn.cli import options
 from pacsklearn.cli.charged_ledger import charged_ledger, ledger_beside
 from pacsklearn.cli.console import guarded, note, say
-from pacsklearn.cli.publication import publication
+from pacsklearn.publishing.publication import publication
 
 
 @guarded
@@ -66,9 +66,9 @@ def release(
         with_columns,
         words_of_columns,
     )
-    from pacsklearn.display.privacy_report import privacy_report
-    from pacsklearn.release.rehearsal import rehearsed
-    from pacsklearn.schema.schema import Schema
+    from pacsklearn.kernel.release.rehearsal import rehearsed
+    from pacsklearn.plots.privacy_report import privacy_report
+    from pacsklearn.tabular.schema.schema import Schema
 
     if (estimator is None) != auto:
         raise ValueError("Give either --estimator, or --auto to have the model chosen.")

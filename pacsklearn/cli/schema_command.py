@@ -24,7 +24,7 @@ def schema(
 ) -> None:
     """Draft a codebook of the columns. What was looked up in the rows is marked, and private."""
     from pacsklearn.cli.table import read_table
-    from pacsklearn.schema.schema import Schema
+    from pacsklearn.tabular.schema.schema import Schema
 
     options.checked_output(output, force=force)
     table = read_table(data, target, drop=options.listed(drop), identifier=identifier)

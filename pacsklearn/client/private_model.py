@@ -17,8 +17,8 @@ from pacsklearn.client.api_key import ApiKey
 from pacsklearn.client.channel import Channel
 from pacsklearn.client.statement import checked_guarantee, statement_key
 from pacsklearn.client.tensors import columns_of, written
-from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.exceptions import PriceError, ServiceBudgetError, ServiceError
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
 
 _BATCH: Final = 1000
 """Rows of one request: several requests are charged, retried and answered one by one."""

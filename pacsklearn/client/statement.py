@@ -9,8 +9,8 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-from pacsklearn.core.guarantee import Guarantee
 from pacsklearn.exceptions import ServiceError
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
 
 _KEY: Final = 32
 

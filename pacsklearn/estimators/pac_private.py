@@ -8,15 +8,15 @@ from typing import Any
 
 from sklearn.utils import Tags
 
-from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.home_process import SubsetSeed
-from pacsklearn.core.sampled_subsets import LISTED, SampledSubsets
 from pacsklearn.estimators.planned_fit import PlannedFit
-from pacsklearn.estimators.student import STUDENT_METHODS
-from pacsklearn.estimators.tuning import unfitted
 from pacsklearn.exceptions import NoCanonicalizerError, UnknownNameError
-from pacsklearn.responses.responder import Responder
-from pacsklearn.responses.statement import CostPreview
+from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.kernel.answers.statement import CostPreview
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.secret.home_process import SubsetSeed
+from pacsklearn.sampled.sampled_subsets import LISTED, SampledSubsets
+from pacsklearn.tabular.choosing.tuning import unfitted
+from pacsklearn.tabular.students.student import STUDENT_METHODS
 
 _CURATORS = frozenset({"fit_report_", "leaderboard_"})
 

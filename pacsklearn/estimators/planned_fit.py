@@ -13,18 +13,8 @@ from sklearn.base import is_classifier, is_regressor
 
 from pacsklearn._sklearn_compat import StrOptions, check_parameters, features_of
 from pacsklearn._validation import check_budget, check_integer
-from pacsklearn.candidates.candidates import Candidates, Design, FitOptions, subset_seed
-from pacsklearn.candidates.drawn_subsets import DrawnSubsets
-from pacsklearn.candidates.subset_fitting import explained
-from pacsklearn.candidates.universe import check_names, check_universe, check_wrapped
-from pacsklearn.core.canonicalizer import Canonicalizer
-from pacsklearn.core.fit_report import recorded
-from pacsklearn.core.noise_law import Target
-from pacsklearn.core.sampled_subsets import sampled_subsets
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.estimators.answers_plan import plan_answers
-from pacsklearn.estimators.fit_plan import FitPlan, steadier_models
-from pacsklearn.estimators.planning import plan_parameters
+from pacsklearn.bigdata.sources import workers
+from pacsklearn.bigdata.table import Table
 from pacsklearn.estimators.private_estimator import PrivateEstimator, warn_of_steps_before
 from pacsklearn.estimators.row_fit import (
     MOST_ANSWERS,
@@ -36,17 +26,33 @@ from pacsklearn.estimators.row_fit import (
     table_release,
 )
 from pacsklearn.estimators.stabilized import stabilized
-from pacsklearn.estimators.student import Lesson, StudentQueries
-from pacsklearn.estimators.student_plan import plan_student
-from pacsklearn.estimators.tuning import Choice, Option, choose, listed_options, released_scoring
 from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.plugin import registry
-from pacsklearn.release.account import opening_belief
-from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices, public_prior
-from pacsklearn.release.procedure import as_criterion, check_cap
-from pacsklearn.responses.answer_kind import answer_kind
-from pacsklearn.tables.sources import workers
-from pacsklearn.tables.table import Table
+from pacsklearn.kernel.answers.answer_kind import answer_kind
+from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions, subset_seed
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
+from pacsklearn.kernel.outputs.fit_report import recorded
+from pacsklearn.kernel.outputs.subset_fitting import explained
+from pacsklearn.kernel.outputs.universe import check_names, check_universe, check_wrapped
+from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.kernel.release.account import opening_belief
+from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices, public_prior
+from pacsklearn.kernel.release.procedure import as_criterion, check_cap
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.sampled.drawn_subsets import DrawnSubsets
+from pacsklearn.sampled.sampled_subsets import sampled_subsets
+from pacsklearn.tabular.choosing.answers_plan import plan_answers
+from pacsklearn.tabular.choosing.fit_plan import FitPlan, steadier_models
+from pacsklearn.tabular.choosing.planning import plan_parameters
+from pacsklearn.tabular.choosing.tuning import (
+    Choice,
+    Option,
+    choose,
+    listed_options,
+    released_scoring,
+)
+from pacsklearn.tabular.students.student import Lesson, StudentQueries
+from pacsklearn.tabular.students.student_plan import plan_student
 
 
 class PlannedFit(PrivateEstimator):

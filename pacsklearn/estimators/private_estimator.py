@@ -28,15 +28,15 @@ from pacsklearn._sklearn_compat import (
     set_output_config,
 )
 from pacsklearn._validation import warn_user
-from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.exceptions import (
     ForeignProcessError,
     NoCanonicalizerError,
     PrivacyLeakWarning,
 )
-from pacsklearn.plugin import registry
-from pacsklearn.responses.responder import Responder
-from pacsklearn.responses.statement import CostPreview
+from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.kernel.answers.statement import CostPreview
+from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.kernel.secret.home_process import HomeProcess
 
 _WHAT = "The secret behind these private answers"
 _ABOUT_ANSWERS = ("answers_given_", "remaining_budget_")

@@ -12,10 +12,10 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 
 from pacsklearn._validation import check_budget
-from pacsklearn.accounting.open_ledger import open_ledger
-from pacsklearn.core.ledger import Ledger, MemoryLedger, Reservation
 from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_steps_before
 from pacsklearn.exceptions import BudgetError
+from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger, Reservation
+from pacsklearn.kernel.ledger.open_ledger import open_ledger
 
 # Stands for the reservation while nothing is reserved yet; never charged.
 _PLACEHOLDER = MemoryLedger(1.0)

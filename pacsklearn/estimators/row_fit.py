@@ -9,23 +9,23 @@ from typing import Any, Final, NamedTuple, final
 from sklearn.base import is_regressor
 
 from pacsklearn._sklearn_compat import features_of
-from pacsklearn.candidates.candidates import Candidates, subset_seed
-from pacsklearn.candidates.drawn_subsets import DrawnSubsets
-from pacsklearn.core.canonicalizer import Canonicalizer
-from pacsklearn.core.model_digest import mark_released
-from pacsklearn.core.release import Release
-from pacsklearn.core.sampled_subsets import LISTED
-from pacsklearn.estimators.answers_plan import warn_of_answers, warn_of_poor_answers
+from pacsklearn.bigdata.table import Table
+from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.private_estimator import ResponseModel
-from pacsklearn.estimators.simulated_releases import warn_of_poor_release
 from pacsklearn.estimators.stabilized import stabilized
-from pacsklearn.estimators.student import STUDENT_METHODS, StudentQueries, release_student
-from pacsklearn.estimators.student_plan import warn_of_poor_student
-from pacsklearn.estimators.tuning import Option
 from pacsklearn.exceptions import TableError
-from pacsklearn.release.parameters import ParameterPlan
-from pacsklearn.session.privacy_session import PrivacySession
-from pacsklearn.tables.table import Table
+from pacsklearn.kernel.guarantee.model_digest import mark_released
+from pacsklearn.kernel.outputs.candidates import Candidates, subset_seed
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
+from pacsklearn.kernel.release.parameters import ParameterPlan
+from pacsklearn.kernel.release.release import Release
+from pacsklearn.sampled.drawn_subsets import DrawnSubsets
+from pacsklearn.sampled.sampled_subsets import LISTED
+from pacsklearn.tabular.choosing.answers_plan import warn_of_answers, warn_of_poor_answers
+from pacsklearn.tabular.choosing.simulated_releases import warn_of_poor_release
+from pacsklearn.tabular.choosing.tuning import Option
+from pacsklearn.tabular.students.student import STUDENT_METHODS, StudentQueries, release_student
+from pacsklearn.tabular.students.student_plan import warn_of_poor_student
 
 _ANSWERS: Final = ("responses",)
 _NUMBERS: Final = ("parameters",)

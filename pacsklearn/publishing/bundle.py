@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, final
 
-from pacsklearn.accounting.row import Position
-from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.ledger import Ledger
-from pacsklearn.core.model_digest import mark_released, model_digest
-from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.exceptions import BundleError
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.model_digest import mark_released, model_digest
+from pacsklearn.kernel.ledger.ledger import Ledger
+from pacsklearn.kernel.ledger.row import Position
 from pacsklearn.publishing.archive import canonical_json, unpacked
 from pacsklearn.publishing.model_file import from_file
 from pacsklearn.publishing.signature import check_signature, public_key
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 
 SCHEMA: Final = "pacsklearn-bundle/1"
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 
 ABOUT: Final = {
     "title": "name of the model",

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from importlib import metadata
 from typing import Any, Final
 
-from pacsklearn.core.event import Provenance
+from pacsklearn.kernel.ledger.event import Provenance
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 

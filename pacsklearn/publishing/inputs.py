@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pacsklearn.schema.schema import Schema
+from pacsklearn.tabular.schema.schema import Schema
 
 _METHODS: Final = (
     "predict",

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from pacsklearn.core.model_digest import DIGEST, GUARANTEE, model_digest
 from pacsklearn.exceptions import BundleError
+from pacsklearn.kernel.guarantee.model_digest import DIGEST, GUARANTEE, model_digest
 from pacsklearn.publishing.archive import packed
 
 _OURS: Final = (

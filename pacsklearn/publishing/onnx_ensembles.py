@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.publishing.onnx_graph import DOUBLE, OnnxGraph
 
 

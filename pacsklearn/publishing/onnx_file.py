@@ -7,8 +7,6 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from pacsklearn.additive.additive_model import AdditiveModel
-from pacsklearn.forests.fixed_structure_forest import FixedStructureForest
 from pacsklearn.publishing.inputs import model_schema
 from pacsklearn.publishing.onnx_ensembles import (
     code_book_graph,
@@ -33,7 +31,9 @@ from pacsklearn.publishing.onnx_linear import (
 )
 from pacsklearn.publishing.onnx_tables import additive_graph, encoder_graph
 from pacsklearn.publishing.probe_rows import probe_rows, runtime_inputs
-from pacsklearn.schema.encoder import SchemaEncoder
+from pacsklearn.tabular.additive.additive_model import AdditiveModel
+from pacsklearn.tabular.forests.fixed_structure_forest import FixedStructureForest
+from pacsklearn.tabular.schema.encoder import SchemaEncoder
 
 _TOLERANCE: Final = 1e-4
 """Of numbers, relative to the largest of them: some operators know single precision only."""

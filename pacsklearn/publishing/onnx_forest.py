@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.publishing.onnx_graph import DOUBLE, OnnxGraph
 
 
@@ -89,7 +89,7 @@ def _paths(n_leaves: int) -> tuple[Any, Any]:
 
 
 def _on_simplex(graph: OnnxGraph, rows: str, width: int) -> str:
-    """As :func:`pacsklearn.forests.fixed_structure_forest.on_simplex`."""
+    """As :func:`pacsklearn.tabular.forests.fixed_structure_forest.on_simplex`."""
     order = np.array([width], dtype=np.int64)
     descending = graph.node("TopK", rows, order, axis=1, n_outputs=2)
     total = graph.node("CumSum", descending, np.array(1, dtype=np.int64))

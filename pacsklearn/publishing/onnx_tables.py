@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from pacsklearn.publishing.onnx_graph import DOUBLE, OnnxGraph
-from pacsklearn.schema.column import Column
-from pacsklearn.schema.encodings import (
+from pacsklearn.tabular.schema.column import Column
+from pacsklearn.tabular.schema.encodings import (
     Bins,
     Encoding,
     Flag,
@@ -18,7 +18,7 @@ from pacsklearn.schema.encodings import (
     Scaled,
     Thermometer,
 )
-from pacsklearn.schema.values import MISSING, OUTSIDE, key_of
+from pacsklearn.tabular.schema.values import MISSING, OUTSIDE, key_of
 
 _NUMBERS: Final = ("number", "date")
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from pacsklearn.publishing.inputs import model_inputs, model_parts, model_schema
-from pacsklearn.schema.column import Column
-from pacsklearn.schema.schema import Schema
-from pacsklearn.schema.values import as_days, as_numbers, key_of
+from pacsklearn.tabular.schema.column import Column
+from pacsklearn.tabular.schema.schema import Schema
+from pacsklearn.tabular.schema.values import as_days, as_numbers, key_of
 
 _COUNT: Final = 512
 

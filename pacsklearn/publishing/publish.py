@@ -10,12 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.model_digest import DIGEST, GUARANTEE, model_digest
-from pacsklearn.core.public_path import public_path
-from pacsklearn.core.pufferfish_guarantee import PufferfishGuarantee
-from pacsklearn.core.replacement_file import replacement_file
 from pacsklearn.exceptions import BundleError
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.model_digest import DIGEST, GUARANTEE, model_digest
+from pacsklearn.kernel.guarantee.public_path import public_path
+from pacsklearn.kernel.ledger.replacement_file import replacement_file
 from pacsklearn.publishing.archive import canonical_json, packed
 from pacsklearn.publishing.bundle import SCHEMA, Names
 from pacsklearn.publishing.card import checked_about, model_card
@@ -24,6 +23,7 @@ from pacsklearn.publishing.inputs import model_inputs
 from pacsklearn.publishing.model_file import to_file
 from pacsklearn.publishing.onnx_file import OnnxFile, onnx_file
 from pacsklearn.publishing.signature import private_key, signature_of
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 
 _ONNX: Final = ("auto", "required", "none")
 

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import sqlalchemy as sa
 
-from pacsklearn.core.ledger import time_text
+from pacsklearn.kernel.ledger.ledger import time_text
 from pacsklearn.service.tables import AUDIT
 
 

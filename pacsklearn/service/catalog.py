@@ -12,18 +12,18 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from pacsklearn.accounting.open_ledger import found_ledger, open_ledger
-from pacsklearn.core.guarantee import Guarantee
-from pacsklearn.core.ledger import time_text
-from pacsklearn.core.plain_document import read_document, write_document
+from pacsklearn.estimators.plain_document import read_document, write_document
+from pacsklearn.estimators.privacy_session import PrivacySession
+from pacsklearn.estimators.session_document import state_document
 from pacsklearn.exceptions import PacsklearnError
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.ledger.ledger import time_text
+from pacsklearn.kernel.ledger.open_ledger import found_ledger, open_ledger
 from pacsklearn.service.database import ServiceDatabase
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.signature import Signature
 from pacsklearn.service.tables import DATASETS, MODELS
 from pacsklearn.service.vault import Vault
-from pacsklearn.session.privacy_session import PrivacySession
-from pacsklearn.session.session_document import state_document
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
 _OPTIONS: Final = ("query_budget", "max_answers", "answers", "value_range")

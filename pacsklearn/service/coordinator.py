@@ -17,11 +17,11 @@ import numpy as np
 import prometheus_client as prometheus
 from sqlalchemy.exc import SQLAlchemyError
 
-from pacsklearn.core.home_process import HomeProcess
 from pacsklearn.exceptions import LedgerError
-from pacsklearn.information import uniform_belief
-from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.responses import label_engine, value_engine
+from pacsklearn.kernel.answers import label_engine, value_engine
+from pacsklearn.kernel.bounds.mixture import uniform_belief
+from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.kernel.secret.home_process import HomeProcess
 from pacsklearn.service.api_keys import ApiKeys
 from pacsklearn.service.caller import Ask, Caller
 from pacsklearn.service.catalog import Catalog

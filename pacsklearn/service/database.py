@@ -12,11 +12,11 @@ from typing import Any, Final, final
 
 import sqlalchemy as sa
 
-from pacsklearn.accounting.founding import migrate as migrate_ledger
-from pacsklearn.accounting.log import UnreachableError
-from pacsklearn.accounting.open_ledger import database_address
-from pacsklearn.accounting.sqlite_log import SQLITE, connect
 from pacsklearn.exceptions import LedgerError
+from pacsklearn.kernel.ledger.founding import migrate as migrate_ledger
+from pacsklearn.kernel.ledger.log import UnreachableError
+from pacsklearn.kernel.ledger.open_ledger import database_address
+from pacsklearn.kernel.ledger.sqlite_log import SQLITE, connect
 from pacsklearn.service.tables import LEASES
 
 _SCHEMA: Final = "pacsklearn_service"

@@ -9,7 +9,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.responses.responder import Responder
+from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.service.batch import Share
 from pacsklearn.service.caller import Ask
 from pacsklearn.service.signature import Signature

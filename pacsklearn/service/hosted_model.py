@@ -15,12 +15,15 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from pacsklearn.accounting.open_ledger import open_ledger
-from pacsklearn.core.home_process import HomeProcess
-from pacsklearn.core.plain_document import read_document
+from pacsklearn.estimators.plain_document import read_document
+from pacsklearn.estimators.privacy_session import PrivacySession
+from pacsklearn.estimators.session_document import document_state
+from pacsklearn.estimators.stored_session import caught_up
 from pacsklearn.exceptions import BudgetExhaustedError
-from pacsklearn.responses.responder import Responder
-from pacsklearn.responses.stored_answers import row_keys
+from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.kernel.answers.stored_answers import row_keys
+from pacsklearn.kernel.ledger.open_ledger import open_ledger
+from pacsklearn.kernel.secret.home_process import HomeProcess
 from pacsklearn.service.answer_book import Answer, AnswerBook
 from pacsklearn.service.batch import Batch, Outcome, Share, WrittenBatches, shares_of
 from pacsklearn.service.caller import Ask
@@ -32,9 +35,6 @@ from pacsklearn.service.replies import Replies
 from pacsklearn.service.signature import Signature
 from pacsklearn.service.tables import MODELS
 from pacsklearn.service.vault import Vault
-from pacsklearn.session.privacy_session import PrivacySession
-from pacsklearn.session.session_document import document_state
-from pacsklearn.session.stored_session import caught_up
 
 _LOG: Final = logging.getLogger("pacsklearn.service")
 

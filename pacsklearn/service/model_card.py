@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
 
 
 def model_card(facts: dict[str, Any], statement: dict[str, Any]) -> str:

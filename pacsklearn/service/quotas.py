@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, final
 
 import sqlalchemy as sa
 
-from pacsklearn.core.accounts import exact, fits, largest_refund, nearest
+from pacsklearn.kernel.ledger.accounts import exact, fits, largest_refund, nearest
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.reservations import Reservations, Reserved
 from pacsklearn.service.tables import ACCOUNTS

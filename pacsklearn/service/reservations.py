@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple, final
 
 import sqlalchemy as sa
 
-from pacsklearn.core.accounts import exact, fits, largest_refund
-from pacsklearn.core.event import ledger_text
 from pacsklearn.exceptions import LedgerMismatchError
+from pacsklearn.kernel.ledger.accounts import exact, fits, largest_refund
+from pacsklearn.kernel.ledger.event import ledger_text
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.tables import RESERVATIONS
 

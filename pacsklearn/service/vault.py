@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from pacsklearn.core.home_process import HomeProcess
+from pacsklearn.estimators.session_key import check_owner
 from pacsklearn.exceptions import LedgerCorruptedError, SessionFileError
-from pacsklearn.session.session_key import check_owner
+from pacsklearn.kernel.secret.home_process import HomeProcess
 
 _KEY: Final = 32
 _NONCE: Final = 12

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.core.attack import Attack, AttackResult
-from pacsklearn.core.game import Game, Round
+from pacsklearn.audit.attack import Attack, AttackResult
+from pacsklearn.audit.game import Game, Round
 from pacsklearn.testing.example_games import AttackGames, example_games
 from pacsklearn.testing.fingerprint import fingerprint
 from pacsklearn.testing.rule import broken, require
@@ -63,7 +63,7 @@ def check_attack(
 
     Examples
     --------
-    >>> from pacsklearn.plugin import registry
+    >>> from pacsklearn.plugins import registry
     >>> from pacsklearn.testing import check_attack
     >>> check_attack(registry().attack("identification"))
     """
@@ -71,7 +71,7 @@ def check_attack(
         isinstance(attack, Attack),
         "form",
         f"An object of type {type(attack).__qualname__} is not an Attack.",
-        "give an instance of a subclass of pacsklearn.plugin.Attack.",
+        "give an instance of a subclass of pacsklearn.plugins.Attack.",
     )
     require(
         isinstance(getattr(attack, "name", None), str) and attack.name,
@@ -196,7 +196,7 @@ def _run(attack: Attack, where: str, game: Game, n_trials: int, seed: int) -> _R
         isinstance(result, AttackResult),
         "form",
         f"run returns an object of type {type(result).__qualname__}.",
-        "return a pacsklearn.plugin.AttackResult.",
+        "return a pacsklearn.plugins.AttackResult.",
     )
     require(
         result.attack == attack.name and result.n_trials == n_trials,

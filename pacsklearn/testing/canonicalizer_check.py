@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from pacsklearn.core.canonicalizer import Canonicalizer, Layout
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Layout
 from pacsklearn.testing.behaviour import same_behaviour
 from pacsklearn.testing.decode_rules import (
     check_everything_released_is_noised,
@@ -171,7 +171,7 @@ def check_canonicalizer(
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from pacsklearn.plugin import registry
+    >>> from pacsklearn.plugins import registry
     >>> from pacsklearn.testing import check_canonicalizer
     >>> from sklearn.svm import LinearSVC
     >>> X, y = load_iris(return_X_y=True)

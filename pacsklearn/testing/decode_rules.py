@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import Metric
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import Metric
 from pacsklearn.testing.behaviour import same_behaviour
 from pacsklearn.testing.encode_rules import fresh_copy
 from pacsklearn.testing.fingerprint import differing_attributes
@@ -169,7 +169,7 @@ def check_metric(
 ) -> None:
     """The metric measures vectors of this layout."""
     metric = canonicalizer.metric(layout, candidates.estimators[0], candidates.X, vectors)
-    remedy = "return one of the metrics of pacsklearn.core.metric, of the layout's size."
+    remedy = "return one of the metrics of pacsklearn.kernel.outputs.metric, of the layout's size."
     require(
         isinstance(metric, Metric),
         _METRIC,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information.arrays import Floats
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.testing.fingerprint import differing_attributes, fingerprint
 from pacsklearn.testing.fitted_candidates import FittedCandidates
 from pacsklearn.testing.rule import broken, require
@@ -31,7 +31,7 @@ def check_declarations(canonicalizer: Any) -> None:
         isinstance(canonicalizer, Canonicalizer),
         _DECLARATIONS,
         f"An object of type {type(canonicalizer).__qualname__} is not a Canonicalizer.",
-        "give an instance of a subclass of pacsklearn.plugin.Canonicalizer.",
+        "give an instance of a subclass of pacsklearn.plugins.Canonicalizer.",
     )
     for name in ("methods", "noised"):
         value = getattr(canonicalizer, name)

@@ -9,11 +9,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.core.game import CandidateGame, Game, Round
-from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information import update_belief
-from pacsklearn.responses.label_engine import answer_labels
+from pacsklearn.audit.game import CandidateGame, Game, Round
+from pacsklearn.kernel.answers.label_engine import answer_labels
+from pacsklearn.kernel.bounds.mixture import update_belief
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 _CANDIDATES, _UNITS, _QUERIES = 16, 24, 8
 _BUDGET = 1 / 4

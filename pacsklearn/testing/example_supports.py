@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pacsklearn.core.metric import DiagonalMetric, IdentityMetric, MatrixMetric, Metric
-from pacsklearn.core.noise_law import Support
+from pacsklearn.kernel.noise.noise_law import Support
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric, MatrixMetric, Metric
 
 
 class Example(NamedTuple):

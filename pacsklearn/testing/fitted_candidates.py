@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
-from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 
 @final

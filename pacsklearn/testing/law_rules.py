@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.testing.example_supports import Example
 from pacsklearn.testing.rule import require
 
-_USE_LATTICE = "build the law with pacsklearn.noise.lattice.lattice_law or exact_law."
+_USE_LATTICE = "build the law with pacsklearn.kernel.noise.lattice.lattice_law or exact_law."
 
 
 def check_law(law: NoiseLaw, example: Example, budget: float) -> None:
@@ -77,7 +77,7 @@ def check_exact_law(law: NoiseLaw, example: Example) -> None:
         law.is_noiseless and law.noise_power == 0 and law.released_power == 0,
         "exactness",
         f"On {example.name} the budget covers the entropy of the secret and noise is added.",
-        "return pacsklearn.noise.lattice.exact_law when target.budget >= support.entropy.",
+        "return pacsklearn.kernel.noise.lattice.exact_law when target.budget >= support.entropy.",
     )
     likely = example.support.weights > 0
     wanted = example.support.outputs[likely]

@@ -9,14 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any, Final
 
-from pacsklearn.core.event import Event
-from pacsklearn.core.ledger import Ledger
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     LedgerError,
     LedgerMismatchError,
     PacsklearnError,
 )
+from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.testing.rule import broken, require
 
 _KEEP: Final = "write the event, or refuse it and change nothing."
@@ -54,7 +54,7 @@ def check_ledger(
 
     Examples
     --------
-    >>> from pacsklearn.core.ledger import MemoryLedger
+    >>> from pacsklearn.kernel.ledger.ledger import MemoryLedger
     >>> from pacsklearn.testing import check_ledger
     >>> check_ledger(MemoryLedger)
     """

@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 
-from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import NoiseLaw, Target
+from pacsklearn.kernel.noise.noise_backend import NoiseBackend
+from pacsklearn.kernel.noise.noise_law import NoiseLaw, Target
 from pacsklearn.testing.example_supports import Example, example_supports
 from pacsklearn.testing.law_rules import (
     check_agreed_outputs_are_exact,
@@ -54,7 +54,7 @@ def check_noise_backend(backend: NoiseBackend, *, random_state: int = 0) -> None
 
     Examples
     --------
-    >>> from pacsklearn.plugin import registry
+    >>> from pacsklearn.plugins import registry
     >>> from pacsklearn.testing import check_noise_backend
     >>> check_noise_backend(registry().noise_backend("logdet"))
     """
@@ -62,7 +62,7 @@ def check_noise_backend(backend: NoiseBackend, *, random_state: int = 0) -> None
         isinstance(backend, NoiseBackend),
         "declarations",
         f"An object of type {type(backend).__qualname__} is not a NoiseBackend.",
-        "give an instance of a subclass of pacsklearn.plugin.NoiseBackend.",
+        "give an instance of a subclass of pacsklearn.plugins.NoiseBackend.",
     )
     generator = np.random.default_rng(random_state)
     for example in example_supports(generator):
@@ -100,7 +100,7 @@ def _calibrate(backend: NoiseBackend, example: Example, budget: float) -> NoiseL
         raise broken(
             "calibration",
             f"On {example.name}, at {budget:.4g} nats, it fails: {type(error).__name__}: {error}.",
-            "handle every support of finite outputs; see pacsklearn.noise for examples.",
+            "handle every support of finite outputs; see pacsklearn.kernel.noise for examples.",
         ) from error
     require(
         np.array_equal(example.support.outputs, outputs)
@@ -113,7 +113,7 @@ def _calibrate(backend: NoiseBackend, example: Example, budget: float) -> NoiseL
         isinstance(law, NoiseLaw),
         "calibration",
         f"calibrate returns an object of type {type(law).__qualname__}.",
-        "return a NoiseLaw, for instance the one pacsklearn.noise.lattice.lattice_law makes.",
+        "return a NoiseLaw, for instance that of pacsklearn.kernel.noise.lattice.lattice_law.",
     )
     return law
 

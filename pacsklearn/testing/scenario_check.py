@@ -10,19 +10,19 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.candidates.candidates import FitOptions
-from pacsklearn.core.scenario import Scenario, SecretColumn, Worlds
-from pacsklearn.core.slice_profile import SliceProfile
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.noise.sampler import Sampler
-from pacsklearn.pufferfish.release import (
+from pacsklearn.kernel.noise.sampler import Sampler
+from pacsklearn.kernel.outputs.candidates import FitOptions
+from pacsklearn.srpp.laws.slice_profile import SliceProfile
+from pacsklearn.srpp.release.release import (
     CalibratedWorlds,
     SlicedOptions,
     StatedRows,
     calibrated_worlds,
     sliced_release,
 )
-from pacsklearn.pufferfish.world_outputs import FunctionQuery, Query
+from pacsklearn.srpp.release.world_outputs import FunctionQuery, Query
+from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
 from pacsklearn.testing.fingerprint import fingerprint
 from pacsklearn.testing.rule import broken, require
 

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from pacsklearn.core.game import Game, Round
-from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import NoiseLaw
-from pacsklearn.information import posterior_success, update_belief
-from pacsklearn.noise.lattice import EigenBackend
-from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.audit.game import Game, Round
+from pacsklearn.kernel.bounds.mixture import update_belief
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.noise.lattice import EigenBackend
+from pacsklearn.kernel.noise.noise_backend import NoiseBackend
+from pacsklearn.kernel.noise.noise_law import NoiseLaw
+from pacsklearn.kernel.noise.sampler import SeededSampler
 
 
 class TooQuiet(NoiseBackend):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from pacsklearn.core.secret_space import SecretSpace
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 from tests.audit.played_once import rounds_played_once
 
 M, UNITS = 16, 30

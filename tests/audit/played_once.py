@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn.core.game import Round
+from pacsklearn.audit.game import Round
 from pacsklearn.testing.example_games import example_games
 
 _PLAYED: dict[Any, tuple[Round, Any]] = {}

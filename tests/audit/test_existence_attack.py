@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
-from pacsklearn.audit.existence_attack import ExistenceAttack
-from pacsklearn.audit.existence_game import ExistenceGame
+from pacsklearn.attacks.existence_attack import ExistenceAttack
+from pacsklearn.attacks.existence_game import ExistenceGame
 from pacsklearn.testing import example_games
 
 X, y = load_iris(return_X_y=True)

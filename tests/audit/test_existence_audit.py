@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
 
-from pacsklearn.audit.existence_audit import existence_audit
+from pacsklearn.attacks.existence_audit import existence_audit
 
 X, y = load_iris(return_X_y=True)
 

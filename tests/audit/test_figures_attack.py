@@ -10,14 +10,14 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import GroupScenario, PrevalenceScenario, Scenario, SimulatorScenario
-from pacsklearn.audit.figures_attack import FiguresAttack
-from pacsklearn.audit.sliced_game import SlicedGame
-from pacsklearn.core.scenario import Law, SecretColumn, Worlds
-from pacsklearn.core.slice_profile import SliceProfile
-from pacsklearn.plugin import registry
-from pacsklearn.pufferfish.release import SlicedOptions, calibrated_worlds
-from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery
-from pacsklearn.scenarios.row_world import RowWorld
+from pacsklearn.attacks.figures_attack import FiguresAttack
+from pacsklearn.plugins import registry
+from pacsklearn.srpp.audit.sliced_game import SlicedGame
+from pacsklearn.srpp.laws.slice_profile import SliceProfile
+from pacsklearn.srpp.release.release import SlicedOptions, calibrated_worlds
+from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery
+from pacsklearn.srpp.scenarios.row_world import RowWorld
+from pacsklearn.srpp.scenarios.scenario import Law, SecretColumn, Worlds
 from pacsklearn.testing import check_attack
 from pacsklearn.testing.example_games import AttackGames
 

@@ -9,16 +9,16 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 
 from pacsklearn import PACPrivate, run_audit
-from pacsklearn.audit.attribute_attack import (
+from pacsklearn.attacks.attribute_attack import (
     AttributeAttack,
     blind_class,
     is_class_right,
     likeliest_class,
 )
-from pacsklearn.audit.property_attack import PropertyAttack
-from pacsklearn.audit.record_attack import RecordAttack
-from pacsklearn.audit.record_game import record_game
-from pacsklearn.core.game import Round
+from pacsklearn.attacks.property_attack import PropertyAttack
+from pacsklearn.attacks.record_attack import RecordAttack
+from pacsklearn.attacks.record_game import record_game
+from pacsklearn.audit.game import Round
 from pacsklearn.testing import example_games
 from tests.audit.broken import TooQuiet
 

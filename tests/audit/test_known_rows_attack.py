@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pacsklearn.audit.known_rows_attack import KnownRowsAttack
+from pacsklearn.attacks.known_rows_attack import KnownRowsAttack
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
 from pacsklearn.testing import check_attack
 from pacsklearn.testing.example_games import example_games

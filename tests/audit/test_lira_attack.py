@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import auc
 
+from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.lira_attack import LiRAAttack
 from pacsklearn.audit.roc_curve import AttackROC, RecordingGame, score_rounds
-from pacsklearn.core.game import Game, Round
-from pacsklearn.information import posterior_success
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.testing import AttackGames, check_attack, example_games
 
 MEMBERS = np.array([[i >> bit & 1 for bit in range(3)] for i in range(8)], dtype=bool)

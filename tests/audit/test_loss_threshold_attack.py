@@ -11,10 +11,10 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.svm import LinearSVC
 
 from pacsklearn import SRPPSGDClassifier
-from pacsklearn.audit.loss_threshold_attack import LossThresholdAttack
+from pacsklearn.attacks.loss_threshold_attack import LossThresholdAttack
+from pacsklearn.attacks.training_game import TrainingGame
 from pacsklearn.audit.row_losses import membership_auc, row_losses
-from pacsklearn.audit.training_game import TrainingGame
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 from pacsklearn.testing import check_attack
 from pacsklearn.testing.example_games import AttackGames
 

@@ -8,12 +8,12 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import GroupScenario, PrevalenceScenario, SliceProfile
-from pacsklearn.audit.map_attack import MapAttack
-from pacsklearn.audit.sliced_game import SlicedGame
-from pacsklearn.core.scenario import SecretColumn
-from pacsklearn.plugin import registry
-from pacsklearn.pufferfish.release import SlicedOptions, calibrated_worlds
-from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery
+from pacsklearn.attacks.map_attack import MapAttack
+from pacsklearn.plugins import registry
+from pacsklearn.srpp.audit.sliced_game import SlicedGame
+from pacsklearn.srpp.release.release import SlicedOptions, calibrated_worlds
+from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery
+from pacsklearn.srpp.scenarios.scenario import SecretColumn
 from pacsklearn.testing import check_attack
 from pacsklearn.testing.example_games import AttackGames
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pacsklearn.audit.attack import Attack, AttackResult
+from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.identification_attack import IdentificationAttack
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
-from pacsklearn.core.attack import Attack, AttackResult
-from pacsklearn.core.game import Game, Round
-from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import PluginError, UnknownNameError
-from pacsklearn.information import posterior_success
-from pacsklearn.plugin import AttackRecord, Registry
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.plugins import AttackRecord, Registry
 from pacsklearn.testing import example_games
 
 

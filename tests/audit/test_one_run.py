@@ -9,7 +9,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import SRPPSGDClassifier
-from pacsklearn.audit.one_run import audit_one_run
+from pacsklearn.attacks.one_run import audit_one_run
 from pacsklearn.exceptions import AuditViolationError
 
 generator = np.random.default_rng(0)

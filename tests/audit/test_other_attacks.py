@@ -7,11 +7,11 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge, RidgeClassifier
 
-from pacsklearn.audit.canary_attack import CanaryAttack
-from pacsklearn.audit.low_order_bits_attack import LowOrderBitsAttack
-from pacsklearn.audit.reconstruction_attack import ReconstructionAttack
-from pacsklearn.core.game import Game, Round
-from pacsklearn.information import posterior_success
+from pacsklearn.attacks.canary_attack import CanaryAttack
+from pacsklearn.attacks.low_order_bits_attack import LowOrderBitsAttack
+from pacsklearn.attacks.reconstruction_attack import ReconstructionAttack
+from pacsklearn.audit.game import Game, Round
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.testing import check_attack, example_games
 
 MEMBERS = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]], dtype=bool)

@@ -13,11 +13,11 @@ from pacsklearn import SecretSpace
 from pacsklearn.audit.identification_attack import IdentificationAttack
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
 from pacsklearn.audit.parameter_game import ParameterGame
-from pacsklearn.core.candidate_space import CandidateSpace
-from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import LATTICE_SCALE, Support, Target
-from pacsklearn.information import mutual_information_for_success
-from pacsklearn.noise.lattice import LogdetBackend
+from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success
+from pacsklearn.kernel.noise.lattice import LogdetBackend
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, Target
+from pacsklearn.kernel.outputs.metric import IdentityMetric
+from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 
 M = 16
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from pacsklearn.audit.poisoning_attack import PoisoningAttack, _target
+from pacsklearn.attacks.poisoning_attack import PoisoningAttack, _target
+from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.transcript_game import TranscriptGame
-from pacsklearn.core.game import Game, Round
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information import posterior_success
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 generator = np.random.default_rng(0)
 X = generator.standard_normal((40, 3))

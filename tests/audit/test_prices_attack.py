@@ -10,9 +10,9 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import PACPrivate, run_audit
-from pacsklearn.audit.prices_attack import PricesAttack
+from pacsklearn.attacks.prices_attack import PricesAttack
+from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.transcript_game import TranscriptGame
-from pacsklearn.core.game import Game, Round
 from pacsklearn.testing import example_games
 
 
@@ -48,7 +48,7 @@ class Leaking(Game):
 
 @pytest.fixture(scope="module")
 def game(request):
-    from pacsklearn.core.secret_space import SecretSpace
+    from pacsklearn.kernel.secret.secret_space import SecretSpace
 
     generator = np.random.default_rng(0)
     space = SecretSpace.balanced(30, n_subsets=16, seed=3)

@@ -8,7 +8,7 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
-from pacsklearn.audit.record_attack import unknown_row
+from pacsklearn.attacks.record_attack import unknown_row
 
 generator = np.random.default_rng(0)
 X = generator.standard_normal((40, 4))

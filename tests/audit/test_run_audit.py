@@ -20,19 +20,19 @@ from pacsklearn import (
     PrivacySession,
     SRPPPrivate,
 )
+from pacsklearn.attacks.canary_attack import CanaryAttack
+from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.audit_record import Audit
-from pacsklearn.audit.canary_attack import CanaryAttack
+from pacsklearn.audit.game import Game
 from pacsklearn.audit.identification_attack import IdentificationAttack
 from pacsklearn.audit.replay import replay_fit
 from pacsklearn.audit.run_audit import run_audit
-from pacsklearn.core.attack import Attack, AttackResult
-from pacsklearn.core.game import Game
-from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import Support, Target
-from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import AuditViolationError, UnknownNameError
-from pacsklearn.noise.lattice import EigenBackend
-from pacsklearn.plugin import AttackRecord, register, unregister
+from pacsklearn.kernel.noise.lattice import EigenBackend
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.outputs.metric import IdentityMetric
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.plugins import AttackRecord, register, unregister
 from pacsklearn.testing import example_games
 from tests.audit.broken import InFloatingPoint, OneExactNumber, Redrawing, TooQuiet
 
@@ -228,7 +228,7 @@ def test_a_session_is_replayed_from_its_ledger():
 
 
 def test_nothing_is_charged_and_the_secret_is_not_read(audited, tmp_path):
-    from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+    from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
 
     ledger = SQLiteLedger.found(f"sqlite:///{tmp_path / 'clinic.db'}", 8.0)
     model = fitted(ledger=ledger.uri)
@@ -334,7 +334,7 @@ def test_an_instance_is_taken_as_it_is(sound):
 
 def test_a_release_that_forgets_its_noise_is_caught(monkeypatch):
     """The audit takes the release's own steps; one that restated them saw nothing."""
-    from pacsklearn.release import parameters
+    from pacsklearn.kernel.release import parameters
 
     X, y = load_iris(return_X_y=True)
     model = PACPrivate(LinearDiscriminantAnalysis(), n_subsets=16, budget=1 / 4).fit(X, y)

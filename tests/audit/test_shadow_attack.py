@@ -10,11 +10,11 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import Ridge, RidgeClassifier
 
 from pacsklearn import PACPrivate, run_audit
-from pacsklearn.audit.label_only_attack import LabelOnlyAttack
+from pacsklearn.attacks.label_only_attack import LabelOnlyAttack
+from pacsklearn.attacks.rmia_attack import RMIAAttack
+from pacsklearn.attacks.robust_lira_attack import RobustLiRAAttack
 from pacsklearn.audit.lira_attack import LiRAAttack
-from pacsklearn.audit.rmia_attack import RMIAAttack
-from pacsklearn.audit.robust_lira_attack import RobustLiRAAttack
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 from pacsklearn.testing import check_attack, example_games
 from pacsklearn.testing.example_games import AttackGames
 from tests.audit.broken import TooQuiet

@@ -16,13 +16,13 @@ from pacsklearn import (
     SRPPPrivate,
     run_audit,
 )
-from pacsklearn.audit.sliced_game import SlicedGame
-from pacsklearn.core.scenario import Law, SecretColumn, Worlds
 from pacsklearn.exceptions import AuditViolationError
-from pacsklearn.plugin import registry
-from pacsklearn.pufferfish.release import SlicedOptions, calibrated_worlds
-from pacsklearn.pufferfish.world_outputs import FunctionQuery
-from pacsklearn.scenarios.data_world import DataWorld
+from pacsklearn.plugins import registry
+from pacsklearn.srpp.audit.sliced_game import SlicedGame
+from pacsklearn.srpp.release.release import SlicedOptions, calibrated_worlds
+from pacsklearn.srpp.release.world_outputs import FunctionQuery
+from pacsklearn.srpp.scenarios.data_world import DataWorld
+from pacsklearn.srpp.scenarios.scenario import Law, SecretColumn, Worlds
 
 
 @pytest.fixture(scope="module")

@@ -14,12 +14,12 @@ from pacsklearn import PrivacySession, SecretSpace
 from pacsklearn.audit.adversary import MostContested
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.exceptions import BudgetError
-from pacsklearn.information import mutual_information_for_success
-from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.release.account import Account
-from pacsklearn.responses.responder import Responder
+from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.kernel.bounds.posterior_success import mutual_information_for_success
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.release.account import Account
 from pacsklearn.testing.fingerprint import fingerprint
-from tests.responses import label_oracle, value_oracle
+from tests.kernel.answers import label_oracle, value_oracle
 
 M = 16
 

@@ -10,10 +10,10 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from benchmarks.baselines.backends import registered_baselines
 from benchmarks.baselines.variance_converged import variance_converged
 from pacsklearn import PACPrivate
-from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.exceptions import UnknownNameError
-from pacsklearn.plugin import registry
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.outputs.metric import IdentityMetric
+from pacsklearn.plugins import registry
 
 OUTPUTS = np.random.default_rng(1).normal(size=(16, 3)) * [1.0, 3.0, 0.1]
 

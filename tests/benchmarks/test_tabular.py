@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from pacsklearn import Schema
-from pacsklearn.information.posterior_success import posterior_success
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
 
 FOLDER = str(Path(__file__).resolve().parents[2] / "benchmarks")
 

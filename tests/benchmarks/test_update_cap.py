@@ -14,7 +14,7 @@ from benchmarks.baselines.update_cap import (
     published_noise_scale,
     update_cap,
 )
-from pacsklearn.information.discrepancy import second_moment
+from pacsklearn.srpp.divergence.discrepancy import second_moment
 
 EPSILONS = [80, 70, 65, 60, 55, 50, 45, 40, 35, 30, 25, 20, 18, 14, 12, 10, 8, 4, 2, 1, 0.5]
 

@@ -96,8 +96,8 @@ from pacsklearn import (
     Layout,
     SecretSpace,
 )
-from pacsklearn.candidates.subset_fitting import seeded_clone
-from pacsklearn.plugin import registry
+from pacsklearn.kernel.outputs.subset_fitting import seeded_clone
+from pacsklearn.plugins import registry
 
 Floats = NDArray[np.float64]
 

@@ -43,7 +43,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 
 from pacsklearn import FixedStructureForestClassifier
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 from pacsklearn.testing import check_canonicalizer
 
 FAMILIES = [

@@ -25,12 +25,12 @@ from sklearn.preprocessing import (
 
 from pacsklearn import PACPrivate
 from pacsklearn.canonical.end_metric import rows_with_gaps
-from pacsklearn.core.metric import MatrixMetric, Metric
-from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.exceptions import PrivacyLeakWarning
-from pacsklearn.noise.lattice import LogdetBackend
-from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.plugin import registry
+from pacsklearn.kernel.noise.lattice import LogdetBackend
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.outputs.metric import MatrixMetric, Metric
+from pacsklearn.plugins import registry
 
 Floats = NDArray[np.float64]
 M = 8

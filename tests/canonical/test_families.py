@@ -39,7 +39,7 @@ from sklearn.svm import LinearSVC
 from pacsklearn import PACPrivate
 from pacsklearn.canonical.log_domain import from_log, log_simplex, mean_metric, simplex, to_log
 from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 
 Floats = NDArray[np.float64]
 X, Y = load_iris(return_X_y=True)

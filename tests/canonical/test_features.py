@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.linear_model import Ridge
 
 from pacsklearn.canonical.features import feature_facts, second_moment, set_facts
-from pacsklearn.core.canonicalizer import Layout
-from pacsklearn.core.metric import DiagonalMetric
+from pacsklearn.kernel.outputs.canonicalizer import Layout
+from pacsklearn.kernel.outputs.metric import DiagonalMetric
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, pd.DataFrame])

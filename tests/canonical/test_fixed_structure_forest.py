@@ -8,10 +8,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from pacsklearn import FixedStructureForestClassifier, SecretSpace
-from pacsklearn.canonical.fixed_structure_forest import FixedStructureForestCanonicalizer
-from pacsklearn.core.noise_law import Support, Target
-from pacsklearn.noise.lattice import LogdetBackend
-from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.kernel.noise.lattice import LogdetBackend
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.tabular.forests.canonicalizer import FixedStructureForestCanonicalizer
 
 CANONICALIZER = FixedStructureForestCanonicalizer()
 

@@ -21,8 +21,8 @@ from sklearn.decomposition import (
 )
 from sklearn.mixture import GaussianMixture
 
-from pacsklearn.candidates.subset_fitting import same_behaviour
 from pacsklearn.canonical.gaussian_mixture import GaussianMixtureCanonicalizer
+from pacsklearn.kernel.outputs.subset_fitting import same_behaviour
 from tests.canonical.cases import CASES, Case, names
 
 

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacsklearn.candidates.outputs import fit_subset
+from pacsklearn.kernel.outputs.outputs import fit_subset
 from tests.canonical.cases import CASES, STATELESS, Case, names
 
 PUBLIC = {

@@ -20,7 +20,7 @@ from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardSca
 from sklearn.svm import LinearSVC
 
 from pacsklearn import Column, Schema, SchemaEncoder, SecretSpace
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 
 M = 4
 PUBLIC = Schema([Column(name, low=0.0, high=8.0) for name in "abcd"])

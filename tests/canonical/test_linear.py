@@ -28,16 +28,16 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
 from pacsklearn import SecretSpace
-from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.canonical.affine import AffineMap
 from pacsklearn.canonical.linear import LinearClassifierCanonicalizer, LinearRegressorCanonicalizer
-from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.datasets import load_rice
-from pacsklearn.noise.diagonal import DiagonalBackend
-from pacsklearn.noise.lattice import LogdetBackend
-from pacsklearn.plugin import registry
+from pacsklearn.kernel.noise.diagonal import DiagonalBackend
+from pacsklearn.kernel.noise.lattice import LogdetBackend
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.metric import IdentityMetric
+from pacsklearn.kernel.outputs.outputs import candidate_outputs
+from pacsklearn.plugins import registry
 
 Floats = NDArray[np.float64]
 

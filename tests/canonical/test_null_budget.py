@@ -25,9 +25,9 @@ from sklearn.base import is_classifier, is_clusterer
 from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.metrics import adjusted_rand_score
 
-from pacsklearn.core.noise_law import NoiseLaw, Support, Target
-from pacsklearn.noise.lattice import LogdetBackend
-from pacsklearn.noise.sampler import SeededSampler
+from pacsklearn.kernel.noise.lattice import LogdetBackend
+from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
+from pacsklearn.kernel.noise.sampler import SeededSampler
 from tests.canonical.cases import CASES, STATELESS, Case, names
 
 Scores = NDArray[np.float64]

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from pacsklearn.canonical.pca import PCACanonicalizer
-from pacsklearn.core.canonicalizer import Layout
+from pacsklearn.kernel.outputs.canonicalizer import Layout
 
 Floats = NDArray[np.float64]
 

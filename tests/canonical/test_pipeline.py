@@ -31,11 +31,11 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC, LinearSVC
 
 from pacsklearn import SecretSpace
-from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.outputs import candidate_outputs
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer, SearchCanonicalizer
 from pacsklearn.exceptions import GaugeError, NoCanonicalizerError, StructureMismatchError
-from pacsklearn.plugin import registry
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.outputs import candidate_outputs
+from pacsklearn.plugins import registry
 
 
 def canonicalizer_of(estimator: Any) -> PipelineCanonicalizer:

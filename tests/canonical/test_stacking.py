@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import PACPrivate
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 
 X, Y = load_breast_cancer(return_X_y=True)
 X = StandardScaler().fit_transform(X)[:, :6]

@@ -21,7 +21,7 @@ from sklearn.preprocessing import (
 )
 
 from pacsklearn.canonical.stateless import StatelessCanonicalizer
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 
 STEPS = [Binarizer(), Normalizer(), PolynomialFeatures(2), FunctionTransformer(np.abs)]
 

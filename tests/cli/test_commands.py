@@ -8,16 +8,16 @@ import pytest
 import typer
 
 from pacsklearn import __version__
-from pacsklearn.accounting.log import VERSION
 from pacsklearn.audit import run_audit
+from pacsklearn.audit.attack import AttackResult
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.cli.app import app
-from pacsklearn.core.attack import AttackResult
-from pacsklearn.display.published_schema import check_document
-from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
-from pacsklearn.plugin import AttackRecord, NoiseBackendRecord, register, unregister
-from pacsklearn.plugin.discovery import PluginFailure
-from pacsklearn.plugin.registry import Registry
+from pacsklearn.kernel.ledger.log import VERSION
+from pacsklearn.kernel.plugins.discovery import PluginFailure
+from pacsklearn.kernel.plugins.registry import Registry
+from pacsklearn.plots.published_schema import check_document
+from pacsklearn.plugins import AttackRecord, NoiseBackendRecord, register, unregister
+from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
 from tests.audit.broken import TooQuiet
 
 

@@ -14,10 +14,10 @@ import pytest
 from sklearn.datasets import load_iris
 
 from pacsklearn import load_bundle
-from pacsklearn.accounting.open_ledger import open_ledger
-from pacsklearn.cli import publication as module
-from pacsklearn.cli.publication import publication
 from pacsklearn.exceptions import BundleError
+from pacsklearn.kernel.ledger.open_ledger import open_ledger
+from pacsklearn.publishing import publication as module
+from pacsklearn.publishing.publication import publication
 from pacsklearn.publishing.signature import make_key
 
 
@@ -64,8 +64,8 @@ def test_a_disk_that_fails_after_the_charge_keeps_the_model_elsewhere(tmp_path, 
 def test_a_full_disk_charges_nothing(tmp_path, irises, monkeypatch):
     from typer.testing import CliRunner
 
-    from pacsklearn.accounting.open_ledger import found_ledger
     from pacsklearn.cli.app import app
+    from pacsklearn.kernel.ledger.open_ledger import found_ledger
 
     ledger = f"sqlite:///{tmp_path / 'ledger.db'}"
     account = found_ledger(ledger, 1.0)

@@ -6,8 +6,8 @@ import joblib
 import numpy as np
 import pytest
 
-from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.core.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
 
 
 def test_a_model_and_its_statement_come_out(released, folder, table):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pacsklearn.core.attack import ThreatModel
-from pacsklearn.plugin import registry
+from pacsklearn.audit.attack import ThreatModel
+from pacsklearn.plugins import registry
 
 PAGE = Path(__file__).parents[2] / "docs" / "attacks.md"
 

@@ -12,8 +12,9 @@ import pytest
 
 import pacsklearn
 from pacsklearn import exceptions, testing
-from pacsklearn.plugin import hookspecs, registry
-from pacsklearn.plugin.records import KINDS
+from pacsklearn.kernel.plugins import hookspecs
+from pacsklearn.kernel.plugins.records import KINDS
+from pacsklearn.plugins import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -84,7 +85,7 @@ def test_what_the_reference_shows_exists(name: str) -> None:
 @pytest.mark.parametrize("hook", HOOKS)
 def test_every_hook_is_documented(hook: str) -> None:
     assert f"`{hook}`" in PAGES["extending.md"], "add it to the table of docs/extending.md"
-    assert "pacsklearn.plugin.hookspecs" in set(referenced())
+    assert "pacsklearn.kernel.plugins.hookspecs" in set(referenced())
 
 
 def test_the_hooks_are_those_of_the_table() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pacsklearn.display.palette import COLOURS, STYLE
+from pacsklearn.plots.palette import COLOURS, STYLE
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "gallery"
 EXAMPLES = sorted(FOLDER.glob("plot_*.py"))

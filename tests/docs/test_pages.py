@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from pacsklearn.plugin import registry
-from pacsklearn.plugin.records import KINDS
+from pacsklearn.kernel.plugins.records import KINDS
+from pacsklearn.plugins import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pacsklearn.core.srpp_sgd_accountant import ACCOUNTINGS
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
+from pacsklearn.srpp.descent.srpp_sgd_accountant import ACCOUNTINGS
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "guarantees"

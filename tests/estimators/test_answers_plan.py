@@ -17,9 +17,9 @@ from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from pacsklearn import PACPrivate
-from pacsklearn.candidates.models import CandidateModels
-from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.kernel.outputs.models import CandidateModels
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 POOR = "Answers of {}, .* nats each, are expected to be no better than a constant answer"
 

@@ -28,10 +28,10 @@ from pacsklearn import (
     PACPrivate,
     Schema,
 )
-from pacsklearn.core.ledger import MemoryLedger
-from pacsklearn.estimators import families
-from pacsklearn.estimators.families import classifier_families, regressor_families, too_dear
 from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.tabular.choosing import families
+from pacsklearn.tabular.choosing.families import classifier_families, regressor_families, too_dear
 
 FAMILIES = [make_pipeline(StandardScaler(), RidgeClassifier(alpha)) for alpha in (1e-2, 1e3)]
 LINES = [make_pipeline(StandardScaler(), Ridge(alpha)) for alpha in (1.0, 100.0)]

@@ -12,9 +12,10 @@ import pytest
 import sklearn
 from sklearn.frozen import FrozenEstimator
 
-from pacsklearn.plugin import reasons, registry
-from pacsklearn.plugin.builtins import pacsklearn_canonicalizers
-from pacsklearn.plugin.records import public_names
+from pacsklearn.kernel.plugins import reasons
+from pacsklearn.kernel.plugins.builtins import pacsklearn_canonicalizers
+from pacsklearn.kernel.plugins.records import public_names
+from pacsklearn.plugins import registry
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "estimator_table.py"

@@ -16,9 +16,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import PACPrivate, PrivacySession, distill
 from pacsklearn.exceptions import BudgetExhaustedError
-from pacsklearn.information import uniform_belief
-from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.responses.label_engine import answer_labels
+from pacsklearn.kernel.answers.label_engine import answer_labels
+from pacsklearn.kernel.bounds.mixture import uniform_belief
+from pacsklearn.kernel.noise.sampler import SeededSampler
 
 M = 8
 

@@ -19,9 +19,9 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import PACPrivate, PrivacySession, StepwiseClassifier
-from pacsklearn.core.ledger import MemoryLedger
-from pacsklearn.estimators.fit_plan import ExpectedScore
 from pacsklearn.exceptions import FewCandidatesWarning, UtilityWarning
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.tabular.choosing.fit_plan import ExpectedScore
 
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
 

@@ -22,10 +22,10 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from pacsklearn import PACPrivate
-from pacsklearn.candidates.candidates import Design
-from pacsklearn.candidates.outputs import CandidateOutputs
 from pacsklearn.estimators import row_fit
-from pacsklearn.release import parameters as parameter_release
+from pacsklearn.kernel.outputs.candidates import Design
+from pacsklearn.kernel.outputs.outputs import CandidateOutputs
+from pacsklearn.kernel.release import parameters as parameter_release
 
 RELEASES = 200
 NOTHING = 1e-9

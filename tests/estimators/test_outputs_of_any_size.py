@@ -21,8 +21,8 @@ from pacsklearn import (
     SRPPPrivate,
     release_sampled,
 )
-from pacsklearn.core.scenario import Law, Worlds
-from pacsklearn.scenarios.data_world import DataWorld
+from pacsklearn.srpp.scenarios.data_world import DataWorld
+from pacsklearn.srpp.scenarios.scenario import Law, Worlds
 
 EXPONENTS = [-1000, -600, 600, 1000]
 DRAW = np.random.default_rng(0)

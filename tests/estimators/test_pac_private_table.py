@@ -25,12 +25,12 @@ from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import PACPrivate, PrivacySession, SecretSpace, Table
-from pacsklearn.candidates.candidates import Candidates, FitOptions
-from pacsklearn.candidates.outputs import candidate_outputs
-from pacsklearn.candidates.table_candidates import TableCandidates
+from pacsklearn.bigdata.hashed_space import HashedDesign, HashedSpace
+from pacsklearn.bigdata.table_candidates import TableCandidates
 from pacsklearn.exceptions import DesignError, TableError
-from pacsklearn.plugin import registry
-from pacsklearn.tables.hashed_space import HashedDesign, HashedSpace
+from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
+from pacsklearn.kernel.outputs.outputs import candidate_outputs
+from pacsklearn.plugins import registry
 
 N, P, M = 6000, 4, 16
 

@@ -15,13 +15,14 @@ from sklearn.metrics import accuracy_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.estimators.privacy_curve import privacy_utility_curve
-from pacsklearn.estimators.privacy_utility_curve import PrivacyUtilityCurve
 from pacsklearn.exceptions import BudgetError, NoCanonicalizerError, UnknownNameError
-from pacsklearn.information import dp_epsilon, posterior_success
-from pacsklearn.noise.criterion import CriterionBackend
-from pacsklearn.noise.diagonal import DiagonalBackend
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.noise.criterion import CriterionBackend
+from pacsklearn.kernel.noise.diagonal import DiagonalBackend
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
+from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve
 
 SMALL = {"n_subsets": 16, "n_releases": 8}
 BUDGETS = [1 / 16, 1.0]

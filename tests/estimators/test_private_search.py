@@ -20,12 +20,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
 from pacsklearn import PACPrivate
-from pacsklearn.accounting.open_ledger import open_ledger
-from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.core.event import Event
-from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.estimators.private_search import PrivateGridSearchCV
 from pacsklearn.exceptions import BudgetError, BudgetExhaustedError, LedgerError
+from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.kernel.ledger.open_ledger import open_ledger
+from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] + 0.1 * X[:, 1] > 0).astype(int)

@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from pacsklearn import AdditiveRegressor, Column, PACPrivate, PrivacySession, Schema
 from pacsklearn.exceptions import UtilityWarning
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 
 pytestmark = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
 MEAN = 150.0

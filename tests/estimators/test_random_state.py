@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 
 from pacsklearn import PACPrivate
 from pacsklearn.exceptions import PrivacyLeakWarning
-from pacsklearn.noise.sampler import SecureSampler
+from pacsklearn.kernel.noise.sampler import SecureSampler
 
 
 def private(**params: Any) -> PACPrivate:

@@ -26,13 +26,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from pacsklearn import PACPrivate, PrivateGridSearchCV, SecretSpace
-from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.models import candidate_models
-from pacsklearn.core.ledger import MemoryLedger
+from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
-from pacsklearn.responses import ledger_answers
-from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.kernel.answers import ledger_answers
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.models import candidate_models
 
 M = 8
 

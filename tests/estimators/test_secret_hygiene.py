@@ -21,13 +21,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from pacsklearn import PACPrivate, SecretSpace
-from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.outputs import CandidateOutputs, candidate_outputs
-from pacsklearn.candidates.subset_fitting import seeded_clone
-from pacsklearn.core.noise_law import NoiseLaw, Support
-from pacsklearn.plugin import registry
-from pacsklearn.release.account import Secret
-from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.estimators.privacy_session import PrivacySession
+from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.outputs import CandidateOutputs, candidate_outputs
+from pacsklearn.kernel.outputs.subset_fitting import seeded_clone
+from pacsklearn.kernel.release.account import Secret
+from pacsklearn.plugins import registry
 from tests.estimators.reachable import reachable
 
 M = 8

@@ -20,11 +20,11 @@ from pacsklearn import (
     privacy_utility_curve,
     run_audit,
 )
-from pacsklearn.candidates.candidates import Design
-from pacsklearn.core.secret_space import SecretSpace
 from pacsklearn.estimators import row_fit
 from pacsklearn.exceptions import FewCandidatesWarning, PrivacyLeakWarning
-from pacsklearn.release.account import Secret
+from pacsklearn.kernel.outputs.candidates import Design
+from pacsklearn.kernel.release.account import Secret
+from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 pytestmark = pytest.mark.usefixtures("secret_subsets")
 

@@ -19,19 +19,19 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import Column, PACPrivate, Schema, SchemaEncoder
-from pacsklearn.candidates.candidates import Candidates, Design
-from pacsklearn.candidates.models import candidate_models
-from pacsklearn.core.noise_law import LATTICE_SCALE, Target
-from pacsklearn.estimators.privacy_curve import privacy_utility_curve
-from pacsklearn.estimators.simulated_releases import (
+from pacsklearn.exceptions import SubsetFitError
+from pacsklearn.kernel.answers.answer_kind import LabelKind
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Target
+from pacsklearn.kernel.outputs.candidates import Candidates, Design
+from pacsklearn.kernel.outputs.models import candidate_models
+from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
+from pacsklearn.tabular.choosing.simulated_releases import (
     SEED,
     SimulatedAnswers,
     SimulatedReleases,
     outside_rows,
 )
-from pacsklearn.exceptions import SubsetFitError
-from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
-from pacsklearn.responses.answer_kind import LabelKind
 
 LDA = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5)
 

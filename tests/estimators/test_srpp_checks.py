@@ -16,9 +16,9 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from pacsklearn import PrevalenceScenario, Scenario, SRPPPrivate
-from pacsklearn.core.scenario import Law, Worlds
 from pacsklearn.exceptions import ScenarioError
-from pacsklearn.scenarios.row_world import RowWorld
+from pacsklearn.srpp.scenarios.row_world import RowWorld
+from pacsklearn.srpp.scenarios.scenario import Law, Worlds
 from tests.estimators.check_name import check_name
 
 

@@ -14,14 +14,14 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from pacsklearn import GroupScenario, PrevalenceScenario, SRPPPrivate
-from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.core.scenario import SecretColumn, World, Worlds
-from pacsklearn.core.sliced_law import SlicedLaw
 from pacsklearn.exceptions import SubsetFitError
-from pacsklearn.noise.sampler import SecureSampler
-from pacsklearn.plugin import registry
-from pacsklearn.pufferfish.release import CalibratedWorlds
-from pacsklearn.pufferfish.world_outputs import FunctionQuery, ModelQuery, world_outputs
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
+from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.plugins import registry
+from pacsklearn.srpp.laws.sliced_law import SlicedLaw
+from pacsklearn.srpp.release.release import CalibratedWorlds
+from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery, world_outputs
+from pacsklearn.srpp.scenarios.scenario import SecretColumn, World, Worlds
 from tests.estimators.reachable import reachable
 
 GROUPS = np.array(["Zinnober", "Karmesin"])

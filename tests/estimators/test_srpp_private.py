@@ -29,11 +29,6 @@ from pacsklearn import (
     SliceProfile,
     SRPPPrivate,
 )
-from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.core.ledger import MemoryLedger
-from pacsklearn.core.scenario import SecretColumn
-from pacsklearn.core.sliced_law import SlicedLaw
-from pacsklearn.core.status import Reliance
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
@@ -47,6 +42,11 @@ from pacsklearn.exceptions import (
     SubsetFitError,
     UnknownNameError,
 )
+from pacsklearn.kernel.guarantee.status import Reliance
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.srpp.laws.sliced_law import SlicedLaw
+from pacsklearn.srpp.scenarios.scenario import SecretColumn
 
 
 @pytest.fixture(scope="module")

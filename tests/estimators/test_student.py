@@ -15,10 +15,10 @@ from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
 from pacsklearn import Column, Guarantee, PACPrivate, PrivacySession, Schema, SchemaQueries, distill
-from pacsklearn.core.ledger import MemoryLedger
-from pacsklearn.estimators.crossed_rows import with_crossed
-from pacsklearn.estimators.student import StudentQueries
 from pacsklearn.exceptions import BudgetExhaustedError
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.tabular.students.crossed_rows import with_crossed
+from pacsklearn.tabular.students.student import StudentQueries
 
 STUDENT = LogisticRegression()
 CAPPED = {"criterion": "membership", "budget": 0.7}

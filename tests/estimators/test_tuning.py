@@ -20,12 +20,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from pacsklearn import Guarantee, PACPrivate
-from pacsklearn.candidates.candidates import Candidates, Design
-from pacsklearn.core.ledger import MemoryLedger
-from pacsklearn.core.noise_law import Target
-from pacsklearn.estimators.simulated_releases import SimulatedReleases, outside_rows
 from pacsklearn.exceptions import NoCanonicalizerError
-from pacsklearn.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.outputs.candidates import Candidates, Design
+from pacsklearn.kernel.release.parameters import ParameterPlan, ReleaseChoices
+from pacsklearn.tabular.choosing.simulated_releases import SimulatedReleases, outside_rows
 
 CHAIN = make_pipeline(StandardScaler(), RidgeClassifier())
 GRID = {"estimator__ridgeclassifier__alpha": [1e-2, 1e3]}

@@ -133,7 +133,7 @@ def test_the_ledger_must_hold_what_it_held(iris, keys, tmp_path):
     from sklearn.linear_model import RidgeClassifier
 
     from pacsklearn import PACPrivate, publish
-    from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
+    from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
 
     address = f"sqlite:///{tmp_path / 'clinic.db'}"
     ledger = SQLiteLedger.found(address, 3.0)
@@ -149,7 +149,7 @@ def test_the_ledger_must_hold_what_it_held(iris, keys, tmp_path):
 
 
 def test_a_release_of_no_ledger_has_no_head(bundle, keys):
-    from pacsklearn.core.ledger import MemoryLedger
+    from pacsklearn.kernel.ledger.ledger import MemoryLedger
 
     with pytest.raises(BundleError, match="charged to no ledger"):
         load_bundle(bundle, key=keys[1]).check_ledger(MemoryLedger(1.0))

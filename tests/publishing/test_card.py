@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from pacsklearn.core.statement_rendering import percent_up
+from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.publishing.card import ABOUT, checked_about, model_card
 from pacsklearn.publishing.inputs import model_inputs
 

@@ -5,7 +5,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-from pacsklearn.core.event import Provenance
+from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.publishing.environment import bill_of_materials
 
 

@@ -14,8 +14,8 @@ import pytest
 import skops.io
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from pacsklearn.core.model_digest import model_digest
 from pacsklearn.exceptions import BundleError
+from pacsklearn.kernel.guarantee.model_digest import model_digest
 from pacsklearn.publishing.model_file import TRUSTED, from_file, to_file
 from tests.canonical.cases import CASES
 
@@ -133,7 +133,7 @@ def test_models_that_need_code_are_refused():
 _READ = """
 import pickle, sys
 from pathlib import Path
-from pacsklearn.core.model_digest import model_digest
+from pacsklearn.kernel.guarantee.model_digest import model_digest
 from pacsklearn.publishing.model_file import from_file
 for content, digest in pickle.loads(Path(sys.argv[1]).read_bytes()):
     assert model_digest(from_file(content)) == digest

@@ -27,9 +27,9 @@ from pacsklearn import (
     publish,
 )
 from pacsklearn.exceptions import BundleError, PrivacyLeakWarning
-from pacsklearn.noise.criterion import CriterionBackend
+from pacsklearn.kernel.noise.criterion import CriterionBackend
+from pacsklearn.kernel.release import parameters
 from pacsklearn.publishing.archive import unpacked
-from pacsklearn.release import parameters
 
 
 def test_whatever_was_released_can_be_published(private, iris, keys, tmp_path):

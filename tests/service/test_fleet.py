@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.accounting.postgres_server import PostgresServer
+from tests.kernel.ledger.postgres_server import PostgresServer
 from tests.service import asking
 from tests.service.house import House, contested_rows
 from tests.service.live import Live, patience, wait_until_asleep

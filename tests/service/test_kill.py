@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pacsklearn.service.problem import problem_of
-from tests.accounting.postgres_server import PostgresServer
+from tests.kernel.ledger.postgres_server import PostgresServer
 from tests.service.house import House, contested_rows
 
 STEP = 2.0**-14

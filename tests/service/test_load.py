@@ -16,7 +16,7 @@ import pytest
 
 from pacsklearn.service.batch import Outcome
 from pacsklearn.service.problem import Problem
-from tests.accounting.postgres_server import PostgresServer
+from tests.kernel.ledger.postgres_server import PostgresServer
 from tests.service.house import House, contested_rows, v2
 from tests.service.live import Live
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacsklearn.responses.responder import Responder
+from pacsklearn.kernel.answers.responder import Responder
 from tests.service.house import N_COLUMNS, STEP, House, contested_rows, v2
 
 INFER, OF = "/v2/models/risk/infer", "/v1/models/risk"

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from pacsklearn.audit.attack import Attack, AttackResult
+from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.run_audit import run_audit
-from pacsklearn.core.attack import Attack, AttackResult
-from pacsklearn.core.game import Game, Round
-from pacsklearn.plugin import AttackRecord, register, unregister
+from pacsklearn.plugins import AttackRecord, register, unregister
 
 pytestmark = pytest.mark.statistical
 

@@ -11,8 +11,8 @@ from scipy.integrate import quad
 from scipy.special import logsumexp
 from scipy.stats import binomtest
 
-from pacsklearn.core.noise_law import LATTICE_SCALE, Target
-from pacsklearn.noise.confident import confident_law
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Target
+from pacsklearn.sampled.confident import confident_law
 
 pytestmark = pytest.mark.statistical
 

@@ -27,10 +27,10 @@ from scipy import stats
 from sklearn.datasets import load_iris
 
 from pacsklearn import SecretSpace
-from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
-from pacsklearn.noise.lattice import EigenBackend
-from pacsklearn.noise.sampler import SecureSampler
+from pacsklearn.kernel.noise.lattice import EigenBackend
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
+from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.kernel.outputs.metric import IdentityMetric
 
 pytestmark = pytest.mark.statistical
 

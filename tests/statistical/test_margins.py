@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from pacsklearn.core.noise_law import LATTICE_SCALE
-from pacsklearn.information import uniform_belief
-from pacsklearn.responses.label_engine import answer_labels
+from pacsklearn.kernel.answers.label_engine import answer_labels
+from pacsklearn.kernel.bounds.mixture import uniform_belief
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE
 
 pytestmark = pytest.mark.statistical
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from pacsklearn.information import upper_mean_bound, upper_mean_bounds
+from pacsklearn.kernel.bounds.mean_bound import upper_mean_bound, upper_mean_bounds
 
 pytestmark = pytest.mark.statistical
 

@@ -18,13 +18,13 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import LinearSVC
 
 from pacsklearn import Guarantee, PACPrivate, SecretSpace
-from pacsklearn.candidates.candidates import Candidates
-from pacsklearn.candidates.outputs import candidate_outputs
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
-from pacsklearn.noise.sampler import SecureSampler, SeededSampler
-from pacsklearn.plugin import registry
-from pacsklearn.release import parameters as parameter_release
-from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.estimators.privacy_session import PrivacySession
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
+from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.outputs import candidate_outputs
+from pacsklearn.kernel.release import parameters as parameter_release
+from pacsklearn.plugins import registry
 
 pytestmark = pytest.mark.statistical
 

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.responses.label_oracle import LabelLaw, label_law, log_gains, log_gains_exact
-from tests.responses.value_oracle import value_law
+from tests.kernel.answers.label_oracle import LabelLaw, label_law, log_gains, log_gains_exact
+from tests.kernel.answers.value_oracle import value_law
 
 pytestmark = pytest.mark.statistical
 

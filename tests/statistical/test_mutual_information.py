@@ -16,11 +16,11 @@ from scipy.special import entr, logsumexp
 from sklearn.datasets import load_breast_cancer
 
 from pacsklearn import SecretSpace
-from pacsklearn.core.metric import IdentityMetric
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
-from pacsklearn.information import posterior_success
-from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.plugin import registry
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.outputs.metric import IdentityMetric
+from pacsklearn.plugins import registry
 
 pytestmark = pytest.mark.statistical
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pacsklearn import PrivacySession
-from pacsklearn.core.noise_law import Support, Target
 from pacsklearn.exceptions import PrivacyLeakWarning
-from pacsklearn.information import posterior_success
-from pacsklearn.noise.one_sided import OneSidedBackend
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.noise.one_sided import OneSidedBackend
 
 pytestmark = pytest.mark.statistical
 

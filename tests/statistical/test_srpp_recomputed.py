@@ -18,9 +18,9 @@ from pacsklearn import (
     SliceProfile,
     SRPPSGDRegressor,
 )
-from pacsklearn.core.scenario import SecretColumn
-from pacsklearn.pufferfish.release import SlicedOptions, calibrated_worlds
-from pacsklearn.pufferfish.world_outputs import FunctionQuery
+from pacsklearn.srpp.release.release import SlicedOptions, calibrated_worlds
+from pacsklearn.srpp.release.world_outputs import FunctionQuery
+from pacsklearn.srpp.scenarios.scenario import SecretColumn
 
 pytestmark = pytest.mark.statistical
 

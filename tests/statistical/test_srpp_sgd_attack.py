@@ -7,13 +7,13 @@ import pytest
 from scipy import stats
 
 from pacsklearn import DifferingRows, DiscrepancyCap
-from pacsklearn.core.attack import AttackResult
-from pacsklearn.core.gradient_clipping import GradientClipping
-from pacsklearn.core.srpp_sgd_accountant import SRPPSGDAccountant
-from pacsklearn.estimators.srpp_sgd.clipped_gradient import SquaredLoss, clipped_sum
-from pacsklearn.information import posterior_success
-from pacsklearn.noise.sampler import SeededSampler
-from pacsklearn.pufferfish.run import Charging, PrivateRun
+from pacsklearn.audit.attack import AttackResult
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.srpp.descent.clipped_gradient import SquaredLoss, clipped_sum
+from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
+from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
+from pacsklearn.srpp.release.run import Charging, PrivateRun
 
 TRIALS, STEPS, N, K, NOISE = 400, 4, 30, 3, 12.0
 

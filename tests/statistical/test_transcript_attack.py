@@ -16,15 +16,15 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 from pacsklearn.audit.adversary import MostContested
+from pacsklearn.audit.attack import Attack
+from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.identification_attack import IdentificationAttack
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
 from pacsklearn.audit.transcript_game import TranscriptGame
-from pacsklearn.core.attack import Attack
-from pacsklearn.core.game import Game, Round
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.information import update_belief
-from pacsklearn.noise.sampler import SeededSampler
-from tests.responses import label_oracle
+from pacsklearn.kernel.bounds.mixture import update_belief
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from tests.kernel.answers import label_oracle
 
 pytestmark = pytest.mark.statistical
 

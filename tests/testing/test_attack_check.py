@@ -8,10 +8,10 @@ import dataclasses
 import numpy as np
 import pytest
 
+from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.identification_attack import IdentificationAttack
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
-from pacsklearn.core.attack import Attack, AttackResult
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 from pacsklearn.testing import check_attack, example_games
 from tests.audit.played_once import rounds_played_once
 

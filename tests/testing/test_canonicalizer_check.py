@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyRegressor
 
-from pacsklearn.core.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.core.metric import DiagonalMetric
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import DiagonalMetric
 from pacsklearn.testing import check_canonicalizer
 
 

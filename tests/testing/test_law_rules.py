@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from pacsklearn.core.noise_law import LATTICE_SCALE, NoiseLaw
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw
 from pacsklearn.testing.law_rules import measured_information
 
 

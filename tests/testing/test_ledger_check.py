@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from pacsklearn.accounting.sqlite_ledger import SQLiteLedger
-from pacsklearn.core.accounts import Posting
-from pacsklearn.core.ledger import Ledger, MemoryLedger, _MemoryStore
-from pacsklearn.core.ledger_interface import OpenBook
+from pacsklearn.kernel.ledger.accounts import Posting
+from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger, _MemoryStore
+from pacsklearn.kernel.ledger.ledger_interface import OpenBook
+from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
 from pacsklearn.testing import check_ledger
 from pacsklearn.testing.ledger_check import _check_concurrency, _event
 

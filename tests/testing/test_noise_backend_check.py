@@ -7,10 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pacsklearn.core.noise_backend import NoiseBackend
-from pacsklearn.core.noise_law import Support, Target
-from pacsklearn.noise.lattice import EigenBackend, exact_law
-from pacsklearn.plugin import registry
+from pacsklearn.kernel.noise.lattice import EigenBackend, exact_law
+from pacsklearn.kernel.noise.noise_backend import NoiseBackend
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.plugins import registry
 from pacsklearn.testing import check_noise_backend
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pacsklearn import GroupScenario, PrevalenceScenario, Scenario, SimulatorScenario
-from pacsklearn.core.scenario import Law, World, Worlds
-from pacsklearn.scenarios.row_world import RowWorld
+from pacsklearn.srpp.scenarios.row_world import RowWorld
+from pacsklearn.srpp.scenarios.scenario import Law, World, Worlds
 from pacsklearn.testing import check_scenario
 
 GENERATOR = np.random.default_rng(0)

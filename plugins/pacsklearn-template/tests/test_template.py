@@ -11,7 +11,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.dummy import DummyRegressor
 
 from pacsklearn import PACPrivate
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 from pacsklearn.testing import check_canonicalizer
 
 X, Y = load_diabetes(return_X_y=True)

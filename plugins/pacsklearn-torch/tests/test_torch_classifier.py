@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from pacsklearn import DifferingRows, PrevalenceScenario, SRPPSGDClassifier
-from pacsklearn.core.ledger import MemoryLedger
 from pacsklearn.exceptions import BudgetExhaustedError, PrivacyLeakWarning
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install torch")
 

@@ -15,8 +15,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from xgboost import XGBClassifier, XGBRegressor, XGBRFClassifier
 
 from pacsklearn import PACPrivate
-from pacsklearn.plugin import BatchPredictorRecord, Registry, registry
-from pacsklearn.session.privacy_session import PrivacySession
+from pacsklearn.estimators.privacy_session import PrivacySession
+from pacsklearn.plugins import BatchPredictorRecord, Registry, registry
 
 SMALL = {"n_estimators": 8, "max_depth": 3, "n_jobs": 1}
 
@@ -158,7 +158,7 @@ def test_xgboost_waits_for_its_first_models():
     code = (
         "import sys\n"
         "import pacsklearn, pacsklearn_xgboost\n"
-        "from pacsklearn.plugin import registry\n"
+        "from pacsklearn.plugins import registry\n"
         "from sklearn.naive_bayes import GaussianNB\n"
         "assert 'xgboost' in registry().names('batch_predictor')\n"
         "assert registry().batch_predictor_for(GaussianNB()) is None\n"

@@ -12,7 +12,7 @@ from sklearn.preprocessing import scale
 from sklearn.utils.estimator_checks import check_estimator
 
 from pacsklearn import PACPrivate
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 from pacsklearn.testing import check_canonicalizer
 
 X, Y = load_breast_cancer(return_X_y=True)

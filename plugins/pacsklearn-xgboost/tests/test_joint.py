@@ -14,7 +14,7 @@ from sklearn.base import clone
 from xgboost import QuantileDMatrix, XGBClassifier, XGBRegressor, XGBRFClassifier
 
 from pacsklearn import PACPrivate, SecretSpace
-from pacsklearn.plugin import registry
+from pacsklearn.plugins import registry
 
 M, N, P = 4, 900, 5
 GENERATOR = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pacsklearn import load_bundle
-from pacsklearn.core.model_digest import model_digest
+from pacsklearn.kernel.guarantee.model_digest import model_digest
 
 __all__ = ["push", "write_folder"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.plugin import Canonicalizer, Encoding, Layout
+from pacsklearn.plugins import Canonicalizer, Encoding, Layout
 
 __all__ = ["DummyRegressorCanonicalizer"]
 

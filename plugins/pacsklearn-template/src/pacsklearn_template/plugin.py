@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pacsklearn.plugin import CanonicalizerRecord, hookimpl
+from pacsklearn.plugins import CanonicalizerRecord, hookimpl
 
 
 @hookimpl

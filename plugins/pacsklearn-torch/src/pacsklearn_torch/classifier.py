@@ -13,13 +13,13 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pacsklearn.core.discrepancy_cap import DiscrepancyCap
-from pacsklearn.core.gradient_clipping import GradientClipping
-from pacsklearn.core.scenario import SecretColumn
-from pacsklearn.estimators.srpp_sgd.checked import RUN_CONSTRAINTS, check_run
-from pacsklearn.estimators.srpp_sgd.descent import StepSize
-from pacsklearn.pufferfish.open_run import opened_run, planned_unit
-from pacsklearn.pufferfish.training_rows import training_rows
+from pacsklearn.srpp.descent.checked import RUN_CONSTRAINTS, check_run
+from pacsklearn.srpp.descent.descent import StepSize
+from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
+from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
+from pacsklearn.srpp.release.open_run import opened_run, planned_unit
+from pacsklearn.srpp.release.training_rows import training_rows
+from pacsklearn.srpp.scenarios.scenario import SecretColumn
 
 __all__ = ["SRPPTorchClassifier"]
 

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch.func import functional_call, grad, vmap
 
-from pacsklearn.core.withheld import silence
+from pacsklearn.kernel.outputs.withheld import silence
 
 __all__ = ["ClippedGradients", "layer_norms"]
 

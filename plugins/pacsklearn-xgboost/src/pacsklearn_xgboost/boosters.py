@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xgboost import Booster, DMatrix, XGBClassifier, XGBModel
 
-from pacsklearn.plugin import BatchPredictor
+from pacsklearn.plugins import BatchPredictor
 
 __all__ = ["Boosters"]
 

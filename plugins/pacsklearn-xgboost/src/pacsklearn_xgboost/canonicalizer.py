@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.core.metric import MatrixMetric, Metric
-from pacsklearn.plugin import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.metric import MatrixMetric, Metric
+from pacsklearn.plugins import Canonicalizer, Encoding, Layout
 
 __all__ = ["FixedStructureCanonicalizer"]
 

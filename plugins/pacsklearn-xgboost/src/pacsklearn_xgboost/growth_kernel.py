@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pacsklearn.information.compiled import compiled
+from pacsklearn.kernel.bounds.compiled import compiled
 
 __all__ = ["grow_tree", "logistic_steps", "logit"]
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from xgboost import Booster, XGBClassifier, XGBRegressor
 
-from pacsklearn.core.secret_space import SecretSpace
-from pacsklearn.fitting.member_sums import double_rows
-from pacsklearn.fitting.public_table import public_codes, public_table
-from pacsklearn.plugin import SubsetFitter
+from pacsklearn.joint.member_sums import double_rows
+from pacsklearn.joint.public_table import public_codes, public_table
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.plugins import SubsetFitter
 
 __all__ = ["BoosterFitter"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pacsklearn.plugin import (
+from pacsklearn.plugins import (
     BatchPredictorRecord,
     CanonicalizerRecord,
     SubsetFitterRecord,

@@ -1,0 +1,138 @@
+"""What something that is published tells about which rows the universe has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import check_integer
+from pacsklearn.attacks.existence_attack import ExistenceAttack
+from pacsklearn.attacks.existence_game import ExistenceGame
+from pacsklearn.audit.attack import AttackResult, Interval, share_interval
+from pacsklearn.audit.model_numbers import model_numbers
+
+Maker: TypeAlias = Callable[[NDArray[np.intp]], Any]
+"""``make(rows)``: what is published when the universe has these rows."""
+
+
+@final
+@dataclass(frozen=True)
+class ExistenceAudit:
+    """Whether a row was in the universe at all: a figure, beside no promise.
+
+    Parameters
+    ----------
+    n_tried : int
+        Rows that were taken out of the universe, one at a time, drawn by the seed.
+    n_changed : int or None
+        Of these, rows without which something else is published: their presence is told with
+        certainty. None where what is published is random.
+    attack : AttackResult or None
+        Success of an attack on one of the rows, where what is published is random.
+    """
+
+    n_tried: int
+    n_changed: int | None
+    attack: AttackResult | None
+
+    def changed(self, level: float = 0.95) -> Interval | None:
+        """Interval of the share of rows whose presence is certain."""
+        if self.n_changed is None:
+            return None
+        return share_interval(self.n_changed, self.n_tried, level)
+
+    def __str__(self) -> str:
+        if self.n_changed is not None:
+            low, high = share_interval(self.n_changed, self.n_tried, 0.95)
+            return (
+                f"Without one row of the universe something else is published for "
+                f"{self.n_changed:,} of {self.n_tried:,} rows (95 % interval {100 * low:.1f} to "
+                f"{100 * high:.1f} %): whether they exist is told with certainty."
+            )
+        return str(self.attack)
+
+
+def existence_audit(
+    source: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    n_rows: int = 50,
+    n_trials: int = 200,
+    random_state: int = 0,
+) -> ExistenceAudit:
+    """Take rows out of the universe and see whether anybody could tell.
+
+    No guarantee about candidate subsets speaks of this: its adversary knows the universe. It
+    matters where the list of people is itself sensitive.
+
+    Parameters
+    ----------
+    source : estimator or callable
+        Unfitted estimator of any kind, or ``make(rows)`` giving what is published (a fitted model
+        or numbers) when the universe has the rows of these numbers.
+    X, y : array-likes
+        The universe.
+    n_rows : int, default=50
+        Rows that are tried, each a fit of its own.
+    n_trials : int, default=200
+        Rounds of the attack where what is published is random; each is a fit of its own, and a
+        hundred more are played beforehand.
+    random_state : int, default=0
+
+    Returns
+    -------
+    ExistenceAudit
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import Ridge
+    >>> audit = existence_audit(Ridge(), *load_iris(return_X_y=True), n_rows=10)
+    >>> audit.n_changed
+    10
+    """
+    size = int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    tried = check_integer(name="n_rows", value=n_rows, minimum=1)
+    trials = check_integer(name="n_trials", value=n_trials, minimum=1)
+    make: Maker = _fits(source, X, y) if hasattr(source, "fit") else source
+    generator = np.random.default_rng(random_state)
+    everybody = np.arange(size)
+    chosen = generator.permutation(size)[: min(tried, size)]
+    # Made twice: where that differs, a difference without a row says nothing about the row.
+    whole = _numbers(make(everybody))
+    if not np.array_equal(whole, _numbers(make(everybody)), equal_nan=True):
+        rest = np.delete(everybody, chosen[0])
+        game = ExistenceGame([lambda _: make(everybody), lambda _: make(rest)], _numbers)
+        seed = int(generator.integers(2**31))
+        return ExistenceAudit(1, None, ExistenceAttack().run(game, trials, seed))
+    changed = sum(
+        not np.array_equal(whole, _numbers(make(np.delete(everybody, row))), equal_nan=True)
+        for row in chosen.tolist()
+    )
+    return ExistenceAudit(len(chosen), changed, None)
+
+
+def _fits(estimator: Any, X: Any, y: Any) -> Maker:
+    def make(rows: NDArray[np.intp]) -> Any:
+        table = X if hasattr(X, "shape") else np.asarray(X)
+        if y is None:
+            fitted = clone(estimator).fit(safe_indexing(table, rows))
+        else:
+            fitted = clone(estimator).fit(safe_indexing(table, rows), np.asarray(y)[rows])
+        return getattr(fitted, "released_estimator_", fitted)
+
+    return make
+
+
+def _numbers(published: Any) -> Any:
+    """Numbers that are published: those of a model, or the numbers themselves."""
+    if hasattr(published, "get_params"):
+        return model_numbers(published)
+    return np.ravel(np.asarray(published, dtype=np.float64))

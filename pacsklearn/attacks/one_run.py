@@ -1,0 +1,168 @@
+"""Auditing a training run of gradient descent by training once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+import numpy as np
+from sklearn.base import clone
+
+from pacsklearn._validation import check_integer
+from pacsklearn.audit.bounds.one_run import one_run_epsilon, one_run_p_value
+from pacsklearn.audit.row_losses import row_losses
+from pacsklearn.exceptions import AuditViolationError
+
+
+@final
+@dataclass(frozen=True)
+class OneRunAudit:
+    """Guesses about many coins from one run, beside what (epsilon, delta) allows.
+
+    Parameters
+    ----------
+    n_pairs : int
+        Pairs of rows, of each of which a fair coin decided which was trained on.
+    n_guesses, n_right : int
+        Pairs about which something was guessed, and right guesses.
+    epsilon, delta : float
+        What is promised about one row; ``epsilon`` is infinite where nothing is.
+    level : float
+        Of the verdict and of :attr:`epsilon_refuted`.
+    """
+
+    n_pairs: int
+    n_guesses: int
+    n_right: int
+    epsilon: float
+    delta: float
+    level: float
+
+    @property
+    def p_value(self) -> float:
+        """Chance of as many right guesses, if the promise is kept, at most."""
+        if self.epsilon == float("inf"):
+            return 1.0
+        return one_run_p_value(self.epsilon, self.delta, self.n_pairs, self.n_guesses, self.n_right)
+
+    @property
+    def epsilon_refuted(self) -> float:
+        """Lower bound on epsilon: right with a probability of :attr:`level`."""
+        return one_run_epsilon(self.level, self.delta, self.n_pairs, self.n_guesses, self.n_right)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the promise is not refuted; a sound one is with a chance of ``1 - level``."""
+        return self.p_value >= 1 - self.level
+
+    def raise_if_violated(self) -> None:
+        """Raise when the promise is refuted.
+
+        Raises
+        ------
+        AuditViolationError
+        """
+        if not self.passed:
+            raise AuditViolationError(f"{self}. Do not release anything made by it.")
+
+    def __str__(self) -> str:
+        verdict = "not refuted" if self.passed else "REFUTED"
+        return (
+            f"One run, {self.n_right:,} of {self.n_guesses:,} guesses about {self.n_pairs:,} pairs "
+            f"of rows right: epsilon is at least {self.epsilon_refuted:.3g} at delta "
+            f"{self.delta:g} ({100 * self.level:g} % confidence); promised are "
+            f"{self.epsilon:.3g}: {verdict}"
+        )
+
+    def to_json(self, **options: Any) -> str:
+        """JSON text with the derived figures; ``options`` go to :func:`json.dumps`."""
+        data = asdict(self) | {"passed": self.passed, "epsilon_refuted": self.epsilon_refuted}
+        data["epsilon"] = self.epsilon if np.isfinite(self.epsilon) else None
+        return json.dumps(data, allow_nan=False, **options)
+
+
+def audit_one_run(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_guesses: int | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    level: float = 0.999,
+    random_state: int = 0,
+    losses: Callable[[Any, Any, Any], Any] = row_losses,
+) -> OneRunAudit:
+    """Train once on one row of every pair, and guess which.
+
+    Parameters
+    ----------
+    estimator : SRPPSGDClassifier, SRPPSGDRegressor or estimator
+        Unfitted; a clone is fitted once.
+    X, y : array-likes
+        Rows, of which half are trained on. Outliers with wrong labels are easiest to find: give
+        rows that are.
+    n_guesses : int, optional
+        Pairs that are guessed, those with the largest difference of losses; a quarter of the pairs
+        when not given. Fixed before the run.
+    epsilon, delta : float, optional
+        What is promised about any single row. Read from ``guarantee_`` when not given; an estimator
+        without one promises nothing.
+    level : float, default=0.999
+    random_state : int, default=0
+        Public seed of pairs and coins.
+    losses : callable
+        ``losses(model, X, y)`` of shape (n_rows,).
+
+    Returns
+    -------
+    OneRunAudit
+
+    Raises
+    ------
+    ValueError
+        When the guarantee is a mean over the batches, which says nothing about one run.
+
+    Notes
+    -----
+    The guess of a pair is the row of smaller loss. Each coin is an entry of the run's input, and
+    data sets that differ in one coin differ in one row.
+    Source: Steinke, Nasr and Jagielski (2023), Privacy auditing with one (1) training run.
+    """
+    generator = np.random.default_rng(
+        check_integer(name="random_state", value=random_state, minimum=0)
+    )
+    rows, targets = np.asarray(X), np.asarray(y)
+    n_pairs = len(rows) // 2
+    guesses = n_pairs // 4 if n_guesses is None else n_guesses
+    guesses = check_integer(name="n_guesses", value=guesses, minimum=1)
+    if guesses > n_pairs:
+        raise ValueError(f"n_guesses must be at most the {n_pairs} pairs of rows, got {guesses}.")
+    pairs = generator.permutation(len(rows))[: 2 * n_pairs].reshape(-1, 2)
+    coins = generator.integers(2, size=n_pairs)
+    # Sorted: the order of the rows must not say which of a pair was taken.
+    used = np.sort(pairs[np.arange(n_pairs), coins])
+    model = clone(estimator).fit(rows[used], targets[used])
+    promised, chance = _promise(model, epsilon, delta)
+    lost = np.asarray(losses(model, rows, targets), dtype=np.float64)[pairs]
+    apart = lost[:, 0] - lost[:, 1]
+    surest = np.argsort(-np.abs(apart), kind="stable")[:guesses]
+    right = int(np.sum((apart[surest] > 0) == coins[surest]))
+    return OneRunAudit(n_pairs, guesses, right, promised, chance, float(level))
+
+
+def _promise(model: Any, epsilon: float | None, delta: float | None) -> tuple[float, float]:
+    if epsilon is not None:
+        return float(epsilon), 0.0 if delta is None else float(delta)
+    guarantee = getattr(model, "guarantee_", None)
+    costs = getattr(guarantee, "costs", None)
+    if guarantee is None or costs is None:
+        return float("inf"), 0.0 if delta is None else float(delta)
+    if guarantee.secret.averaged_over:
+        raise ValueError(
+            "accounting must be 'worst-case' or 'secret-batches': a mean over the draws of the "
+            "batches does not bound what one run reveals."
+        )
+    return float(costs.full_epsilon), float(costs.delta)

@@ -1,0 +1,114 @@
+"""The one unknown record, computed from the parameters of a released model."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, final
+
+import numpy as np
+from scipy.special import expit
+
+from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
+from pacsklearn.audit.game import Round
+from pacsklearn.audit.tally import tally_names
+from pacsklearn.kernel.bounds.arrays import Floats
+
+
+@final
+class RecordAttack(Attack):
+    """Solves a linear model's or a PCA's equations for the record it does not know.
+
+    Everything but one record is known, and the record is one of a list: that nearest to the
+    solution is named, distances measured in standard deviations of each feature.
+
+    Notes
+    -----
+    There is nothing to choose, so every round counts. The game is
+    :func:`~pacsklearn.attacks.record_game.record_game`.
+    Source: Balle, Cherubin and Hayes (2022), Reconstructing training data with informed
+    adversaries.
+    """
+
+    name = "record"
+    needs = ("units", "models", "features")
+    threat: ClassVar = ThreatModel(
+        goal="reconstruction of one record",
+        knowledge="all rows of the model but one, and a list that holds it",
+        power="looks at the released parameters",
+        reference="Balle, Cherubin and Hayes 2022",
+        cost="one linear equation a round",
+    )
+
+    def run(self, game: Any, n_trials: int, seed: int) -> AttackResult:
+        members = game.members
+        own = [] if members is None else _own_units(members)
+        if not len(own) or not self.can_play(game):
+            raise ValueError(
+                "game must be one whose candidates are known rows and one more, each another "
+                "(record_game)."
+            )
+        features = np.asarray(game.features)
+        known = np.flatnonzero(members.all(axis=0))
+        targets = np.asarray(game.targets)[known] if hasattr(game, "targets") else None
+        records = features[own]
+        scale = np.maximum(features.std(axis=0), np.finfo(np.float64).tiny)
+
+        def named(played: Round) -> int:
+            row = unknown_row(game.models(played.released)[-1], features[known], targets)
+            return int(np.argmin(np.sum(((records - row) / scale) ** 2, axis=1)))
+
+        return tally_names(self.name, "naming the record", game, n_trials, seed, named)
+
+
+def _own_units(members: Any) -> Any:
+    """The unit that each candidate alone has; empty where there is another number of them."""
+    own = members & ~members.all(axis=0)
+    if not np.all(own.sum(axis=1) == 1):
+        return []
+    return np.argmax(own, axis=1)
+
+
+def unknown_row(model: Any, X: Floats, y: Any) -> Floats:
+    """Row that, added to ``X``, makes the model's parameters those of a fit.
+
+    Parameters
+    ----------
+    model : fitted LinearRegression, Ridge, LogisticRegression of two classes, or PCA
+        With an intercept where it is linear.
+    X : ndarray of shape (n_known, d)
+        All rows but one.
+    y : ndarray of shape (n_known,) or None
+
+    Returns
+    -------
+    ndarray of shape (d,)
+
+    Raises
+    ------
+    ValueError
+        When the model is another one.
+
+    Notes
+    -----
+    At the optimum of a linear model the gradients of all rows and of the penalty add up to zero, so
+    that of the unknown row is minus the sum of the known parts; it is a multiple of the row with a
+    one for the intercept appended, whose last entry gives the multiple. The mean of a PCA is the
+    mean of all its rows. Source: Balle, Cherubin and Hayes (2022), section 4.
+    """
+    if hasattr(model, "components_") and hasattr(model, "mean_"):
+        return (len(X) + 1) * np.asarray(model.mean_) - X.sum(axis=0)
+    if not hasattr(model, "coef_") or not getattr(model, "fit_intercept", False):
+        raise ValueError(
+            f"{type(model).__name__} has no equations that are known here; give a linear model "
+            "with an intercept, or a PCA."
+        )
+    design = np.column_stack([X, np.ones(len(X))])
+    slopes = np.ravel(model.coef_)
+    scores = design @ np.append(slopes, np.ravel(model.intercept_))
+    if hasattr(model, "classes_"):
+        misses = expit(scores) - (np.asarray(y) == model.classes_[1])
+        pull = slopes / model.C
+    else:
+        misses = scores - np.asarray(y)
+        pull = slopes * getattr(model, "alpha", 0.0)
+    gradient = -(design.T @ misses) - np.append(pull, 0.0)
+    return np.asarray(gradient[:-1] / gradient[-1])

@@ -1,0 +1,108 @@
+"""Training, over and over, with one row or another in the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._validation import check_integer
+from pacsklearn.audit.game import Game, Round
+from pacsklearn.audit.row_losses import row_losses
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+
+
+@final
+class TrainingGame(Game):
+    """A model is trained on one row of every pair, and published; and who was in is the question.
+
+    Rows are paired at random by a public seed: of each pair exactly one is trained on. The
+    candidates come in twos that differ in the target's pair alone, so that whoever knows all other
+    rows faces two data sets that differ in one row.
+
+    Parameters
+    ----------
+    train : callable
+        ``train(X, y, seed)`` returning a fitted model, trained afresh with randomness from the
+        seed.
+    X : array-like of shape (n_rows, n_features)
+    y : array-like of shape (n_rows,)
+    information : float or None
+        Nats that a model reveals at most about which of two data sets that differ in one row was
+        used: what the guarantee of a run says on information. None when nothing is promised.
+    target : int, default=0
+        Row that is attacked; the bound is about this one.
+    n_candidates : int, default=64
+        Data sets, an even number.
+    seed : int, default=0
+        Public seed of the pairs and the data sets.
+    weights : array-like of shape (n_candidates,), optional
+        Prior; uniform when not given.
+
+    Notes
+    -----
+    Training has no likelihood that could be computed, so the posterior of a round is the prior:
+    attacks look at ``released``, the model.
+    """
+
+    def __init__(
+        self,
+        train: Callable[[Any, Any, int], Any],
+        X: Any,
+        y: Any,
+        *,
+        information: float | None,
+        target: int = 0,
+        n_candidates: int = 64,
+        seed: int = 0,
+        weights: Any = None,
+    ) -> None:
+        m = check_integer(name="n_candidates", value=n_candidates, minimum=2)
+        n_rows = np.shape(X)[0]
+        if m % 2 or n_rows < 2 or np.shape(y) != (n_rows,):
+            raise ValueError(
+                "A training game takes an even number of candidates, two rows at least and one "
+                f"target a row, got {m}, {n_rows} and targets of shape {np.shape(y)}."
+            )
+        self.target = check_integer(name="target", value=target, minimum=0)
+        generator = np.random.default_rng(seed)
+        others = np.setdiff1d(generator.permutation(n_rows), [self.target], assume_unique=True)
+        others = generator.permutation(others)
+        order = np.append(self.target, others)[: n_rows // 2 * 2]
+        pairs = order.reshape(-1, 2)
+        coins = np.repeat(generator.random((m // 2, len(pairs))) < 0.5, 2, axis=0)
+        coins[:, 0] = np.arange(m) % 2 == 0
+        members = np.zeros((m, n_rows), dtype=bool)
+        rows = np.arange(m)[:, None]
+        members[rows, np.where(coins, pairs[:, 0], pairs[:, 1])] = True
+        members.flags.writeable = False
+        prior = np.full(m, 1 / m) if weights is None else np.array(weights, dtype=np.float64)
+        prior = prior / prior.sum()
+        prior.flags.writeable = False
+        self._train, self._X, self._y = train, np.asarray(X), np.asarray(y)
+        self._members, self._prior, self._information = members, prior, information
+
+    @property
+    def prior(self) -> Floats:
+        return self._prior
+
+    @property
+    def members(self) -> NDArray[np.bool_]:
+        return self._members
+
+    def bound(self, blind: float) -> float | None:
+        """Success that is allowed at guessing the membership of the target."""
+        return None if self._information is None else posterior_success(self._information, blind)
+
+    def play(self, generator: np.random.Generator) -> Round:
+        secret = int(generator.choice(self._prior.size, p=self._prior))
+        rows = np.flatnonzero(self._members[secret])
+        seed = int(generator.integers(2**31 - 1))
+        return Round(secret, self._prior, self._train(self._X[rows], self._y[rows], seed))
+
+    def confidences(self, released: Any) -> Floats:
+        """Minus the loss of a round's model on each row; shape (n_rows,)."""
+        return -row_losses(released, self._X, self._y)

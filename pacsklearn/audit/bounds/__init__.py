@@ -1,0 +1,1 @@
+"""Bounds that audits compare with."""

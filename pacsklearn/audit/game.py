@@ -1,0 +1,125 @@
+"""The game that an attack plays against a mechanism, many times over."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.secret.candidate_space import CandidateSpace
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One play: what was drawn, and what the adversary saw of it.
+
+    An attack decides by ``posterior`` and ``released`` alone. ``secret`` is there to see whether it
+    was right; a round is simulated, no curator's secret is in it.
+
+    Parameters
+    ----------
+    secret : int
+        Index of the candidate that was drawn.
+    posterior : ndarray of shape (m,)
+        Probability of each candidate given everything seen, exact by Bayes' rule.
+    released : object, optional
+        What was seen: a transcript, a vector, a model.
+    redrawn : tuple of int, optional
+        Further candidates whose rows were used; none in a sound mechanism. An attack is right
+        about any of :attr:`used`, and so finds a mechanism that draws its secret anew.
+    """
+
+    secret: int
+    posterior: Floats = field(repr=False)
+    released: Any = field(default=None, repr=False)
+    redrawn: tuple[int, ...] = ()
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """All candidates whose rows were used."""
+        return (self.secret, *self.redrawn)
+
+
+class Game(ABC):
+    """A mechanism, as an adversary who knows everything but the secret can play it.
+
+    Each round draws a fresh secret from the prior, releases what the mechanism releases, and gives
+    the adversary's exact posterior. Rounds are independent, and a game remembers none.
+    """
+
+    @property
+    @abstractmethod
+    def prior(self) -> Floats:
+        """Prior probability of each candidate; shape (m,)."""
+
+    @property
+    @abstractmethod
+    def members(self) -> NDArray[np.bool_] | None:
+        """Is unit ``u`` in candidate ``i``; shape (m, n_units).
+
+        None where secrets are not subsets.
+        """
+
+    @abstractmethod
+    def bound(self, blind: float) -> float | None:
+        """Success that the guarantee allows at a criterion.
+
+        Parameters
+        ----------
+        blind : float
+            Success of the best blind guess at the criterion.
+
+        Returns
+        -------
+        float or None
+            None when the guarantee says nothing about it.
+        """
+
+    @abstractmethod
+    def play(self, generator: np.random.Generator) -> Round:
+        """Play once; everything random comes from ``generator``."""
+
+
+class CandidateGame(Game):
+    """A game over the candidates of a space, whose rounds reveal so much at most.
+
+    Parameters
+    ----------
+    space : SecretSpace or CandidateSpace
+    information : float
+        Nats that a round reveals at most, on average over rounds.
+    """
+
+    def __init__(self, space: SecretSpace | CandidateSpace, information: float) -> None:
+        self._space = space
+        self._information = min(information, space.entropy)
+        self._prior: Floats = space.weights / space.weights.sum()
+        self._members: NDArray[np.bool_] | None = None
+        if isinstance(space, SecretSpace):
+            self._members = space.membership().T
+        for shared in (self._prior, self._members):
+            if shared is not None:
+                shared.flags.writeable = False
+
+    @property
+    def prior(self) -> Floats:
+        return self._prior
+
+    @property
+    def members(self) -> NDArray[np.bool_] | None:
+        return self._members
+
+    @property
+    def information(self) -> float:
+        """Nats that a round reveals at most, on average over rounds."""
+        return self._information
+
+    def bound(self, blind: float) -> float:
+        return posterior_success(self._information, blind)

@@ -1,1 +1,0 @@
-"""What every candidate gives: the universe, fits and values of all candidates."""

@@ -1,0 +1,368 @@
+"""What a session holds while it is open, and its releases of models."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.bigdata.hashed_space import HashedSpace, Space
+from pacsklearn.bigdata.table_candidates import TableCandidates
+from pacsklearn.estimators.linked_table import LinkedTable, linked_space
+from pacsklearn.kernel.answers.responders import Responders
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.ledger.answer_table import AnswerTable
+from pacsklearn.kernel.ledger.ledger import Ledger
+from pacsklearn.kernel.noise.sampler import Sampler
+from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions, row_space
+from pacsklearn.kernel.release.account import Account, Secret
+from pacsklearn.kernel.release.parameters import (
+    ParameterPlan,
+    ReleaseChoices,
+    public_prior,
+    take_parameters,
+)
+from pacsklearn.kernel.release.planned import one_budget
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.kernel.release.release import Release
+from pacsklearn.kernel.secret.candidate_space import CandidateSpace
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.sampled.drawn import DrawnProcedure
+from pacsklearn.sampled.drawn_subsets import DrawnSubsets
+from pacsklearn.sampled.sampled_subsets import SampledSubsets
+
+
+class OpenSession:
+    """Universe, secret, belief and ledgers of a session, a model's release, and how it ends."""
+
+    _drawn: DrawnProcedure | None = None
+    _unit_names: NDArray[Any] | None = None
+    _open_responders: Responders | None = None
+
+    def _start(
+        self,
+        X: Any,
+        y: Any,
+        space: Space,
+        account: Account,
+        secret: Secret,
+        *,
+        fitting: FitOptions,
+        answers_key: bytes | None = None,
+        **terms: Any,
+    ) -> None:
+        """Begin; ``terms`` are what is capped and consented to, as the procedure names it."""
+        self._X, self._y, self._space = X, y, space
+        self._account, self._secret, self._fitting = account, secret, fitting
+        self._one_at_a_time = threading.RLock()
+        self._answers_key = answers_key
+        self._answer_table = (
+            None
+            if answers_key is None
+            else AnswerTable(account.shared, account.session, answers_key)
+        )
+        self._procedure = ReleaseProcedure(
+            self._space, self._secret, self._account, self._one_at_a_time, **terms
+        )
+
+    def _start_drawn(
+        self,
+        X: Any,
+        y: Any,
+        drawn: DrawnSubsets,
+        sizes: SampledSubsets,
+        account: Account,
+        sampler: Sampler,
+        options: FitOptions,
+        *,
+        allow_exact: bool,
+    ) -> None:
+        """Begin with a secret that is drawn from all balanced subsets: no list, no belief."""
+        self._X, self._y, self._account = X, y, account
+        self._one_at_a_time = threading.RLock()
+        self._drawn = DrawnProcedure(
+            drawn, sizes, account, sampler, self._one_at_a_time, options, allow_exact
+        )
+
+    @property
+    def ledger(self) -> Ledger:
+        """Account of this session."""
+        return self._account.own
+
+    @property
+    def space(self) -> Space | DrawnSubsets:
+        """Candidates, or how the secret is drawn; public."""
+        return self._space if self._drawn is None else self._drawn.drawn
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """What is promised about everything released so far."""
+        return self._procedure.guarantee() if self._drawn is None else self._drawn.guarantee()
+
+    def close(self) -> None:
+        """Release nothing more, and stop drawing noise ahead. What was released stays valid.
+
+        Answers that are stored, or on which all candidates agree, are still given.
+        """
+        # A child's close must not wait for a lock that its parent's thread held at the fork.
+        if self._account.home.is_here:
+            with self._one_at_a_time:  # whatever is on its way is finished first
+                self._account.is_closed = True
+        if self._open_responders is not None:
+            self._open_responders.close()
+
+    @property
+    def _responders(self) -> Responders:
+        self._account.home.check()  # a child must not wait for a lock held at the fork
+        with self._one_at_a_time:  # threads that ask at once share them, and their noise
+            if self._open_responders is None:
+                self._open_responders = Responders(self._procedure, self._answer_table)
+            return self._open_responders
+
+    def _candidates(
+        self,
+        estimator: Any,
+        fit_params: Mapping[str, Any] | None,
+        table: LinkedTable | None = None,
+    ) -> Candidates:
+        space, options = self._row_space(), self._options(fit_params)
+        if table is None:
+            return Candidates.prepare(estimator, self._X, self._y, space, options)
+        own = linked_space(space, self._unit_names, table)
+        return Candidates.prepare(estimator, table.X, table.y, own, options)
+
+    def _table_candidates(
+        self, estimator: Any, fit_params: Mapping[str, Any] | None
+    ) -> TableCandidates | None:
+        if self._drawn is not None or not isinstance(self._space, HashedSpace):
+            return None
+        options = self._options(fit_params)
+        return TableCandidates.prepare(estimator, self._y, self._space, options)
+
+    def _options(self, fit_params: Mapping[str, Any] | None) -> FitOptions:
+        return replace(self._fitting, fit_params=fit_params or {})
+
+    def release(
+        self,
+        estimator: Any,
+        *,
+        budget: float | None = None,
+        noise: Any = "auto",
+        metric: Any = "auto",
+        canonicalizer: Any = "auto",
+        prior_mean: float | None = None,
+        value_range: tuple[float, float] | None = None,
+        fit_params: Mapping[str, Any] | None = None,
+        individual: bool = False,
+        certify: bool = True,
+        table: LinkedTable | None = None,
+    ) -> Release:
+        """Release a private model: fitted on the secret subset, canonical, noised.
+
+        Parameters
+        ----------
+        estimator : estimator
+        budget : float, optional
+            Nats this release may reveal; all that remains when not given.
+        noise : str or NoiseBackend, default="auto"
+            "auto" is ``"logdet"``, and ``"criterion"`` in a session with a criterion.
+        metric : "auto", None, array-like or Metric
+            What noise costs in each direction; "auto" asks the canonicalizer.
+        canonicalizer : "auto", str or Canonicalizer
+        prior_mean : float, optional
+            For regressors: what is publicly expected of the targets. The released model is drawn
+            toward it as far as its noise asks for.
+        value_range : (float, float), optional
+            For regressors: public range of the targets; its middle stands for ``prior_mean``.
+        fit_params : mapping, optional
+            Passed to every subset's ``fit``.
+        individual : bool, default=False
+            Also compute what the release tells about each row by itself
+            (pac-private-algorithms, section 6.3): ``individual`` of the result, and a line of its
+            guarantee.
+        certify : bool, default=True
+            State what the optimal adversary achieves at the worst row under this release's noise,
+            at confidence 1 - 1e-6, beside what the information implies. For the first release of
+            a session: later noise depends on what came out, and so would the figure.
+        table : LinkedTable, optional
+            Rows to fit on instead of the session's own: those of another table of the same people,
+            or the session's :meth:`without` somebody.
+
+        Returns
+        -------
+        Release
+            Its ``value`` is a fitted estimator that holds only private numbers. Its guarantee
+            covers everything this session has released up to now.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            Before anything is fitted; the ledger is unchanged.
+        """
+        if self._drawn is not None:
+            if individual or table is not None:
+                self._row_space()  # says why there are no figures of single rows
+            if prior_mean is not None or value_range is not None:
+                raise ValueError(
+                    "prior_mean and value_range must be None with secret_space='sampled': released "
+                    "models are not drawn toward a public prior there. Use secret_space='listed'."
+                )
+            return self._drawn.release(
+                [estimator],
+                self._X,
+                self._y,
+                one_budget(budget),
+                noise,
+                fit_params,
+                metric=metric,
+                canonicalizer=canonicalizer,
+            )[0]
+        plan = self.prepare(
+            estimator,
+            budget=budget,
+            noise=noise,
+            metric=metric,
+            canonicalizer=canonicalizer,
+            prior_mean=prior_mean,
+            value_range=value_range,
+            fit_params=fit_params,
+            table=table,
+        )
+        return self.take(plan, individual=individual, certify=certify)
+
+    def prepare(
+        self,
+        estimator: Any,
+        *,
+        budget: float | None = None,
+        noise: Any = "auto",
+        metric: Any = "auto",
+        canonicalizer: Any = "auto",
+        prior_mean: float | None = None,
+        value_range: tuple[float, float] | None = None,
+        fit_params: Mapping[str, Any] | None = None,
+        table: LinkedTable | None = None,
+    ) -> ParameterPlan:
+        """Fit every candidate's model, and nothing more: nothing is charged, drawn or released.
+
+        Parameters
+        ----------
+        estimator, budget, noise, metric, canonicalizer, prior_mean, value_range, fit_params, table
+            As for :meth:`release`.
+
+        Returns
+        -------
+        ParameterPlan
+            For :meth:`take`, and for the curator's own simulations. Secret material: it holds the
+            models of all candidates.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            Before anything is fitted.
+        """
+        if self._drawn is not None or not isinstance(self._space, HashedSpace):
+            self._row_space()
+        return ParameterPlan.of(
+            estimator,
+            lambda: (
+                (self._table_candidates(estimator, fit_params) if table is None else None)
+                or self._candidates(estimator, fit_params, table)
+            ),
+            self._procedure.check(budget),
+            ReleaseChoices(
+                noise, metric, canonicalizer, public_prior(estimator, prior_mean, value_range)
+            ),
+        )
+
+    def take(
+        self, plan: ParameterPlan, *, individual: bool = False, certify: bool = True
+    ) -> Release:
+        """Release what :meth:`prepare` of this session prepared; see :meth:`release`.
+
+        Raises
+        ------
+        ValueError
+            When the plan was prepared on other candidates.
+        BudgetExhaustedError
+            When the budget is gone meanwhile; nothing is charged or drawn.
+        """
+        # Candidates of a linked table are those of the session, over other rows.
+        packed = getattr(self._space, "packed", self._space)
+        if plan.space is not self._space and getattr(plan.space, "packed", None) is not packed:
+            raise ValueError(
+                "plan must come from prepare() of this session; it was prepared on other "
+                "candidates, whose noise says nothing about this session's secret."
+            )
+        return take_parameters(self._procedure, plan, individual=individual, certify=certify)
+
+    def without(self, units: Any) -> LinkedTable:
+        """The session's own table without the rows of some units, for a refit after a deletion.
+
+        Parameters
+        ----------
+        units : array-like
+            Names of units as the session's ``groups`` had them; row numbers where it had none.
+
+        Returns
+        -------
+        LinkedTable
+            For ``release(estimator, table=...)``. What was released before is not undone, and its
+            charge is not given back; the refit is about the same secret and is charged to the same
+            ledger.
+
+        Raises
+        ------
+        ValueError
+            When the session has no such unit.
+        """
+        space = self._row_space()
+        codes = np.arange(space.n_rows) if space.unit_of_row is None else space.unit_of_row
+        names = np.arange(space.n_units) if self._unit_names is None else self._unit_names
+        gone = np.isin(names, np.asarray(units))
+        if gone.sum() != np.unique(np.asarray(units)).size:
+            raise ValueError(
+                "units must name units of the session: as its groups had them, or row numbers "
+                f"below {space.n_units:,} where it had none; {int(gone.sum())} were found."
+            )
+        rows = np.flatnonzero(~gone[codes])
+        y = None if self._y is None else safe_indexing(self._y, rows)
+        return LinkedTable(safe_indexing(self._X, rows), y, groups=names[codes[rows]])
+
+    def _row_space(self) -> SecretSpace:
+        if self._drawn is not None:
+            raise ValueError(
+                "secret_space='sampled' has no list of candidates to answer queries, compute "
+                "figures or go on from: release parameters or functions, all that is planned in "
+                "one call, or use secret_space='listed'."
+            )
+        return row_space(self._space)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if self._drawn is not None:
+            size = f"n_rows={self._drawn.drawn.n_rows}, secret_space='sampled'"
+        elif isinstance(self._space, CandidateSpace):
+            size = f"n_candidates={self._space.n_candidates}"
+        else:
+            size = f"n_rows={self._space.n_rows}, n_subsets={self._space.n_subsets}"
+        return (
+            f"PrivacySession({size}, spent={self.ledger.spent:.6g}, "
+            f"ceiling={self.ledger.ceiling:.6g})"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "A PrivacySession holds the secret and cannot be pickled or copied; keep it in the "
+            "process that owns it and publish its releases, or move it with save and load."
+        )

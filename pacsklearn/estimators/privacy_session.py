@@ -1,0 +1,365 @@
+"""Universe, secret, belief and ledgers: every release goes through a session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar, final
+
+import numpy as np
+
+from pacsklearn._validation import check_budget
+from pacsklearn.bigdata.hashed_space import HashedSpace
+from pacsklearn.bigdata.table import Table
+from pacsklearn.estimators.session_releases import SessionReleases
+from pacsklearn.estimators.stored_session import StoredSession
+from pacsklearn.exceptions import TableError
+from pacsklearn.kernel.answers.answer_kind import LabelKind, answer_kind
+from pacsklearn.kernel.answers.joint_labels import answer_together
+from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
+from pacsklearn.kernel.outputs.candidates import Design, FitOptions
+from pacsklearn.kernel.outputs.candidates import subset_seed as seed_of
+from pacsklearn.kernel.outputs.models import candidate_models
+from pacsklearn.kernel.release.account import Account, Secret, ledger_unit, open_shared, sampler_for
+from pacsklearn.kernel.release.procedure import as_criterion, check_cap
+from pacsklearn.kernel.release.release import Release
+from pacsklearn.kernel.secret.candidate_space import CandidateSpace, candidate_space
+from pacsklearn.kernel.secret.home_process import SubsetSeed
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.sampled.drawn_subsets import DrawnSubsets
+from pacsklearn.sampled.sampled_subsets import LISTED, SampledSubsets, sampled_subsets
+
+Space = TypeVar("Space", SecretSpace, DrawnSubsets)
+
+
+@final
+class PrivacySession(SessionReleases, StoredSession):
+    """One secret, one belief and one ledger for any number of releases.
+
+    Each release is calibrated against what the adversary believes after the releases before it,
+    charged, and only then drawn. The secret candidate is drawn once, by the operating system's
+    generator, and used for every release of the session, so that their charges add up even when
+    each is chosen after looking at the ones before.
+
+    Parameters
+    ----------
+    X, y : array-likes
+        The universe.
+    budget : float
+        Ceiling of the session, in nats of mutual information.
+    space : SecretSpace, optional
+        Candidate subsets (a ``DrawnSubsets`` for a sampled secret space); a balanced design by the
+        next four parameters when not given.
+    n_subsets : int, default=128
+    rate : float, default=0.5
+    stratify : "auto" or bool, default="auto"
+        Give every candidate the same share of each class; "auto" does when ``y`` holds classes.
+    groups : array-like of shape (n_rows,), optional
+        Unit of privacy.
+    subset_seed : None, int or SubsetSeed, default=None
+        None draws the subsets in secret. An integer makes them public and the same every time: who
+        then knows whether about seven rows were used can look all others up without any release.
+        Every figure is that of an adversary who knows the subsets; see :class:`SubsetSeed`.
+    ledger : None, str or Ledger, default=None
+        A further account that every release is charged to as well, shared with other sessions and
+        processes: a URI such as ``"sqlite:///clinic.db"``, or a ledger.
+    random_state : None, int or RandomState, default=None
+        None draws secret and noise securely. Anything else makes both reproducible, warns, and
+        marks the guarantee as not for release.
+    n_jobs : int, optional
+        Workers that fit the candidates' models.
+    verbose : int, default=0
+        Show a progress bar.
+    criterion : None, str, Criterion or callable, default=None
+        Cap what an adversary achieves instead of the mutual information: ``"membership"``,
+        ``"identification"``, ``"35_of_n"``, a :class:`Criterion`, or a callable that makes one
+        for the secret space. ``budget`` is then the cap on her success, and the session makes one
+        release: successes do not add up.
+    fast_fit : bool, default=True
+        Fit all candidates at once where that gives the same models (least squares, ridge, linear
+        discriminants, PCA, naive Bayes, scalers and pipelines). False fits one after the other.
+    allow_exact : bool, default=False
+        Allow what hides nothing: a budget of at least the entropy of the secret,
+        ``ln(n_subsets)``, and any release for which implied and certified success of an attack
+        that the promise names are both at least 99.99 %, whichever budget or criterion was
+        stated. What hides nothing is never published.
+    secret_space : {"listed", "sampled", "sampled-large"} or SampledSubsets, default="listed"
+        "sampled" draws the secret afresh from *all* balanced subsets and sizes the noise on trial
+        subsets, at a stated confidence: who knows some rows' memberships learns nothing about the
+        others from it. ``n_subsets`` is not used then. The session makes one release, or several
+        that are planned together (:meth:`release_planned`), by parameters or functions; see
+        :class:`SampledSubsets`.
+    store : {"memory", "ledger"}, default="memory"
+        Where private answers are stored. "ledger" puts them into the ledger's database, where they
+        are on disk before they are told, and holds only those used last in memory; a session that
+        was killed then goes on from its last file. Its ``ledger`` must be in a database.
+
+    Attributes
+    ----------
+    guarantee_ : Guarantee
+        What is promised about everything released so far.
+
+    Raises
+    ------
+    BudgetError
+        When ``budget`` is not a positive number, or hides nothing and ``allow_exact`` is False.
+
+    Notes
+    -----
+    *Guarantee.* ``I(S; everything released) <= budget`` against an adaptive adversary: each step's
+    bound holds given all steps before it, and a step that could take the sum past the budget is
+    refused. Source: pac-private-responses, Algorithm 1 and Theorem 3.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from pacsklearn import PrivacySession
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> with PrivacySession(X, y, budget=1 / 2, n_subsets=32) as session:
+    ...     scaler = session.release(StandardScaler(), budget=1 / 4).value
+    ...     model = session.release(LinearDiscriminantAnalysis(), budget=1 / 8).value
+    >>> round(session.ledger.remaining, 3)
+    0.125
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        budget: float,
+        space: SecretSpace | DrawnSubsets | None = None,
+        n_subsets: int = 128,
+        rate: float = 0.5,
+        stratify: Any = "auto",
+        groups: Any = None,
+        subset_seed: int | SubsetSeed | None = None,
+        ledger: str | Ledger | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        criterion: Any = None,
+        fast_fit: bool = True,
+        allow_exact: bool = False,
+        secret_space: str | SampledSubsets = LISTED,
+        store: str = "memory",
+    ) -> None:
+        ceiling = check_budget(budget=budget)
+        X = X if hasattr(X, "shape") or isinstance(X, Table) else np.asarray(X)
+        y = y if y is None or hasattr(y, "shape") else np.asarray(y)
+        design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed, random_state))
+        sizes = sampled_subsets(secret_space)
+        if store not in ("memory", "ledger") or (store == "ledger" and sizes is not None):
+            raise ValueError(
+                "store must be 'memory', or 'ledger' in a session whose candidates are listed, got "
+                f"{store!r}."
+            )
+        if sizes is not None:
+            if isinstance(X, Table):
+                raise TableError("secret_space must be 'listed' for a Table.")
+            if criterion is not None:
+                raise ValueError(
+                    "criterion must be None with secret_space='sampled': what an adversary "
+                    "achieves is computed on a list of candidates, and there is none."
+                )
+            subsets = _given(space, DrawnSubsets) or DrawnSubsets.of(design, X.shape[0], y)
+            own = MemoryLedger(ceiling)
+            account = Account(own, open_shared(ledger, own.ceiling, own.unit), table=X)
+            options = FitOptions({}, n_jobs, verbose, fast_fit)
+            sampler = sampler_for(random_state)
+            self._start_drawn(
+                X, y, subsets, sizes, account, sampler, options, allow_exact=allow_exact
+            )
+            return
+        known: SecretSpace | HashedSpace
+        if isinstance(X, Table):
+            known = design.table_space(X)
+        else:
+            known = _given(space, SecretSpace) or design.space(X.shape[0], y)
+        capped = as_criterion(criterion, known)
+        check_cap(capped, ceiling, known, allow_exact=allow_exact)
+        own = MemoryLedger(ceiling, ledger_unit(capped))
+        account = Account(own, open_shared(ledger, own.ceiling, own.unit), table=X)
+        drawn = Secret(known.weights, sampler_for(random_state))
+        self._start(
+            X,
+            y,
+            known,
+            account,
+            drawn,
+            fitting=FitOptions({}, n_jobs, verbose, fast_fit),
+            criterion=capped,
+            allow_exact=allow_exact,
+            # Seals what is stored: without it nobody can write an answer, or find a row's own.
+            answers_key=os.urandom(32) if store == "ledger" else None,
+        )
+        if self._answer_table is not None:
+            self._answer_table.begin(self._secret.log_belief)
+        if groups is not None:
+            self._unit_names = np.unique(np.asarray(groups))
+
+    @classmethod
+    def over(
+        cls,
+        candidates: Iterable[Any] | CandidateSpace,
+        weights: Any = None,
+        *,
+        budget: float,
+        secret: int | None = None,
+        ledger: str | Ledger | None = None,
+        random_state: Any = None,
+        allow_exact: bool = False,
+    ) -> PrivacySession:
+        """Session whose secret is one of a list of arbitrary inputs, not a subset of rows.
+
+        Parameters
+        ----------
+        candidates : iterable or CandidateSpace
+            Inputs of the functions that :meth:`release_function` releases, for instance all keys.
+            Those that are equal (``==``) count as one, with the sum of their weights; functions
+            are given the first of them.
+        weights : array-like of shape (m,), optional
+            Prior probabilities; uniform when not given.
+        budget, ledger, random_state, allow_exact
+            As for :class:`PrivacySession`.
+        secret : int, optional
+            Which candidate is in use, when it was drawn elsewhere: once, with these weights, by a
+            secure generator. The session draws one when not given.
+
+        Returns
+        -------
+        PrivacySession
+
+        Examples
+        --------
+        >>> from pacsklearn import PrivacySession
+        >>> with PrivacySession.over(range(16), budget=1 / 2) as session:
+        ...     bits = session.release_function(lambda key: key.bit_count(), noise="one_sided")
+        >>> bits.value in range(5)
+        True
+        """
+        own = MemoryLedger(check_budget(budget=budget))
+        space = candidate_space(candidates, weights)
+        check_cap(None, own.ceiling, space, allow_exact=allow_exact)
+        account = Account(own, open_shared(ledger, own.ceiling))
+        drawn = Secret(space.weights, sampler_for(random_state))
+        if secret is not None:
+            drawn.use(secret, space.numbers)
+        session = cls.__new__(cls)
+        session._start(
+            None, None, space, account, drawn, fitting=FitOptions(), allow_exact=allow_exact
+        )
+        return session
+
+    def responder(
+        self,
+        estimator: Any,
+        *,
+        query_budget: float | None = None,
+        max_answers: int | None = None,
+        answers: str = "auto",
+        value_range: tuple[float, float] | None = None,
+        prior_mean: float | None = None,
+        fit_params: Mapping[str, Any] | None = None,
+    ) -> Responder:
+        """Fit the candidates of a black box and return what answers queries with it.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Any classifier or regressor.
+        query_budget : float, optional
+            Nats a contested answer may reveal.
+        max_answers : int, optional
+            Instead of ``query_budget``: share what remains of the budget among so many answers,
+            even if all of them are contested.
+        answers : {"auto", "labels", "probabilities", "values"}, default="auto"
+            Labels of classifiers, their class probabilities clipped to [0, 1], or values of
+            regressors.
+        value_range : (float, float), optional
+            Public range that values are clipped to; required for regressors. Noisy values are
+            drawn toward its middle as far as their noise asks for.
+        prior_mean : float, optional
+            For regressors: what is publicly expected of the targets, instead of that middle.
+        fit_params : mapping, optional
+            Passed to every candidate's ``fit``.
+
+        Returns
+        -------
+        Responder
+            The same one for the same arguments, with its step budget and its stored answers.
+
+        Notes
+        -----
+        Nothing warns of answers that are no better than a constant: a session does not know what
+        else it will be asked. A fit of ``PACPrivate(release="responses")`` does, and its ``plan``
+        shows the figures.
+        """
+        self._row_space()
+        if self._procedure.criterion is not None:
+            raise ValueError(
+                "criterion must be None for private responses: every answer is a release, and "
+                "caps on the adversary's success do not add up over them. Ask for all labels at "
+                "once: respond_together."
+            )
+        self._procedure.need_consent()
+        candidates = self._candidates(estimator, fit_params)
+        return self._responders.find(
+            candidates,
+            query_budget=query_budget,
+            max_answers=max_answers,
+            kind=answer_kind(estimator, candidates.y, answers, value_range, prior_mean),
+        )
+
+    def respond(self, estimator: Any, X: Any, **responder_params: Any) -> Any:
+        """Private answers of ``estimator`` to the rows of ``X``; see :meth:`responder`.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, width)
+        """
+        return self.responder(estimator, **responder_params).predict(X)
+
+    def respond_together(
+        self, estimator: Any, X: Any, *, fit_params: Mapping[str, Any] | None = None
+    ) -> tuple[Release, int]:
+        """Private labels of all rows of ``X`` at once, for all that remains of the budget.
+
+        One release, so that a session with a criterion can make it; of nothing that is asked later.
+
+        Parameters
+        ----------
+        estimator : classifier
+        X : array-like of shape (n, n_features)
+        fit_params : mapping, optional
+
+        Returns
+        -------
+        Release
+            Its ``value`` has the labels, shape (n,).
+        int
+            Rows on which the candidates disagree; the others have their label without noise,
+            which is a function of the whole table.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            Before anything is fitted.
+        """
+        self._row_space()
+        target = self._procedure.check(None)
+        candidates = self._candidates(estimator, fit_params)
+        kind = answer_kind(estimator, candidates.y, "labels", None)
+        assert isinstance(kind, LabelKind)
+        return answer_together(self._procedure, candidate_models(candidates), kind, X, target)
+
+
+def _given(space: Any, kind: type[Space]) -> Space | None:
+    if space is not None and not isinstance(space, kind):
+        raise TypeError(
+            f"space must be a {kind.__name__} with this secret_space, got {type(space).__name__}."
+        )
+    return space

@@ -1,0 +1,252 @@
+"""A session's state as numbers, texts, arrays and tables, each field by its noun."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Final
+
+import numpy as np
+
+from pacsklearn.estimators.session_models import models_from, models_without_code
+from pacsklearn.estimators.session_state import SessionState
+from pacsklearn.exceptions import SessionFileError
+from pacsklearn.kernel.answers.stored_answers import AnswerRun, ResponderState
+from pacsklearn.kernel.budget.criterion import Criterion
+from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
+from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
+from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.row import Position
+from pacsklearn.kernel.outputs.models import CandidateModels
+from pacsklearn.kernel.secret.candidate_space import CandidateSpace
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+
+_FORMAT: Final = 6
+_MOST: Final = 2**20
+# Their states are whole numbers, which NumPy checks; others hold a place in a buffer, which not.
+_GENERATORS: Final = ("PCG64", "PCG64DXSM", "SFC64")
+
+
+def state_document(state: SessionState, *, models: bool) -> dict[str, Any]:
+    """Document of a state.
+
+    Parameters
+    ----------
+    state : SessionState
+    models : bool
+        Whether it may hold fitted models: whoever reads it must know that nobody else wrote it.
+
+    Raises
+    ------
+    SessionFileError
+        When the session holds what is code.
+    """
+    index, log_belief = state.drawn
+    return {
+        "format": _FORMAT,
+        "X": state.X,
+        "y": state.y,
+        "space": _space(state.space),
+        "generator": _generator(state.generator),
+        "secret": index,
+        "log_belief": log_belief,
+        "ceiling": state.ceiling,
+        "events": [event.to_dict() for event in state.events],
+        "session": state.session,
+        "n_charged": state.n_charged,
+        "ledger": dict(state.ledger),
+        "position": str(state.position),
+        "models": models_without_code(state.models) if models else {},
+        "responders": {name: _responder(each) for name, each in state.responders.items()},
+        "certificate": state.certificate,
+        "options": {**state.options, "criterion": _criterion(state.options["criterion"])},
+    }
+
+
+def document_state(document: Any, *, models: bool) -> SessionState:
+    """State that :func:`state_document` described.
+
+    Only what the package itself would have written is taken over: sizes agree and numbers lie in
+    their ranges, so that compiled code which does not look finds no other memory.
+
+    Raises
+    ------
+    Exception
+        Of any class when the document is something else.
+    """
+    _demand(document["format"] == _FORMAT)
+    space, X, y = _space_from(document["space"]), document["X"], document["y"]
+    if isinstance(space, SecretSpace):
+        _demand(_length(X) == space.n_rows and (y is None or _length(y) == space.n_rows))
+    else:
+        _demand(X is None and y is None)
+    m, index, log_belief = space.n_candidates, document["secret"], document["log_belief"]
+    _demand(type(index) is int and 0 <= index < m)
+    _check(log_belief, np.float64, (m,))
+    _demand(not np.isnan(log_belief).any() and log_belief[index] > -np.inf)
+    n_charged, ceiling = document["n_charged"], document["ceiling"]
+    _demand(type(n_charged) is int and n_charged >= 0 and type(ceiling) is float)
+    ledger, session, certificate = document["ledger"], document["session"], document["certificate"]
+    texts = session, ledger["uri"], ledger["dataset"]
+    _demand(all(type(text) is str for text in texts))
+    _demand(not ledger["uri"] or ledger["uri"].startswith("sqlite:"))
+    _demand(all(type(ledger[name]) in (str, type(None)) for name in ("user", "project")))
+    first, shared = certificate
+    _demand(type(shared) is int and (first is None or all(type(one) is float for one in first)))
+    return SessionState(
+        X=X,
+        y=y,
+        space=space,
+        generator=_generator_from(document["generator"]),
+        drawn=(index, log_belief),
+        ceiling=ceiling,
+        events=tuple(Event.from_dict(event) for event in document["events"]),
+        session=session,
+        n_charged=n_charged,
+        ledger=ledger,
+        position=Position.parse(document["position"]),
+        models=_models_from(document["models"], m) if models else {},
+        responders={name: _responder_from(one) for name, one in document["responders"].items()},
+        certificate=certificate,
+        options=_options_from(document["options"], space),
+    )
+
+
+def _demand(holds: bool) -> None:
+    if not holds:
+        raise ValueError("a field is not as it was written")
+
+
+def _check(array: Any, dtype: Any, shape: tuple[int, ...]) -> None:
+    _demand(type(array) is np.ndarray and array.dtype == dtype and array.shape == shape)
+
+
+def _length(table: Any) -> int:
+    return int(table.shape[0]) if hasattr(table, "shape") else len(table)
+
+
+def _space(space: SecretSpace | CandidateSpace) -> dict[str, Any]:
+    return {each.name: getattr(space, each.name) for each in fields(space)}
+
+
+def _space_from(facts: dict[str, Any]) -> SecretSpace | CandidateSpace:
+    m = len(facts["candidates"]) if "candidates" in facts else facts["n_subsets"]
+    _demand(type(m) is int and 2 <= m <= _MOST)
+    weights = facts["weights"]
+    _check(weights, np.float64, (m,))
+    _demand(bool(np.all(weights > 0)) and bool(abs(weights.sum() - 1) < 1e-9))
+    if "candidates" in facts:
+        _demand(type(facts["candidates"]) is tuple)
+        _check_numbers(facts["numbers"], m)
+        return CandidateSpace(**facts)
+    packed, units = facts["packed"], facts["unit_of_row"]
+    _check(packed, np.uint8, (len(packed), -(-m // 8)))
+    _demand(type(facts["is_listed"]) is bool)
+    if units is not None:
+        _check_numbers(units, len(packed))
+    space = SecretSpace(**facts)
+    _demand(space.n_subsets == m)  # they were distinct
+    return space
+
+
+def _check_numbers(numbers: Any, end: int) -> None:
+    _check(numbers, np.int64, (len(numbers),))
+    _demand(bool(((numbers >= 0) & (numbers < end)).all()))
+
+
+def _generator(generator: np.random.Generator | None) -> dict[str, Any] | None:
+    if generator is None:
+        return None
+    state = dict(generator.bit_generator.state)
+    if state["bit_generator"] not in _GENERATORS:
+        raise SessionFileError(
+            f"A session whose random_state is a generator of the kind {state['bit_generator']} "
+            f"cannot be saved; give an integer, or one of {', '.join(_GENERATORS)}."
+        )
+    return state
+
+
+def _generator_from(state: dict[str, Any] | None) -> np.random.Generator | None:
+    if state is None:
+        return None
+    _demand(state["bit_generator"] in _GENERATORS)
+    made = getattr(np.random, state["bit_generator"])(0)
+    made.state = state
+    return np.random.Generator(made)
+
+
+def _models_from(contents: dict[str, Any], n_candidates: int) -> dict[str, CandidateModels]:
+    models = {name: models_from(content) for name, content in contents.items()}
+    _demand(all(each is None or each.n_models == n_candidates for each in models.values()))
+    return {name: each for name, each in models.items() if each is not None}
+
+
+def _responder(state: ResponderState) -> dict[str, Any]:
+    runs = [[run.high, run.low, run.values, run.margins] for run in state.stored]
+    return {
+        "step_budget": state.step_budget,
+        "n_answered": state.n_answered,
+        "n_contested": state.n_contested,
+        "answers": runs,
+    }
+
+
+def _responder_from(facts: dict[str, Any]) -> ResponderState:
+    runs = tuple(AnswerRun(*run) for run in facts["answers"])
+    for run in runs:
+        for half in (run.high, run.low):
+            _check(half, np.uint64, (len(run),))
+        _check(run.margins, np.float64, (len(run),))
+        _demand(len(run.values) == len(run) and run.values.dtype.kind in "if")
+    counts = facts["n_answered"], facts["n_contested"]
+    step = facts["step_budget"]
+    _demand(type(step) is float and 0 < step < np.inf)
+    _demand(all(type(count) is int and count >= 0 for count in counts))
+    return ResponderState(step, *counts, runs)
+
+
+def _criterion(criterion: Criterion | None) -> dict[str, Any] | None:
+    if criterion is None:
+        return None
+    if type(criterion) is MembershipCriterion:
+        return {"kind": criterion.name}
+    if type(criterion) is GuessCriterion:
+        names = {"name": criterion.name, "statement": criterion.statement, "aim": criterion.aim}
+        return {"kind": "guess", "gains": criterion.gains, **names}
+    raise SessionFileError(
+        f"criterion is a {type(criterion).__qualname__}, which is code and cannot be saved; a "
+        "session is saved whose criterion is 'membership' or a GuessCriterion."
+    )
+
+
+def _criterion_from(
+    facts: dict[str, Any] | None, space: SecretSpace | CandidateSpace
+) -> Criterion | None:
+    if facts is None:
+        return None
+    if facts["kind"] == MembershipCriterion.name:
+        return MembershipCriterion(space)
+    names = facts["name"], facts["statement"], facts["aim"]
+    _demand(facts["kind"] == "guess" and all(type(name) is str for name in names))
+    _demand(len(facts["gains"]) == space.n_candidates)
+    return GuessCriterion(facts["gains"], *names)
+
+
+def _options_from(
+    options: dict[str, Any], space: SecretSpace | CandidateSpace
+) -> Mapping[str, Any]:
+    n_jobs, verbose, key = options["n_jobs"], options["verbose"], options["answers_key"]
+    _demand(n_jobs is None or type(n_jobs) is int)
+    _demand(type(verbose) in (int, bool) and type(options["fast_fit"]) is bool)
+    _demand(key is None or type(key) is bytes)
+    _demand(type(options["allow_exact"]) is bool)
+    return {
+        # Of the machine it was saved on: not more processes than this one has places for.
+        "n_jobs": n_jobs if n_jobs is None else min(n_jobs, os.cpu_count() or 1),
+        "verbose": verbose,
+        "fast_fit": options["fast_fit"],
+        "answers_key": key,
+        "criterion": _criterion_from(options["criterion"], space),
+        "allow_exact": options["allow_exact"],
+    }

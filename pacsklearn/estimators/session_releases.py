@@ -1,0 +1,194 @@
+"""Releases of a session beyond a model: values, and several planned together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from pacsklearn.estimators.open_session import OpenSession
+from pacsklearn.kernel.outputs.candidates import listed_space
+from pacsklearn.kernel.release.curator_figure import CuratorFigure
+from pacsklearn.kernel.release.function import FunctionPlan, release_value
+from pacsklearn.kernel.release.parameters import (
+    ParameterPlan,
+    ReleaseChoices,
+)
+from pacsklearn.kernel.release.planned import (
+    ReleasePlan,
+    not_releasable,
+    one_budget,
+    planned_targets,
+    release_planned,
+)
+from pacsklearn.kernel.release.release import Release
+from pacsklearn.kernel.release.statement import curator_figure
+
+
+class SessionReleases(OpenSession):
+    """What :class:`PrivacySession` releases beside models."""
+
+    def release_function(
+        self,
+        function: Callable[..., Any],
+        *,
+        budget: float | None = None,
+        noise: Any = "auto",
+        metric: Any = None,
+        certify: bool = True,
+    ) -> Release:
+        """Release a private value of any deterministic function of the secret.
+
+        Parameters
+        ----------
+        function : callable
+            Called with the rows of a candidate subset (``function(X_s)``, or ``function(X_s, y_s)``
+            when the session has a ``y``), or with a candidate of a session made by :meth:`over`.
+            Returns a number, or an array of numbers of a fixed shape.
+        budget : float, optional
+            Nats this release may reveal; all that remains when not given.
+        noise : str or NoiseBackend, default="auto"
+            A noise backend, or ``"one_sided"`` for one whole number that may only grow.
+        metric : None, array-like or Metric
+            What noise costs in each direction of the flattened value.
+        certify : bool, default=True
+            As for :meth:`release`; the figure of padding is exact. None for candidates that are
+            not subsets of rows.
+
+        Returns
+        -------
+        Release
+            Its ``value`` has the shape that the function returns; a float for a number, an int for
+            one-sided noise. Its guarantee covers everything this session has released up to now.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            Before the function is called; the ledger is unchanged.
+        FunctionError
+            When the function fails on a candidate, or returns no finite numbers of a fixed shape.
+            The message quotes no value.
+        NonDeterministicError
+            When a second call on the first candidate gives another value.
+
+        Notes
+        -----
+        *Guarantee.* As for :meth:`release`: the function is evaluated on every candidate, and the
+        noise is calibrated to all the values. The function may use public constants, but nothing
+        that depends on the other candidates. How long a call takes is not hidden.
+        """
+        if self._drawn is not None:
+            return self._drawn.release(
+                [function], self._X, self._y, one_budget(budget), noise, metric=metric
+            )[0]
+        return release_value(
+            self._procedure,
+            function,
+            self._X,
+            self._y,
+            budget=budget,
+            noise=noise,
+            metric=metric,
+            certify=certify,
+        )
+
+    def release_planned(
+        self,
+        releases: Iterable[Any],
+        *,
+        budgets: Iterable[float] | None = None,
+        noise: Any = "auto",
+        fit_params: Mapping[str, Any] | None = None,
+        certify: bool = True,
+    ) -> tuple[Release, ...]:
+        """Release several models or values that are planned together, for one charge.
+
+        No release is calibrated to what another one told, so the noise of all of them is fixed
+        before the first is drawn, and what the optimal adversary achieves with all of them is
+        certified and published: later releases of an open session have no such figure.
+
+        Parameters
+        ----------
+        releases : iterable of estimators and functions
+            An estimator is released as by :meth:`release`, any other callable as by
+            :meth:`release_function`.
+        budgets : iterable of float, optional
+            Nats of each; equal shares of all that remains when not given.
+        noise : str or NoiseBackend, default="auto"
+            For all of them.
+        fit_params : mapping, optional
+            Passed to every estimator's ``fit`` on every subset.
+        certify : bool, default=True
+            State what the optimal adversary achieves at the worst row with all of them together,
+            at confidence 1 - 1e-6, where nothing was released before.
+
+        Returns
+        -------
+        tuple of Release
+            In order. All have the same guarantee and the same event.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            Before anything is fitted; the ledger is unchanged.
+
+        Notes
+        -----
+        *Guarantee.* Given the secret the releases are independent, so together they reveal at most
+        the sum of what each reveals by itself (chain rule of the mutual information).
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from pacsklearn import PrivacySession
+        >>> X, y = load_iris(return_X_y=True)
+        >>> with PrivacySession(X, y, budget=1 / 4) as session:
+        ...     model, mean = session.release_planned([GaussianNB(), lambda X, y: X.mean(axis=0)])
+        >>> model.guarantee.n_releases
+        2
+        >>> model.guarantee.certified_membership < model.guarantee.posterior_membership
+        True
+        """
+        planned = list(releases)
+        stated = None if budgets is None else list(budgets)
+        if self._drawn is not None:
+            return self._drawn.release(planned, self._X, self._y, stated, noise, fit_params)
+        procedure, space = self._procedure, listed_space(self._space)
+        targets = planned_targets(
+            procedure.check_amount, procedure.account, len(planned), stated, procedure.criterion
+        )
+        plans: list[ReleasePlan] = []
+        for number, (one, target) in enumerate(zip(planned, targets, strict=True)):
+            if hasattr(one, "fit"):
+                prepare = partial(self._candidates, one, fit_params)
+                plans.append(ParameterPlan.of(one, prepare, target, ReleaseChoices(noise)))
+            elif callable(one):
+                plans.append(FunctionPlan.of(one, space, self._X, self._y, target, noise))
+            else:
+                raise not_releasable(number, one)
+        return release_planned(procedure, plans, certify=certify)
+
+    def curator_figure(self) -> CuratorFigure:
+        """What the releases so far have told about memberships; for the curator only.
+
+        It depends on what came out, and is in no guarantee and no release: do not publish it, and
+        do not decide by it what to publish.
+
+        Returns
+        -------
+        CuratorFigure
+            The optimal adversary's success under the very noise that was used, certified, and how
+            sure she is of a row's membership after what was released.
+        """
+        space = self._row_space()
+        self._account.home.check()
+        with self._one_at_a_time:
+            return curator_figure(
+                self._procedure.certificate,
+                space,
+                self._secret.belief,
+                self.guarantee_.posterior_membership,
+                len(self._account.own.events),
+                self._procedure.n_releases,
+            )

@@ -1,0 +1,41 @@
+"""Gaussian naive Bayes of every subset."""
+
+from __future__ import annotations
+
+from typing import Any, Self, final
+
+import numpy as np
+from sklearn.naive_bayes import GaussianNB
+
+from pacsklearn.joint.moment_fitter import MomentFitter
+from pacsklearn.joint.moments import Moments, is_doubtful
+
+
+@final
+class GaussianNBFitter(MomentFitter):
+    """Means and variances of each class, where no variance is lost in a difference."""
+
+    wants_classes = True
+
+    @classmethod
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
+        return cls() if type(estimator) is GaussianNB and estimator.priors is None else None
+
+    def fit_moments(self, model: Any, moments: Moments) -> bool:
+        if moments.class_count is None or moments.class_variance is None:
+            return False
+        assert moments.class_mean is not None
+        assert moments.class_square is not None
+        widest = int(np.argmax(moments.variance))
+        smoothing = float(model.var_smoothing * moments.variance[widest])
+        variance = moments.class_variance + smoothing
+        if not np.all(variance > 0) or moments.variance[widest] <= 0:
+            return False
+        worst = float(np.max(moments.class_square / variance))
+        if is_doubtful(worst) or is_doubtful(moments.loss):
+            return False
+        model.epsilon_ = np.float64(smoothing)
+        model.theta_, model.var_ = moments.class_mean.copy(), variance
+        model.class_count_ = moments.class_count.copy()
+        model.class_prior_ = model.class_count_ / model.class_count_.sum()
+        return True

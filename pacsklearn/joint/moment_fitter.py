@@ -1,0 +1,168 @@
+"""Estimators that are functions of their rows' first and second moments."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from copy import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpocon, dpotrf
+from sklearn.base import clone
+
+from pacsklearn._sklearn_compat import features_of, set_classes
+from pacsklearn.joint.member_sums import double_rows
+from pacsklearn.joint.moments import (
+    Moments,
+    MomentSums,
+    class_moments,
+    is_doubtful,
+    subset_moments,
+)
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
+from pacsklearn.kernel.outputs.table_view import TableView
+from pacsklearn.kernel.secret.memberships import Memberships
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+
+# Sums are taken once a class: with many, fitting one after the other is as fast.
+_MOST_CLASSES = 12
+_MOST_CELLS = 2**27
+
+
+class MomentFitter(SubsetFitter):
+    """Fits from moments; a subset whose moments are doubtful is left to the ordinary fit.
+
+    Attributes
+    ----------
+    wants_scatter : bool
+        Whether products of features are needed, or squares are enough.
+    wants_class_scatter : bool
+        Whether they are needed for each class apart.
+    wants_targets, wants_classes : bool
+        What ``y`` holds.
+    """
+
+    wants_scatter: bool = False
+    wants_class_scatter: bool = False
+    wants_targets: bool = False
+
+    @abstractmethod
+    def fit_moments(self, model: Any, moments: Moments) -> bool:
+        """Set what ``fit`` would set on an unfitted clone; False where that is doubtful."""
+
+    def transform_moments(self, model: Any, moments: Moments) -> Moments:
+        """Moments of the outputs of a fitted transformer, for the step after it."""
+        raise TypeError(f"{type(model).__name__} is no transformer of moments")
+
+    def fit_all(self, estimator: Any, X: Any, y: Any, space: SecretSpace) -> list[Any]:
+        rows, targets, codes, classes = self._arrays(X, y)
+        if rows is None or self._is_too_large(rows, space, classes):
+            return [None] * space.n_subsets
+        features = features_of(X)
+        moments_of_subsets = (
+            subset_moments(rows, targets, space, scatter=self.wants_scatter)
+            if codes is None
+            else class_moments(
+                rows,
+                codes,
+                space,
+                scatter=self.wants_scatter,
+                class_scatter=self.wants_class_scatter,
+            )
+        )
+        return self._fit_each(estimator, moments_of_subsets, features, classes)
+
+    def table_sums(
+        self, rows: Any, targets: Any, members: Memberships, n_classes: int
+    ) -> list[Any] | None:
+        scatter = self.wants_scatter
+        if self.wants_classes:
+            sums = MomentSums.of_classes(
+                rows,
+                targets,
+                n_classes,
+                members,
+                scatter=scatter,
+                class_scatter=self.wants_class_scatter,
+            )
+        else:
+            numbers = targets.reshape(len(rows), -1) if self.wants_targets else None
+            sums = MomentSums.of(rows, numbers, members, scatter=scatter)
+        return list(sums.arrays)
+
+    def fit_table(self, estimator: Any, sums: list[Any], view: TableView) -> list[Any]:
+        moments = MomentSums(view.rows.shape[1], (sums[0], sums[1], sums[2])).moments()
+        return self._fit_each(estimator, moments, vars(view.features), view.classes)
+
+    def _fit_each(
+        self,
+        estimator: Any,
+        moments_of_subsets: Iterable[Moments | None],
+        features: dict[str, Any],
+        classes: NDArray[Any] | None,
+    ) -> list[Any]:
+        fitted: list[Any] = []
+        blank = clone(estimator)
+        for moments in moments_of_subsets:
+            # The parameters of one estimator are plain values; a pipeline has parts of its own.
+            model = clone(blank) if hasattr(blank, "steps") else copy(blank)
+            first, last = _ends(model)
+            if classes is not None:
+                set_classes(last, classes)
+            if moments is None or not self.fit_moments(model, moments):
+                fitted.append(None)
+                continue
+            vars(first).update(features)
+            fitted.append(model)
+        return fitted
+
+    def _is_too_large(self, rows: Any, space: SecretSpace, classes: Any) -> bool:
+        """Whether copies of the rows, or all products of features, would fill the memory."""
+        n, p = rows.shape
+        products = space.n_subsets * p**2 if self.wants_scatter else 0
+        if self.wants_class_scatter:
+            products *= len(classes)
+        return bool(max(n * p, 2 * products) > _MOST_CELLS)
+
+    def _arrays(self, X: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+        """Rows, targets, class codes and classes; no rows where the fit would not use doubles."""
+        nothing = (None, None, None, None)
+        rows = double_rows(X)
+        if rows is None:
+            return nothing
+        if self.wants_classes:
+            if np.ndim(y) != 1:
+                return nothing
+            classes, codes = np.unique(np.asarray(y), return_inverse=True)
+            return (rows, None, codes, classes) if classes.size <= _MOST_CLASSES else nothing
+        if self.wants_targets:
+            targets = np.asarray(y)
+            single = targets.ndim == 2 and targets.shape[1] == 1
+            if single or targets.dtype.kind not in "iuf" or targets.dtype == np.float32:
+                return nothing
+            return rows, targets.astype(np.float64).reshape(len(rows), -1), None, None
+        return rows, None, None, None
+
+
+def _ends(model: Any) -> tuple[Any, Any]:
+    """First and last step of a pipeline; other models are both."""
+    if not hasattr(model, "steps"):
+        return model, model
+    return model.steps[0][1], model.steps[-1][1]
+
+
+def well_conditioned(matrix: Floats, loss: float) -> tuple[Floats, Floats] | None:
+    """Cholesky factor of a symmetric matrix in units that give it ones on its diagonal, and these.
+
+    None where rounding errors, which grew by ``loss`` already, could show in what is solved by it.
+    """
+    units = np.sqrt(np.maximum(np.diag(matrix), 0.0))
+    units[units == 0] = 1.0
+    scaled = matrix / (units[:, None] * units)
+    factor, failed = dpotrf(scaled, lower=1)
+    # Of a symmetric matrix this norm's condition number is no smaller than the spectral one.
+    closeness = 0.0 if failed else dpocon(factor, np.abs(scaled).sum(axis=0).max(), uplo="L")[0]
+    return None if not closeness or is_doubtful(loss, 1 / closeness) else (factor, units)

@@ -1,0 +1,273 @@
+"""First and second moments of every candidate subset, from sums over its rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.joint.member_sums import member_products, member_sums, padded_columns
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.secret.memberships import Memberships
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+
+_LARGEST = 1e100
+_EPSILON = float(np.finfo(np.float64).eps)
+_DOUBT = 1e-10
+_BY_CLASS = 3
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Moments of the rows of one subset; columns of ``y`` that are numbers stand after ``X``'s.
+
+    Parameters
+    ----------
+    n_rows, n_features : int
+    mean : ndarray of shape (q,)
+    variance : ndarray of shape (q,)
+        Divided by the number of rows.
+    square : ndarray of shape (q,)
+        Mean of the squares, around zero; 0 for a column of one number, whose variance is exact.
+    scatter : ndarray of shape (q, q), optional
+        Sum of products around the mean.
+    class_count : ndarray of shape (K,), optional
+    class_mean, class_variance, class_square : ndarray of shape (K, p), optional
+    class_scatter : ndarray of shape (K, p, p), optional
+        Sum of products around the mean of the class.
+    loss : float
+        How many times rounding errors grow where a mean is subtracted: the largest ratio of a
+        mean square to a variance.
+    """
+
+    n_rows: int
+    n_features: int
+    mean: Floats
+    variance: Floats
+    square: Floats
+    scatter: Floats | None = None
+    class_count: Floats | None = None
+    class_mean: Floats | None = None
+    class_variance: Floats | None = None
+    class_square: Floats | None = None
+    class_scatter: Floats | None = None
+    loss: float = 1.0
+
+
+def is_doubtful(*factors: float) -> bool:
+    """Whether rounding errors, grown by all factors, could show in a fitted number."""
+    return not math.prod(factors) * _EPSILON <= _DOUBT
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MomentSums:
+    """Sums over the members' rows that moments follow from; those of parts of a table add up.
+
+    Rows outside a subset enter its sums with weight zero or not at all, so they leave them as they
+    are, bit for bit; sums are taken around zero, the only origin that is public.
+
+    Parameters
+    ----------
+    n_features : int
+    arrays : tuple of ndarray
+        Rows of each candidate that cannot be squared, shape (m,); sums of ones, columns and
+        squares, shape (m, 1 + 2 q), or (m, K, 1 + 2 q) with classes, and (m, 0) where the products
+        hold them; products of all these columns, shape (m, q + 1, q + 1), or (m, 0), or
+        (m, K, q + 1, q + 1) for each class.
+    """
+
+    n_features: int
+    arrays: tuple[Floats, Floats, Floats]
+
+    @classmethod
+    def of(
+        cls, X: Floats, targets: Floats | None, space: Memberships, *, scatter: bool
+    ) -> MomentSums:
+        """Sums of some rows."""
+        parts = [X] if targets is None else [X, targets]
+        table, usable = _usable(padded_columns(np.ones((len(X), 1)), *parts))
+        q, none = sum(part.shape[1] for part in parts), np.zeros((space.n_subsets, 0))
+        if scatter:
+            arrays = (none, member_products(table, space)[:, : q + 1, : q + 1])
+        else:
+            arrays = (_sums_and_squares(table, q, space), none)
+        return cls(X.shape[1], (_spoilt(usable, space), *arrays))
+
+    @classmethod
+    def of_classes(
+        cls,
+        X: Floats,
+        codes: NDArray[np.intp],
+        n_classes: int,
+        space: Memberships,
+        *,
+        scatter: bool,
+        class_scatter: bool = False,
+    ) -> MomentSums:
+        """Sums of some rows, those of each class apart; products too with ``class_scatter``."""
+        table, usable = _usable(padded_columns(np.ones((len(X), 1)), X))
+        products, q = np.zeros((space.n_subsets, 0)), X.shape[1]
+        if class_scatter:
+            # Rows of other classes are left out, whatever they hold.
+            rows = (np.flatnonzero(codes == code) for code in range(n_classes))
+            own = (member_products(table, space, each) for each in rows)
+            products = np.stack(list(own), axis=1)[:, :, : q + 1, : q + 1]
+        elif scatter:
+            products = member_products(table, space)[:, : q + 1, : q + 1]
+        summed = _sums_and_squares(table, q, space, codes, n_classes)
+        return cls(q, (_spoilt(usable, space), summed, products))
+
+    def moments(self) -> Iterator[Moments | None]:
+        """Moments of each candidate; None for one with a row that cannot be squared, or no class.
+
+        Yields
+        ------
+        Moments or None
+        """
+        spoilt, summed, products = self.arrays
+        each: dict[str, Floats] = {}
+        if summed.ndim == _BY_CLASS:
+            spoilt = spoilt + np.any(summed[:, :, 0] == 0, axis=1)
+            each = {f"class_{name}": own for name, own in _moments(summed, products).items()}
+            summed = summed.sum(axis=1)
+            products = products.sum(axis=1) if products.ndim > _BY_CLASS else products
+        elif not summed.size:
+            squares = np.diagonal(products, axis1=1, axis2=2)[:, 1:]
+            summed = np.concatenate([products[:, 0], squares], axis=1)
+        each |= _moments(summed, products)
+        losses = _losses(each["square"], each["variance"])
+        n_rows = each.pop("count")
+        for i, bad in enumerate(spoilt):
+            own = {name: values[i] for name, values in each.items()}
+            yield (
+                None
+                if bad
+                else Moments(int(n_rows[i]), self.n_features, loss=float(losses[i]), **own)
+            )
+
+
+def subset_moments(
+    X: Floats, targets: Floats | None, space: SecretSpace, *, scatter: bool
+) -> Iterator[Moments | None]:
+    """Moments of each candidate, in their order.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, p)
+    targets : ndarray of shape (n_rows, t), optional
+    space : SecretSpace
+    scatter : bool
+        Whether products of features are wanted.
+
+    Returns
+    -------
+    iterator over Moments or None
+        None for a subset with a row that is not finite or too large to be squared.
+    """
+    sums = MomentSums.of(X, targets, space, scatter=scatter)
+    return _exact(sums.moments(), X if targets is None else np.hstack([X, targets]), space)
+
+
+def class_moments(
+    X: Floats,
+    codes: NDArray[np.intp],
+    space: SecretSpace,
+    *,
+    scatter: bool,
+    class_scatter: bool = False,
+) -> Iterator[Moments | None]:
+    """As :func:`subset_moments`, with those of each class.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, p)
+    codes : ndarray of shape (n_rows,)
+        Class of each row, from 0 to K - 1. A subset without some class gives None.
+    space : SecretSpace
+    scatter : bool
+        Whether products of features are wanted, of all classes together.
+    class_scatter : bool, default=False
+        Whether they are wanted of each class.
+    """
+    n_classes = int(codes.max()) + 1
+    sums = MomentSums.of_classes(
+        X, codes, n_classes, space, scatter=scatter, class_scatter=class_scatter
+    )
+    return _exact(sums.moments(), X, space)
+
+
+def _exact(
+    moments_of: Iterator[Moments | None], table: Floats, space: SecretSpace
+) -> Iterator[Moments | None]:
+    """Moments, those of columns that are one number in all of a candidate's rows exact."""
+    for i, moments in enumerate(moments_of):
+        if moments is None or not is_doubtful(moments.loss):
+            yield moments
+            continue
+        doubtful = np.flatnonzero(moments.square * _EPSILON > _DOUBT * moments.variance)
+        own = table[space.rows(i)[:, None], doubtful]
+        flat = np.all(own == own[0], axis=0)
+        yield _with_constants(moments, doubtful[flat], own[0, flat])
+
+
+def _with_constants(moments: Moments, columns: NDArray[np.intp], values: Floats) -> Moments:
+    """With exact means, and nothing around them, in columns that hold one number each."""
+    exact = {}
+    for name in ("mean", "variance", "square", "scatter"):
+        for key in (name, f"class_{name}"):
+            numbers = getattr(moments, key)
+            if numbers is None:
+                continue
+            exact[key] = numbers = numbers.copy()
+            numbers[..., columns] = values if name == "mean" else 0.0
+            if name == "scatter":
+                numbers[..., columns, :] = 0.0
+    loss = float(_losses(exact["square"][None], exact["variance"][None])[0])
+    return replace(moments, loss=loss, **exact)
+
+
+def _moments(summed: Floats, products: Floats) -> dict[str, Floats]:
+    """Counts, means, variances, and scatter where products are of as many groups of rows."""
+    count, (sums, squares) = summed[..., 0], np.split(summed[..., 1:], 2, axis=-1)
+    with np.errstate(invalid="ignore"):  # of no rows at all
+        mean, square = sums / count[..., None], squares / count[..., None]
+    moments = {"count": count, "mean": mean, "square": square, "variance": square - mean**2}
+    if products.ndim == mean.ndim + 1 and products.size:
+        around = count[..., None, None] * mean[..., :, None] * mean[..., None, :]
+        moments["scatter"] = np.subtract(products[..., 1:, 1:], around, out=around)
+    return moments
+
+
+def _sums_and_squares(table: Floats, q: int, space: Memberships, *classes: Any) -> Floats:
+    """Sums of ones, of q columns, and of their squares; a table of whole rows is read fastest."""
+    width = table.shape[1]
+    summed = member_sums(table, space, *classes, squares=True)
+    return summed[..., np.r_[0 : q + 1, width + 1 : width + q + 1]]
+
+
+def _spoilt(usable: NDArray[np.bool_], space: Memberships) -> Floats:
+    """How many rows of each candidate cannot be squared."""
+    if usable.all():
+        return np.zeros(space.n_subsets)
+    return member_sums((~usable).astype(np.float64)[:, None], space)[:, 0]
+
+
+def _usable(table: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Table with zeros for rows that cannot be squared, and which rows can."""
+    if not table.size or (table.min() >= -_LARGEST and table.max() <= _LARGEST):
+        return table, np.ones(len(table), dtype=bool)
+    usable = np.all(np.abs(table) <= _LARGEST, axis=1)
+    return np.where(usable[:, None], table, 0.0), usable
+
+
+def _losses(square: Floats, variance: Floats) -> Floats:
+    """Largest ratio of a mean square to a variance in each row; 1 where there is none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(variance > 0, square / variance, np.inf)
+    return np.asarray(np.max(np.where(square > 0, ratio, 1.0), axis=1, initial=1.0))

@@ -1,0 +1,47 @@
+"""Nearest centroids of every subset."""
+
+from __future__ import annotations
+
+from typing import Any, Self, final
+
+import numpy as np
+from sklearn.neighbors import NearestCentroid
+
+from pacsklearn.joint.moment_fitter import MomentFitter
+from pacsklearn.joint.moments import Moments, is_doubtful
+
+
+@final
+class NearestCentroidFitter(MomentFitter):
+    """Class means, and the spread within the classes."""
+
+    wants_classes = True
+
+    @classmethod
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
+        if type(estimator) is not NearestCentroid or estimator.metric != "euclidean":
+            return None
+        plain = not estimator.shrink_threshold and estimator.priors in ("uniform", "empirical")
+        return cls() if plain else None
+
+    def fit_moments(self, model: Any, moments: Moments) -> bool:
+        counts, means = moments.class_count, moments.class_mean
+        if counts is None or means is None or moments.class_variance is None:
+            return False
+        assert moments.class_square is not None
+        n, k = moments.n_rows, counts.size
+        if n <= k or k < 2:
+            return False
+        within = counts @ moments.class_variance
+        if not np.all(within > 0):
+            return False
+        if is_doubtful(float(np.max(counts @ moments.class_square / within))):
+            return False
+        spread = np.sqrt(within / (n - k))
+        share = counts / n if model.priors == "empirical" else np.full(k, 1 / k)
+        scale = np.sqrt(1 / counts - 1 / n)[:, None] * (spread + np.median(spread))
+        model.class_prior_ = share
+        model.centroids_ = means.copy()
+        model.within_class_std_dev_ = spread
+        model.deviations_ = (means - moments.mean) / scale
+        return True

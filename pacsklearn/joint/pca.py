@@ -1,0 +1,83 @@
+"""Principal components of every subset, from its covariance matrix."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self, final
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.decomposition import PCA
+from sklearn.utils.extmath import svd_flip
+
+from pacsklearn.joint.moment_fitter import MomentFitter
+from pacsklearn.joint.moments import Moments, is_doubtful
+
+_MOST_FEATURES = 1000
+_TALL = 10
+
+
+@final
+class PCAFitter(MomentFitter):
+    """Eigenvectors of the covariance matrix, where scikit-learn takes them too."""
+
+    wants_scatter = True
+
+    @classmethod
+    def for_estimator(cls, estimator: Any, resolve: Any) -> Self | None:
+        if type(estimator) is not PCA or estimator.svd_solver not in ("auto", "covariance_eigh"):
+            return None
+        count = estimator.n_components
+        return cls() if count is None or (type(count) is int and count > 0) else None
+
+    def fit_moments(self, model: Any, moments: Moments) -> bool:
+        p, n = moments.n_features, moments.n_rows
+        tall = n >= _TALL * p and p <= _MOST_FEATURES
+        count = p if model.n_components is None else int(model.n_components)
+        if n <= p or count > p or not (tall or model.svd_solver == "covariance_eigh"):
+            return False
+        assert moments.scatter is not None
+        covariance = moments.scatter[:p, :p] / (n - 1)
+        # One more than is kept: an axis is as sure as its variance is apart from the next one.
+        first = max(p - count - 1, 0)
+        values, axes = eigh(covariance, subset_by_index=(first, p - 1), check_finite=False)
+        values, axes = np.maximum(values[::-1], 0.0), axes[:, ::-1]
+        apart = float(np.min(values[:-1] - values[1:], initial=np.inf))
+        nearest = min(apart, float(values[count - 1]))
+        if nearest <= 0 or is_doubtful(moments.loss, float(values[0]) / nearest):
+            return False
+        components = svd_flip(None, axes.T.copy(), u_based_decision=False)[1]
+        model._fit_svd_solver = "covariance_eigh"
+        model.mean_, model.n_samples_, model.n_components_ = moments.mean[:p].copy(), n, count
+        model.components_ = components[:count].copy()
+        model.explained_variance_ = values[:count].copy()
+        total = np.trace(covariance)
+        model.explained_variance_ratio_ = values[:count] / total
+        model.singular_values_ = np.sqrt(values[:count] * (n - 1))
+        left = max(total - values[:count].sum(), 0.0)
+        model.noise_variance_ = left / (p - count) if count < p else 0.0
+        return True
+
+    def transform_moments(self, model: Any, moments: Moments) -> Moments:
+        p, count = moments.n_features, model.n_components_
+        others = moments.mean.size - p
+        turn = np.zeros((count + others, p + others))
+        turn[:count, :p] = model.components_
+        if model.whiten:
+            turn[:count] /= np.sqrt(model.explained_variance_)[:, None]
+        turn[count:, p:] = np.eye(others)
+        shift = np.append(model.mean_, np.zeros(others))
+        assert moments.scatter is not None
+        scatter, mean = turn @ moments.scatter @ turn.T, turn @ (moments.mean - shift)
+        variance = np.diag(scatter) / moments.n_rows
+        return replace(
+            moments,
+            n_features=count,
+            mean=mean,
+            variance=variance,
+            square=variance + mean**2,
+            scatter=scatter,
+            class_mean=None,
+            class_variance=None,
+            class_square=None,
+        )

@@ -1,0 +1,237 @@
+"""What a black box answers with: labels, shares of the classes, or numbers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier, is_regressor
+from sklearn.metrics import accuracy_score, r2_score
+
+from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.kernel.answers import label_engine, value_engine
+from pacsklearn.kernel.answers.label_engine import StepAnswers
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.models import AnsweringModels
+from pacsklearn.kernel.outputs.public_prior import PublicPrior, checked_range
+from pacsklearn.kernel.plugins.registry import registry
+
+
+class AnswerKind(ABC):
+    """How candidates' models are asked, which engine answers, and what its numbers mean.
+
+    Attributes
+    ----------
+    answers : str
+        As users ask for it.
+    methods : tuple of str
+        What an estimator that answers offers.
+    classes : ndarray or None
+        Public class labels, sorted.
+    value_range : (float, float) or None
+        Public range of values.
+    width : int
+        Numbers in one answer.
+    """
+
+    answers: ClassVar[str]
+    methods: ClassVar[tuple[str, ...]] = ("predict",)
+    classes: NDArray[Any] | None
+    value_range: tuple[float, float] | None
+    prior: PublicPrior | None = None
+    width: int
+
+    @abstractmethod
+    def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
+        """What every candidate says: label codes (n, m), or numbers (n, m, width)."""
+
+    @abstractmethod
+    def contested(self, predictions: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
+        """Rows on which candidates that are still possible disagree; shape (n,)."""
+
+    @abstractmethod
+    def answer(self, predictions: NDArray[Any], *step: Any) -> StepAnswers:
+        """Answer rows by Algorithm 1; ``step`` are the engine's other arguments."""
+
+    @abstractmethod
+    def decoded(self, values: list[Any]) -> NDArray[Any]:
+        """Answers as a user sees them, from those of the engine."""
+
+    def predicted(self, answers: NDArray[Any]) -> NDArray[Any]:
+        """What ``predict`` of an estimator gives."""
+        return answers
+
+    def score(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
+        """Accuracy, or R^2 of numbers."""
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+
+@final
+class LabelKind(AnswerKind):
+    """Labels of classifiers.
+
+    Parameters
+    ----------
+    classes : ndarray
+    """
+
+    answers: ClassVar[str] = "labels"
+    classes: NDArray[Any]
+
+    def __init__(self, classes: NDArray[Any]) -> None:
+        self.classes, self.value_range, self.width = classes, None, int(classes.size)
+
+    def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
+        return models.labels(X, self.classes)
+
+    def contested(self, predictions: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
+        return label_engine.contested_rows(predictions, log_belief)
+
+    def answer(self, predictions: NDArray[Any], *step: Any) -> StepAnswers:
+        return label_engine.answer_labels(predictions, *step)
+
+    def decoded(self, values: list[Any]) -> NDArray[Any]:
+        return self.classes[np.asarray(values, dtype=np.intp)]
+
+
+class _NumberKind(AnswerKind):
+    """Kinds that the engine of numbers answers."""
+
+    def contested(self, predictions: NDArray[Any], log_belief: Floats) -> NDArray[np.bool_]:
+        return value_engine.contested_rows(predictions, log_belief)
+
+    def answer(self, predictions: NDArray[Any], *step: Any) -> StepAnswers:
+        return value_engine.answer_values(predictions, *step)
+
+    def _table(self, values: list[Any]) -> Floats:
+        return np.asarray(values, dtype=np.float64).reshape(len(values), self.width)
+
+
+@final
+class ProbabilityKind(_NumberKind):
+    """Shares of the classes, clipped to [0, 1] before noise and made to sum to one after it.
+
+    Parameters
+    ----------
+    classes : ndarray
+    """
+
+    answers: ClassVar[str] = "probabilities"
+    methods: ClassVar[tuple[str, ...]] = ("predict", "predict_proba")
+    classes: NDArray[Any]
+
+    def __init__(self, classes: NDArray[Any]) -> None:
+        self.classes, self.value_range, self.width = classes, None, int(classes.size)
+
+    def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
+        return np.clip(models.values(X, "predict_proba", self.width, self.classes), 0, 1)
+
+    def decoded(self, values: list[Any]) -> NDArray[Any]:
+        shares = np.maximum(self._table(values), 0.0)
+        total = shares.sum(axis=1, keepdims=True)
+        # Noise may leave no positive share: nothing is known then, and all are equal.
+        return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / self.width)
+
+    def predicted(self, answers: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self.classes[answers.argmax(axis=1)])
+
+
+@final
+class ValueKind(_NumberKind):
+    """Numbers of regressors, clipped to a public range before and after the noise.
+
+    In between they are drawn toward a public prior, as far as the noise of each asks for.
+
+    Parameters
+    ----------
+    value_range : (float, float)
+    width : int
+        Targets.
+    prior_mean : float, optional
+        The middle of the range when not given.
+    """
+
+    answers: ClassVar[str] = "values"
+    value_range: tuple[float, float]
+
+    def __init__(
+        self, value_range: tuple[float, float], width: int, prior_mean: float | None = None
+    ) -> None:
+        self.classes, self.value_range, self.width = None, value_range, width
+        # Without ends, as games play it, there is no middle to draw answers toward.
+        bounded = bool(np.all(np.isfinite(value_range)))
+        self.prior = PublicPrior.of(prior_mean, value_range) if bounded else None
+
+    def answer(self, predictions: NDArray[Any], *step: Any) -> StepAnswers:
+        noisy = super().answer(predictions, *step)
+        if self.prior is None:
+            return noisy
+        assert noisy.deviations is not None
+        return replace(noisy, answers=self.prior.drawn(noisy.answers, noisy.deviations))
+
+    def predictions(self, models: AnsweringModels, X: Any) -> NDArray[Any]:
+        return np.clip(models.values(X, "predict", self.width), *self.value_range)
+
+    def decoded(self, values: list[Any]) -> NDArray[Any]:
+        clipped = np.clip(self._table(values), *self.value_range)
+        return clipped[:, 0] if self.width == 1 else clipped
+
+    def score(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
+
+
+_KINDS = (LabelKind, ProbabilityKind, ValueKind)
+
+
+def answer_kind(
+    estimator: Any, y: Any, answers: str, value_range: Any, prior_mean: Any = None
+) -> AnswerKind:
+    """Check what is asked of ``estimator`` against what it can say."""
+    name = type(estimator).__name__
+    if answers != "auto" and answers not in {kind.answers for kind in _KINDS}:
+        raise ValueError(
+            f"answers must be 'auto', 'labels', 'probabilities' or 'values', got {answers!r}."
+        )
+    if y is None or not (is_classifier(estimator) or is_regressor(estimator)):
+        raise ValueError(
+            f"Private responses need a classifier or a regressor and its targets; {name} has "
+            f"nothing to answer. {_instead_of_answers(estimator)}"
+        )
+    if is_regressor(estimator):
+        if answers not in ("auto", "values"):
+            raise ValueError(f"answers={answers!r} needs a classifier; {name} answers values.")
+        width = 1 if np.ndim(y) == 1 else int(np.shape(y)[1])
+        return ValueKind(_range(value_range, name), width, prior_mean)
+    if answers == "values":
+        raise ValueError(f"answers='values' needs a regressor; {name} is a classifier.")
+    if np.ndim(y) != 1:
+        raise ValueError(f"Private responses need one target, got y of shape {np.shape(y)}.")
+    if answers == "probabilities" and not hasattr(estimator, "predict_proba"):
+        raise ValueError(
+            f"answers='probabilities' needs predict_proba, which {name} as configured has not; "
+            "use answers='labels'."
+        )
+    # Of the whole table: classes are public, and the same whichever candidate is true.
+    classes = np.unique(np.asarray(y))
+    return ProbabilityKind(classes) if answers == "probabilities" else LabelKind(classes)
+
+
+def _instead_of_answers(estimator: Any) -> str:
+    try:
+        registry().canonicalizer_for(estimator)
+    except NoCanonicalizerError as error:
+        return str(error)
+    return "Its parameters can be released: release='parameters'."
+
+
+def _range(value_range: Any, name: str) -> tuple[float, float]:
+    advice = (
+        f"{name} answers numbers, which are clipped to a public range; give value_range=(low, "
+        "high), chosen without looking at y"
+    )
+    if value_range is None:
+        raise ValueError(f"value_range is missing: {advice}.")
+    return checked_range(value_range, f": {advice}")

@@ -1,0 +1,140 @@
+"""One caller's view of a responder that several callers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.exceptions import BudgetError, BudgetExhaustedError
+from pacsklearn.kernel.answers.statement import CostPreview
+from pacsklearn.kernel.answers.stored_answers import row_keys
+from pacsklearn.kernel.ledger.accounts import exact, fits, largest_refund, nearest
+
+if TYPE_CHECKING:  # which makes these
+    from pacsklearn.kernel.answers.responder import Responder
+
+
+@final
+class CallerHandle:
+    """Answers of a responder for one caller, out of a quota that nobody else spends.
+
+    Made by :meth:`~pacsklearn.kernel.answers.responder.Responder.handle`.
+
+    Parameters
+    ----------
+    responder : Responder
+    lock : lock
+        The session's: one batch is answered at a time.
+    log_prior : ndarray of shape (m,)
+        Belief before anything was released.
+    quota : float
+        Nats.
+
+    Notes
+    -----
+    Everything but the noised answers is a function of what this caller has asked: a row's price is
+    the step budget when the candidates disagree about it *under the prior*, and it is paid once,
+    whether or not somebody else has asked the row, which the session's own account is charged for
+    once. Margins are not given: which rows the belief has decided tells what others asked.
+    """
+
+    def __init__(
+        self,
+        responder: Responder,
+        lock: AbstractContextManager[Any],
+        log_prior: NDArray[np.float64],
+        quota: float,
+    ) -> None:
+        self._responder, self._lock, self._log_prior = responder, lock, log_prior
+        self.quota = quota
+        self._spent = Fraction(0)
+        self._paid: set[bytes] = set()
+
+    @property
+    def spent(self) -> float:
+        """Nats that this caller has paid."""
+        return float(self._spent)
+
+    @property
+    def remaining(self) -> float:
+        """Nats left of the quota, rounded down."""
+        return largest_refund(self.quota, exact(self._spent))
+
+    def check_covered(self, others: Iterable[CallerHandle], left: float) -> None:
+        """Refuse a quota that others could use up before this caller does.
+
+        Raises
+        ------
+        BudgetError
+            When ``left`` nats do not cover what all handles may still pay.
+        """
+        open_ = sum(exact(each.remaining) for each in others)
+        if not fits(open_, self.remaining, left):
+            raise BudgetError(
+                f"quota must be covered by what is left, {left:.6g} nats, beside "
+                f"{nearest(open_):.6g} that other handles may still pay; got {self.quota:.6g}. A "
+                "caller within a quota could be refused because of what others paid: give smaller "
+                "quotas, or overcommit=True."
+            )
+
+    def preview(self, X: Any) -> CostPreview:
+        """What answering ``X`` would cost this caller."""
+        responder = self._responder
+        X = responder.checked(X)
+        with self._lock:
+            new, contested = self._new(X)
+        price = contested * responder.step_budget
+        return CostPreview(
+            n_queries=X.shape[0],
+            n_stored=X.shape[0] - len(new),
+            n_unanimous=len(new) - contested,
+            n_contested=contested,
+            nats=price,
+            worst_case=X.shape[0] * responder.step_budget,
+        )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Answer every row; those that this caller has asked before are free.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            When the quota does not cover the rows, with the caller's own figures; or, where the
+            curator has granted more than there is, when the session could not bear them, whether
+            or not it has to. Nothing is paid then.
+        """
+        responder = self._responder
+        X = responder.checked(X)
+        with self._lock:
+            new, contested = self._new(X)
+            price = contested * responder.step_budget
+            if price > 0 and not fits(exact(self._spent), price, self.quota):
+                raise BudgetExhaustedError(self.spent, price, self.quota, "this caller")
+            if not responder.affords(contested):
+                # The caller's own figures: the session's would tell what others have spent.
+                raise BudgetExhaustedError(self.spent, price, self.quota, "the session")
+            values = responder.answer_checked(X).values
+            self._spent += Fraction(price)
+            self._paid.update(new)
+        return values
+
+    def _new(self, X: Any) -> tuple[dict[bytes, int], int]:
+        """First place of each row that is new to the caller, and how many of them are contested."""
+        new: dict[bytes, int] = {}
+        for i, key in enumerate(row_keys(X)):
+            if key not in self._paid:
+                new.setdefault(key, i)
+        if not new:
+            return new, 0
+        # Also of rows that somebody else has asked: their price and their work are a fresh row's.
+        predictions = self._responder.predictions(safe_indexing(X, list(new.values())))
+        return new, int(self._responder.contested(predictions, self._log_prior).sum())
+
+    def __repr__(self) -> str:
+        return f"CallerHandle(quota={self.quota:.6g}, spent={self.spent:.6g})"

@@ -1,0 +1,275 @@
+"""Compiled rows of the label engine, operation by operation as the reference.
+
+Importing this module imports numba. Numba's cache notices changes of the file that holds an entry
+point only: whoever changes ``first_alive`` or ``masses_of`` removes the cache of the value kernel.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pacsklearn.kernel.answers.label_engine import LARGEST_CENTRE
+from pacsklearn.kernel.bounds.compiled import compiled
+from pacsklearn.kernel.bounds.rounding import OUTWARD
+
+
+@compiled()
+def contested(codes, belief, result):
+    """Note for each row whether candidates that are still possible disagree."""
+    first = first_alive(belief)
+    for row in range(codes.shape[0]):
+        result[row] = not _agree(codes[row], belief, first)
+
+
+@compiled()
+def answer_rows(codes, secret, belief, budget, noise, scale, table, answers, charges, margins):
+    """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
+    n, m = codes.shape
+    slots, labels, terms = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
+    centres, observed = np.empty(m, np.int64), np.empty(m, np.int64)
+    logs, units, work = np.empty(m), np.empty(m), np.empty(m)
+    first = first_alive(belief)
+    used = 0
+    for row in range(n):
+        if _agree(codes[row], belief, first):
+            answers[row] = codes[row, first]
+            charges[row] = 0.0
+            margins[row] = math.inf
+            continue
+        count = _collect(codes[row], belief, table, labels, slots)
+        best, log_total = masses_of(belief, slots, count, logs, work)
+        width, charge = _calibrate(logs[:count], best, budget, scale, centres, units, work)
+        # Before the belief moves: the caller asks for this row again, as a whole.
+        if used + width > noise.shape[0]:
+            return row, used, 1
+        answer, margin = slots[secret], math.inf
+        if not width:
+            _gains_exact(answer, logs[:count], log_total, work)
+        else:
+            observed[:width] = noise[used : used + width]
+            used += width
+            answer, margin = _observe(answer, centres, units, width, scale, observed)
+            _gains(observed, centres, width, logs[:count], log_total, scale, terms, work)
+        for i in range(m):
+            belief[i] += work[slots[i]]
+        first = first_alive(belief)
+        answers[row] = labels[answer]
+        charges[row] = charge
+        margins[row] = margin
+    return n, used, 0
+
+
+@compiled()
+def first_alive(belief):
+    """Index of the first candidate that is still possible."""
+    first = 0
+    while not math.isfinite(belief[first]):
+        first += 1
+    return first
+
+
+@compiled()
+def _agree(row, belief, first):
+    for i in range(row.shape[0]):  # noqa: SIM110 - numba compiles no generator
+        if row[i] != row[first] and math.isfinite(belief[i]):
+            return False
+    return True
+
+
+@compiled()
+def _collect(row, belief, table, labels, slots):
+    """Distinct codes in increasing order, and each candidate's place among them.
+
+    An impossible candidate has some place, and no weight there. The table is all zeros again.
+    """
+    for i in range(row.shape[0]):
+        if math.isfinite(belief[i]):
+            table[row[i]] = 1
+    count = 0
+    for code in range(table.shape[0]):
+        if table[code]:
+            labels[count] = code
+            table[code] = count
+            count += 1
+    for i in range(row.shape[0]):
+        slots[i] = table[row[i]]
+    table[:] = 0
+    return count
+
+
+@compiled()
+def masses_of(belief, slots, count, logs, work):
+    """Normalised log-masses; the index of the largest and the log of the belief's total."""
+    logs[:count] = -math.inf
+    work[:count] = 0.0
+    for i in range(belief.shape[0]):
+        logs[slots[i]] = max(logs[slots[i]], belief[i])
+    for i in range(belief.shape[0]):
+        work[slots[i]] += math.exp(belief[i] - logs[slots[i]])
+    for k in range(count):
+        logs[k] += math.log(work[k])
+    best = np.argmax(logs[:count])
+    top, shift = logs[best], math.log1p(others(logs[:count], best))
+    for k in range(count):
+        logs[k] = (logs[k] - top) - shift
+    return best, top + shift
+
+
+@compiled()
+def others(logs, best):
+    """Sum of the weights but the largest, in units of that one.
+
+    The largest is 1 / (1 + the sum): its log, near zero, keeps all digits only in this way.
+    """
+    rest = 0.0
+    for k in range(logs.shape[0]):
+        if k != best:
+            rest += math.exp(logs[k] - logs[best])
+    return rest
+
+
+@compiled()
+def entropy_of(logs):
+    """Nats, rounded outward: down, an answer that reveals more than the budget could be exact."""
+    entropy = 0.0
+    for k in range(logs.shape[0]):
+        entropy -= math.exp(logs[k]) * logs[k]
+    return entropy * OUTWARD
+
+
+@compiled()
+def _calibrate(logs, best, budget, scale, centres, units, roots):
+    """Number of coordinates (0: exact) and charge."""
+    entropy = entropy_of(logs)
+    if entropy <= budget:
+        return 0, entropy
+    if logs.shape[0] == 2:
+        return 1, _calibrate_two(logs, budget, scale, centres)
+    return logs.shape[0], _calibrate_many(logs, best, budget, scale, centres, units, roots)
+
+
+@compiled()
+def _calibrate_two(logs, budget, scale, centres):
+    log_variance = logs[0] + logs[1]
+    variance, minor = math.exp(log_variance), math.exp(min(logs[0], logs[1]))
+    root = math.exp(0.5 * (math.log(2.0 * budget) - log_variance))
+    # From one above the estimate down: the bound decides, not the rounding of the root.
+    centre, charge = math.floor(scale * root) + 1, math.inf
+    while charge > budget:
+        centre -= 1
+        charge = _bound(variance, minor, centre) / (2.0 * scale * scale) * OUTWARD
+    centres[0] = centre
+    return charge
+
+
+@compiled()
+def _calibrate_many(logs, best, budget, scale, centres, units, roots):
+    count = logs.shape[0]
+    rest = _deviations(logs, best, budget, roots, units)
+    highest = math.log(LARGEST_CENTRE / scale)
+    for k in range(count):
+        centres[k] = LARGEST_CENTRE
+        if -units[k] < highest:
+            centres[k] = math.floor(scale * math.exp(-units[k]))
+    while True:
+        bound = 0.0
+        for k in range(count):
+            # p or 1 - p, from a sum of its own: subtracting would cancel.
+            minor = rest if k == best else math.exp(logs[k])
+            bound += _bound(math.exp(2.0 * roots[k]), minor, centres[k])
+        charge = bound / (2.0 * scale * scale) * OUTWARD
+        if charge <= budget:
+            break
+        # Strictly below 1, or a charge one bit above the budget would never fall.
+        shrink = math.sqrt(budget / charge) * (1.0 - 1e-12)
+        for k in range(count):
+            centres[k] = math.floor(centres[k] * shrink)
+    for k in range(count):
+        units[k] = 1.0 / centres[k] if centres[k] else math.exp(units[k]) / scale
+    return charge
+
+
+@compiled()
+def _deviations(logs, best, budget, roots, deviations):
+    """Logs of sqrt(v_i) and of sqrt(e_i), e_i = sqrt(v_i) sum_j sqrt(v_j) / (2 b)."""
+    count = logs.shape[0]
+    rest, spread = others(logs, best) * math.exp(logs[best]), 0.0
+    for k in range(count):
+        other = math.log(rest) if k == best else math.log1p(-math.exp(logs[k]))
+        roots[k] = 0.5 * (logs[k] + other)
+        spread += math.exp(roots[k])
+    for k in range(count):
+        deviations[k] = 0.5 * (roots[k] + math.log(spread) - math.log(2.0 * budget))
+    return rest
+
+
+@compiled()
+def _bound(variance, minor, centre):
+    # Shifts by integers alone have the exact divergence; the mean's distance from one is paid.
+    offset = minor * centre - np.rint(minor * centre)
+    return variance * centre * centre + offset * offset
+
+
+@compiled()
+def _observe(answer, centres, units, width, scale, observed):
+    """Turn noise into what is released, and decode it."""
+    if width > 1:
+        observed[answer] += centres[answer]
+        return _decode_many(observed, centres, units, width, scale)
+    observed[0] += answer * centres[0]
+    return _decode_two(observed[0], centres[0], scale)
+
+
+@compiled()
+def _decode_two(w, a, scale):
+    upper = 1 if 2 * w > a else 0
+    margin = -math.inf
+    if a:
+        margin = (w if upper == 1 else a - w) / scale
+    return upper, margin
+
+
+@compiled()
+def _decode_many(observed, centres, units, count, scale):
+    y = 0
+    for k in range(count):
+        if observed[k] * units[k] > observed[y] * units[y]:
+            y = k
+    margin = math.inf
+    a_y = centres[y]
+    for j in range(count):
+        if j != y:
+            a_j = centres[j]
+            statistic = -math.inf
+            if a_y + a_j:
+                length = math.sqrt(float(a_y * a_y + a_j * a_j))
+                inner = a_y * observed[y] + a_j * (a_j - observed[j])
+                statistic = float(inner) / (scale * length)
+            margin = min(margin, statistic)
+    return y, margin
+
+
+@compiled()
+def _gains_exact(answer, logs, log_total, gains):
+    for k in range(logs.shape[0]):
+        gains[k] = -logs[k] - log_total if k == answer else -math.inf
+
+
+@compiled()
+def _gains(observed, centres, width, logs, log_total, scale, terms, gains):
+    """What to add to the log-weight of a candidate with each label."""
+    count = logs.shape[0]
+    skip = count - width  # with two labels the first one is at zero and has no coordinate
+    # In integers, exactly (LARGEST_CENTRE): differences of doubles would lose close candidates.
+    terms[0] = 0
+    for k in range(width):
+        terms[k + skip] = centres[k] * (2 * observed[k] - centres[k])
+    variance = 2.0 * scale * scale
+    for k in range(count):
+        gains[k] = logs[k] + terms[k] / variance
+    best = np.argmax(gains[:count])
+    common = logs[best] + math.log1p(others(gains[:count], best)) + log_total
+    for k in range(count):
+        gains[k] = (terms[k] - terms[best]) / variance - common

@@ -1,0 +1,77 @@
+"""What private answers would cost, and the guarantee's words about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import final
+
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+
+_HEADLINE = (
+    "what all candidates agree on is a function of the whole table and is in it without noise, "
+    "however small the budget"
+)
+_NOT_CERTIFIED = (
+    "none: which rows are asked next, and the noise of their answers, depend on the answers "
+    "before, so no law is fixed beforehand; the bound implied by the budget stands alone"
+)
+_AGREED_ANSWERS = (
+    "Answers on which all candidates agree: they are functions of the universe and are given "
+    "however small the budget is."
+)
+
+
+def of_agreed_answers(guarantee: Guarantee, answers: str) -> Guarantee:
+    """Guarantee that says first what is in answers without noise."""
+    return replace(
+        guarantee,
+        headline=_HEADLINE,
+        released=(f"answers ({answers})",),
+        public=(*guarantee.public, "which queries all candidates agree on"),
+        not_covered=(*guarantee.not_covered, _AGREED_ANSWERS),
+    )
+
+
+def responses_guarantee(
+    guarantee: Guarantee, answers: str, n_answered: int, n_contested: int, step_budget: float
+) -> Guarantee:
+    """Guarantee of a session with what one of its responders has answered."""
+    worst = n_answered * step_budget
+    return replace(
+        of_agreed_answers(guarantee, answers),
+        details=(
+            ("answers given", f"{n_answered:,}, {n_contested:,} of them charged"),
+            ("step budget", f"{step_budget:.6g} nats a charged answer"),
+            ("charging every answer", f"{worst:.6g} nats (the papers' accounting)"),
+            ("certified membership", _NOT_CERTIFIED),
+        ),
+    )
+
+
+@final
+@dataclass(frozen=True)
+class CostPreview:
+    """What answering some queries would cost; computed without the secret.
+
+    Parameters
+    ----------
+    n_queries : int
+        Rows asked.
+    n_stored : int
+        Answered before, or twice in the same batch: free.
+    n_unanimous : int
+        All candidates with posterior mass agree: free.
+    n_contested : int
+        Charged the step budget each, until nothing is left to reveal.
+    nats : float
+        At most this much would be charged.
+    worst_case : float
+        What the papers' accounting would charge: the step budget for every query.
+    """
+
+    n_queries: int
+    n_stored: int
+    n_unanimous: int
+    n_contested: int
+    nats: float
+    worst_case: float

@@ -1,0 +1,191 @@
+"""Compiled rows of the value engine, operation by operation as the reference.
+
+Importing this module imports numba.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pacsklearn.kernel.answers.label_kernel import entropy_of, first_alive, masses_of, others
+from pacsklearn.kernel.answers.value_engine import LARGEST_OFFSET, TINIEST_STEP
+from pacsklearn.kernel.bounds.compiled import compiled
+from pacsklearn.kernel.bounds.rounding import OUTWARD
+
+
+@compiled()
+def contested(values, belief, result):
+    """Note for each row whether candidates that are still possible disagree."""
+    noisy = np.empty(values.shape[2], np.int64)
+    first = first_alive(belief)
+    for row in range(values.shape[0]):
+        result[row] = _differing(values[row], belief, first, noisy) > 0
+
+
+@compiled()
+def answer_rows(values, secret, belief, budget, noise, scale, answers, deviations, charges):
+    """Fill the outputs, update ``belief``; return rows, noise used, reason to stop."""
+    n, m, width = values.shape
+    slots, heads, noisy = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(width, np.int64)
+    logs, work = np.empty(m), np.empty(m)
+    means, steps, centres = np.empty(width), np.empty(width), np.empty((m, width))
+    used = 0
+    for row in range(n):
+        rows = values[row]
+        groups = _group(rows, belief, slots, heads)
+        count, charge = 0, 0.0
+        if groups > 1:
+            masses_of(belief, slots, groups, logs, work)
+            charge = entropy_of(logs[:groups])
+        # Written so that NaN takes the noise.
+        if not charge <= budget:
+            count = _differing(rows, belief, first_alive(belief), noisy)
+            # The largest is one before they are divided: none is lost that a double can hold.
+            weights = np.exp(belief - belief.max())
+            weights /= weights.sum()
+            charge = _calibrate(
+                rows, belief, weights, budget, scale, noisy[:count], means, steps, centres
+            )
+        if used + count > noise.shape[0]:
+            return row, used, 1
+        charges[row] = charge
+        # 0.0 and -0.0 count as equal; without the sum the sign would tell candidates apart.
+        answers[row] = rows[heads[slots[secret]]] + 0.0
+        if count:
+            observed = centres[secret, :count] + noise[used : used + count]
+            used += count
+            for k in range(count):
+                answers[row, noisy[k]] = means[k] + observed[k] * steps[k]
+                deviations[row, noisy[k]] = scale * steps[k]
+            _learn(belief, observed, centres, scale)
+        elif groups > 1:
+            _learn_exact(belief, slots, slots[secret])
+    return n, used, 0
+
+
+@compiled()
+def _learn(belief, observed, centres, scale):
+    for i in range(belief.shape[0]):
+        total = 0.0
+        for k in range(observed.shape[0]):
+            distance = (observed[k] - centres[i, k]) / scale
+            total += distance * distance
+        belief[i] += -0.5 * total
+    _normalise(belief)
+
+
+@compiled()
+def _learn_exact(belief, slots, same):
+    for i in range(belief.shape[0]):
+        if slots[i] != same:
+            belief[i] = -math.inf
+    _normalise(belief)
+
+
+@compiled()
+def _equal(one, other):
+    for j in range(one.shape[0]):  # noqa: SIM110 - numba compiles no generator
+        if one[j] != other[j]:
+            return False
+    return True
+
+
+@compiled()
+def _group(rows, belief, slots, heads):
+    """Number the distinct answers; ``heads`` holds the first candidate with each.
+
+    An impossible candidate has some number, and no weight there.
+    """
+    count = 0
+    for i in range(rows.shape[0]):
+        slots[i] = 0
+        if math.isfinite(belief[i]):
+            own, same = rows[i], count
+            for k in range(count):
+                if _equal(own, rows[heads[k]]):
+                    same = k
+            slots[i], heads[count] = same, i
+            count = max(count, same + 1)
+    return count
+
+
+@compiled()
+def _differing(rows, belief, first, noisy):
+    count = 0
+    for j in range(rows.shape[1]):
+        for i in range(rows.shape[0]):
+            if math.isfinite(belief[i]) and rows[i, j] != rows[first, j]:
+                noisy[count] = j
+                count += 1
+                break
+    return count
+
+
+@compiled()
+def _moments(rows, j, weights, belief):
+    """Mean, standard deviation and largest distance from the mean."""
+    m = rows.shape[0]
+    # Differences from one of the values: sums of large ones would swallow their spread.
+    anchor, shift = rows[np.argmax(weights), j], 0.0
+    for i in range(m):
+        shift += weights[i] * (rows[i, j] - anchor)
+    mean, reach, square = anchor + shift, 0.0, 0.0
+    for i in range(m):
+        if math.isfinite(belief[i]):
+            reach = max(reach, abs(rows[i, j] - mean))
+    for i in range(m):
+        if math.isfinite(belief[i]):
+            share = (rows[i, j] - mean) / reach
+            square += weights[i] * share * share
+    return mean, reach * math.sqrt(square), reach
+
+
+@compiled()
+def _calibrate(rows, belief, weights, budget, scale, noisy, means, steps, centres):
+    """Fill means, grid steps and integer centres; return the charge."""
+    count = noisy.shape[0]
+    spreads, reaches = np.empty(count), np.empty(count)
+    total = 0.0
+    for k in range(count):
+        means[k], spreads[k], reaches[k] = _moments(rows, noisy[k], weights, belief)
+        total += spreads[k]
+    enlarged, least_growth = 1.0, 1e-12
+    while True:
+        common = math.sqrt(total / (2.0 * budget) * enlarged) / scale
+        bound = 0.0
+        for k in range(count):
+            step = max(math.sqrt(spreads[k]) * common, reaches[k] / LARGEST_OFFSET, TINIEST_STEP)
+            steps[k] = step
+            bound += _round(rows, noisy[k], belief, weights, means[k], step, centres[:, k])
+        charge = bound / (2.0 * scale * scale) * OUTWARD
+        if charge <= budget:
+            return charge
+        # Rounded centres can keep the charge where it is: the growth grows until it falls.
+        enlarged *= charge / budget * (1.0 + least_growth)
+        least_growth *= 10.0
+
+
+@compiled()
+def _round(rows, j, belief, weights, mean, step, centres):
+    """Fill one coordinate's centres; return their mean squared distance from an integer."""
+    middle, bound = 0.0, 0.0
+    for i in range(belief.shape[0]):
+        centres[i] = 0.0
+        if math.isfinite(belief[i]):
+            centres[i] = np.rint((rows[i, j] - mean) / step)
+        middle += weights[i] * centres[i]
+    nearest = np.rint(middle)
+    for i in range(belief.shape[0]):
+        distance = centres[i] - nearest
+        bound += weights[i] * distance * distance
+    return bound
+
+
+@compiled()
+def _normalise(belief):
+    best = np.argmax(belief)
+    top, shift = belief[best], math.log1p(others(belief, best))
+    for i in range(belief.shape[0]):
+        belief[i] = (belief[i] - top) - shift

@@ -1,0 +1,300 @@
+"""Success of the optimal adversary at many targets, certified by looking where it matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.kernel.bounds.arrays import MOST_CELLS, Floats
+from pacsklearn.kernel.bounds.mean_bound import chernoff_bounds, upper_mean_bounds
+from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws, posteriors
+
+Singles = NDArray[np.float32]
+
+# Posterior probabilities of the first and of the last look.
+_FIRST, _LAST = 2**22, 2**24
+PRODUCTS = 2**36
+"""Products of a probability and a membership in one look at sets: about two seconds."""
+
+# How many times the draws of the second look make a third one worth its time.
+_WORTH = 2
+# Successes that are added in single precision.
+_SUMMED = 256
+# Sets, of the widest spread, whose mean tells about how high the worst is.
+_PROBED = 64
+
+
+def screened_success(
+    mixture: GaussianMixture,
+    sets: NDArray[np.bool_],
+    n_draws: int,
+    gamma: float,
+    generator: np.random.Generator,
+    products: int = PRODUCTS,
+) -> float:
+    """Upper bound on ``1/2 + E|P(set | y) - 1/2|`` over all sets, at confidence ``1 - gamma``.
+
+    Parameters
+    ----------
+    mixture : GaussianMixture
+        Chosen without looking at the draws of this generator.
+    sets : ndarray of bool, shape (t, m)
+        Candidates of each set.
+    n_draws : int
+        Sets the length of all looks.
+    gamma : float
+        Over all sets and looks.
+    generator : numpy Generator
+        Fresh.
+    products : int
+        Most work in one look; less of it is quicker and gives a looser bound.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Three looks of ``gamma / 3`` each, split evenly over *all* sets, so that which sets get the
+    next look may depend on the last, and the same draws may serve two looks.
+
+    1. All sets by their spread, one product of an m x m table of second moments with each set
+       instead of one with each draw. With prior ``r`` and variance ``v`` of the posterior
+       probability the success is at most ``1/2 + sqrt((r - 1/2)^2 + v)`` (Jensen), and ``v``, a
+       mean of values in ``[0, max(r, 1 - r)^2]``, has a Chernoff bound.
+    2. Sets that this leaves above the worst by the same draws' means, by an empirical Bernstein
+       bound on their success.
+    3. Sets that are still above it, by many more draws, where they are few enough for these.
+
+    Products and sums of up to 256 successes are in single precision: a sum of m probabilities that
+    add up to one is wrong by at most ``(m + 2) 2^-23``, a mean of the successes by at most
+    ``256 * 2^-23``, which is added.
+    """
+    t, m = sets.shape
+    share = gamma / 3 / t
+    first = max(n_draws, min(4 * n_draws, _FIRST // m))
+    kept: list[Singles] = []
+    variances, rates = spread(mixture, sets, mixture.draws(first, generator), kept)
+    largest = np.maximum(rates, 1 - rates) ** 2
+    levels, level = np.unique(_rounded_up(variances / largest), return_inverse=True)
+    above = largest * chernoff_bounds(levels, first, share)[level]
+    bounds = np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above) * (1 + 1e-12), 1.0)
+    worst = _looked_at(sets, np.argsort(bounds)[-_PROBED:], kept, first, share, bounds)
+    chosen = np.flatnonzero(bounds >= worst)
+    rows = int(min(first, max(n_draws // 4, products // (m * chosen.size))))
+    worst = max(worst, _looked_at(sets, chosen, _rows(kept, rows), rows, share, bounds))
+    chosen = np.flatnonzero(bounds >= worst)
+    # Half the work of the look before it costs less than a tenth of a percentage point.
+    again = second_look(m, n_draws, chosen.size, products // 2)
+    if again < _WORTH * rows:
+        return float(bounds.max())
+    blocks = mixture.draws(again, generator)
+    tables = (posteriors(mixture, draws).astype(np.float32) for draws in blocks)
+    _looked_at(sets, chosen, tables, again, share, bounds)
+    return float(bounds.max())
+
+
+def second_look(m: int, n_draws: int, n_chosen: int, products: int = PRODUCTS) -> int:
+    """Draws of the last look at some sets of ``m`` candidates."""
+    cells = min(max(_LAST // m, 8 * n_draws), products // (m * max(n_chosen, 1)))
+    return int(min(64 * n_draws, max(n_draws, cells)))
+
+
+def spread(
+    mixture: GaussianMixture,
+    sets: NDArray[np.bool_],
+    blocks: Iterable[MixtureDraws],
+    kept: list[Singles] | None = None,
+) -> tuple[Floats, Floats]:
+    """Mean squared change of the probability of each set of candidates, and its prior.
+
+    Parameters
+    ----------
+    mixture : GaussianMixture
+    sets : ndarray of bool, shape (t, m)
+    blocks : iterable of MixtureDraws
+    kept : list, optional
+        Gets the posteriors of each block, of shape (n, m), in single precision.
+
+    Returns
+    -------
+    variances : ndarray of shape (t,)
+        Means over the draws of ``(P(set | y) - P(set))^2``.
+    rates : ndarray of shape (t,)
+        ``P(set)``.
+    """
+    m = mixture.weights.size
+    second, n = np.zeros((m, m)), 0
+    for draws in blocks:
+        change = posteriors(mixture, draws)
+        if kept is not None:
+            kept.append(change.astype(np.float32))
+        change -= mixture.weights
+        second += change.T @ change
+        n += len(change)
+    second /= n
+    variances, rates = np.empty(len(sets)), np.empty(len(sets))
+    step = MOST_CELLS // m
+    for start in range(0, len(sets), step):
+        part = sets[start : start + step].astype(np.float64)
+        variances[start : start + step] = np.einsum("ij,ij->i", part @ second, part)
+        rates[start : start + step] = part @ mixture.weights
+    return np.maximum(variances, 0.0), np.clip(rates, 0.0, 1.0)
+
+
+def _looked_at(
+    sets: NDArray[np.bool_],
+    chosen: NDArray[np.intp],
+    tables: Iterable[Singles],
+    n: int,
+    share: float,
+    bounds: Floats,
+) -> float:
+    """Lower the bounds of the chosen sets by ``n`` draws; largest mean success among them."""
+    m = sets.shape[1]
+    inside = np.ascontiguousarray(sets[chosen].T, dtype=np.float32)
+    total, squares = np.zeros(chosen.size), np.zeros(chosen.size)
+    ones = np.ones(_SUMMED, dtype=np.float32)
+    for table in tables:
+        # Of few draws a product is no faster than the sets are read.
+        for low in range(0, chosen.size, MOST_CELLS // _SUMMED):
+            some = slice(low, low + MOST_CELLS // _SUMMED)
+            for start in range(0, len(table), _SUMMED):
+                success = table[start : start + _SUMMED] @ inside[:, some]
+                success -= np.float32(0.5)
+                np.abs(success, out=success)
+                total[some] += ones[: len(success)] @ success
+                squares[some] += np.einsum("ij,ij->j", success, success)
+    error = (m + 2 + _SUMMED) * 2.0**-23
+    # Rounding may not make the sum of squares less than it is, nor than the sum allows.
+    squares = np.maximum(squares * (1 + (_SUMMED + 2) * 2.0**-23), total**2 / n)
+    closer = upper_mean_bounds(total, squares, n, 0.0, 0.5 + error, share) + 0.5 + error
+    bounds[chosen] = np.minimum(bounds[chosen], closer)
+    return 0.5 + float(total.max()) / n
+
+
+def _rounded_up(shares: Floats) -> Floats:
+    """To eight bits, so that few of them differ; at most one."""
+    mantissa, exponent = np.frexp(shares)
+    return np.asarray(np.minimum(np.ldexp(np.ceil(mantissa * 256) / 256, exponent), 1.0))
+
+
+def _rows(tables: list[Singles], n: int) -> Iterator[Singles]:
+    """The first ``n`` rows of the tables."""
+    for table in tables:
+        if n <= 0:
+            return
+        yield table[:n]
+        n -= len(table)
+
+
+Targets = NDArray[np.intp]
+
+_MOST_LOOKED_AT = 4096
+
+
+class _Success(Protocol):
+    lowest: float
+
+    @property
+    def n_targets(self) -> int: ...
+
+    @property
+    def sets(self) -> NDArray[np.bool_] | None: ...
+
+    @property
+    def distinct(self) -> Targets: ...
+
+    def success(self, posterior: Floats, targets: Targets | None = None) -> Floats: ...
+
+
+def estimated_success(
+    mixture: GaussianMixture,
+    criterion: _Success,
+    n_draws: int,
+    generator: np.random.Generator,
+    targets: Targets | None = None,
+) -> Floats:
+    """Mean success at every target over ``n_draws`` simulated releases; shape (n_targets,)."""
+    total, _ = success_sums(mixture, criterion, mixture.draws(n_draws, generator), targets)
+    return np.asarray(total / n_draws)
+
+
+def certified_success(
+    mixture: GaussianMixture,
+    criterion: _Success,
+    n_draws: int,
+    gamma: float,
+    generator: np.random.Generator,
+    products: int = PRODUCTS,
+) -> float:
+    """Upper bound on the success at the worst target that fails with probability ``gamma`` at most.
+
+    Parameters
+    ----------
+    mixture : GaussianMixture
+        Chosen without looking at the draws of this generator.
+    criterion : Criterion
+    n_draws : int
+        Of the first look, at all targets. The second has more, at the targets that stand out.
+    gamma : float
+        Over all targets and both looks.
+    generator : numpy Generator
+        Fresh.
+    products : int
+        As for :func:`~pacsklearn.kernel.bounds.criterion_success.screened_success`.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Success lies in ``[criterion.lowest, 1]``. Each look spends half of ``gamma``, split evenly
+    over *all* targets, so which of them get the second look may depend on the first. Targets that
+    are the same set of candidates are one target.
+
+    Where a target asks whether the secret is in a set of candidates, see
+    :func:`~pacsklearn.kernel.bounds.criterion_success.screened_success`.
+    """
+    everything = criterion.distinct
+    if criterion.sets is not None:
+        return screened_success(
+            mixture, criterion.sets[everything], n_draws, gamma, generator, products
+        )
+    share = gamma / 2 / everything.size
+    sums = success_sums(mixture, criterion, mixture.draws(n_draws, generator), everything)
+    bounds = upper_mean_bounds(*sums, n_draws, criterion.lowest, 1.0, share)
+    # Below the worst mean there is nothing to win by looking again.
+    chosen = np.flatnonzero(bounds >= np.max(sums[0]) / n_draws)
+    if chosen.size > _MOST_LOOKED_AT:
+        order = np.argpartition(bounds[chosen], chosen.size - _MOST_LOOKED_AT)
+        chosen = chosen[order[chosen.size - _MOST_LOOKED_AT :]]
+    again = second_look(mixture.weights.size, n_draws, chosen.size, products)
+    sums = success_sums(mixture, criterion, mixture.draws(again, generator), everything[chosen])
+    closer = upper_mean_bounds(*sums, again, criterion.lowest, 1.0, share)
+    bounds[chosen] = np.minimum(bounds[chosen], closer)
+    return float(bounds.max())
+
+
+def success_sums(
+    mixture: GaussianMixture,
+    criterion: _Success,
+    blocks: Iterable[MixtureDraws],
+    targets: Targets | None,
+) -> tuple[Floats, Floats]:
+    """Sums and sums of squares of the success at every target over some draws."""
+    size = criterion.n_targets if targets is None else targets.size
+    total, squares = np.zeros(size), np.zeros(size)
+    rows = max(1, MOST_CELLS // size)
+    for draws in blocks:
+        posterior = posteriors(mixture, draws)
+        for start in range(0, len(posterior), rows):
+            success = criterion.success(posterior[start : start + rows], targets)
+            np.maximum(success, criterion.lowest, out=success)
+            total += success.sum(axis=0)
+            squares += np.einsum("ij,ij->j", success, success)
+    return total, squares

@@ -1,0 +1,341 @@
+"""The mixture with one component a candidate, and the belief about which a draw came from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pacsklearn._validation import as_count
+from pacsklearn.kernel.bounds.arrays import Floats
+
+# Entries of a table of posteriors that are held at once.
+_MOST_CELLS = 2**19
+# Radius of a neighbourhood, in noise deviations: squares of distances inside one keep ten decimals.
+_RADIUS = 512.0
+# exp() of less is zero.
+_SMALLEST_LOG = -800.0
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GaussianMixture:
+    """Law of a release: each candidate's signal plus normal noise, independent by coordinate.
+
+    Parameters
+    ----------
+    signals : ndarray of float or int64, shape (m, k)
+        Finite. Whole numbers, the centres of a law on the lattice, are subtracted exactly; they
+        must be below 2**61 in absolute value.
+    weights : ndarray of shape (m,)
+        Belief before the release; non-negative, summing to one.
+    scale : float, default=1.0
+        Standard deviation of the noise, in the unit of the signals.
+
+    Raises
+    ------
+    ValueError
+        If a signal is not finite, or the scale not positive.
+    """
+
+    signals: Floats | NDArray[np.int64] = field(repr=False)
+    weights: Floats = field(repr=False)
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not np.all(np.isfinite(self.signals[self.weights > 0])):
+            raise ValueError("signals must be finite: an output is too far away for this noise.")
+        if not 0.0 < self.scale < math.inf:
+            raise ValueError(f"scale must be positive and finite, got {self.scale!r}.")
+
+    @property
+    def n_possible(self) -> int:
+        """Candidates of positive weight."""
+        return int(np.count_nonzero(self.weights))
+
+    @property
+    def entropy(self) -> float:
+        """Entropy of the belief, in nats."""
+        positive = self.weights[self.weights > 0]
+        return float(-np.sum(positive * np.log(positive)))
+
+    def draws(self, n: int, generator: np.random.Generator) -> Iterator[MixtureDraws]:
+        """``n`` independent releases, in blocks that bound the memory.
+
+        Secrets come from the belief, noise from the generator: for certificates, not for releases.
+        """
+        m, k = self.signals.shape
+        block = max(1, _MOST_CELLS // max(m, k, 1))
+        for start in range(0, n, block):
+            size = min(block, n - start)
+            secrets = generator.choice(m, size=size, p=self.weights)
+            yield MixtureDraws(secrets, generator.standard_normal((size, k)))
+
+    def seen_from(self, origin: int, candidates: NDArray[np.intp] | slice) -> Floats:
+        """Signals of some candidates relative to another's, in noise deviations."""
+        with np.errstate(over="ignore"):
+            return np.asarray((self.signals[candidates] - self.signals[origin]) / self.scale)
+
+    @cached_property
+    def neighbourhoods(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+        """Cover of the possible candidates by balls around some of them.
+
+        Returns
+        -------
+        leaders : ndarray of int, shape (c,)
+            Candidates at the centres.
+        home : ndarray of int, shape (m,)
+            Position in ``leaders`` of each possible candidate's own ball; -1 for the others.
+        distances : ndarray of shape (c, m)
+            From each leader, in noise deviations; infinite for candidates of no weight.
+        """
+        possible = self.weights > 0
+        home = np.full(self.weights.size, -1, dtype=np.intp)
+        leaders: list[int] = []
+        distances: list[Floats] = []
+        while np.any(left := possible & (home < 0)):
+            leader = int(np.argmax(left))
+            offsets = self.seen_from(leader, np.flatnonzero(possible))
+            row = np.full(self.weights.size, np.inf)
+            with np.errstate(over="ignore"):
+                row[possible] = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
+            home[left & (row <= _RADIUS)] = len(leaders)
+            leaders.append(leader)
+            distances.append(row)
+        return np.asarray(leaders, dtype=np.intp), home, np.asarray(distances)
+
+    @cached_property
+    def local(self) -> tuple[Floats, Floats]:
+        """Signals seen from the first leader, and half their squared lengths."""
+        signals = self.seen_from(int(self.neighbourhoods[0][0]), slice(None))
+        return signals, np.einsum("ij,ij->i", signals, signals) / 2
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MixtureDraws:
+    """Secrets and standard normal noise; the same draws serve several mixtures.
+
+    Parameters
+    ----------
+    secrets : ndarray of int, shape (n,)
+    noise : ndarray of shape (n, k)
+    """
+
+    secrets: NDArray[np.intp] = field(repr=False)
+    noise: Floats = field(repr=False)
+
+
+def posteriors(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
+    """Exact Bayes posterior over the candidates after every draw; shape (n, m).
+
+    In proportion to ``p_j exp(-|y - c_j|^2 / 2)``: the closed form of the follower in residual-pac,
+    section 4.2.
+
+    Notes
+    -----
+    Errors stay below 1e-9 wherever candidates lie. Squares of signals would cancel where one
+    candidate is far from others, so every draw is seen from a candidate near its own secret, and
+    candidates that are so far from there that no posterior of theirs is a number are left out.
+    """
+    table = _log_joint(mixture, draws)
+    np.exp(table, out=table)
+    table /= table.sum(axis=1, keepdims=True)
+    return table
+
+
+def leakage(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
+    """What is no longer unknown after every draw: ``ln(n_possible) - H(S | Y = y)``; shape (n,).
+
+    Between 0 and ``ln(n_possible)``. Its mean less ``ln(n_possible) - H(S)`` is the mutual
+    information between candidate and release.
+    """
+    table = _log_joint(mixture, draws)
+    joint = np.exp(table)
+    np.copyto(table, 0.0, where=joint == 0)
+    total = joint.sum(axis=1)
+    known = np.einsum("ij,ij->i", joint, table) / total - np.log(total)
+    highest = math.log(mixture.n_possible)
+    return np.asarray(np.clip(highest + known, 0.0, highest))
+
+
+def _log_joint(mixture: GaussianMixture, draws: MixtureDraws) -> Floats:
+    """``ln p_j - |y - c_j|^2 / 2`` less its largest value in every row; shape (n, m)."""
+    leaders, home, distances = mixture.neighbourhoods
+    places = home[draws.secrets]
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(mixture.weights)
+    if leaders.size == 1 and mixture.n_possible == mixture.weights.size:
+        signals, halves = mixture.local
+        released = signals[draws.secrets]
+        released += draws.noise
+        table = released @ signals.T
+        table += log_weights - halves
+    else:
+        reach = _reach(log_weights, draws.noise)
+        table = np.full((places.size, mixture.weights.size), -np.inf)
+        for place in np.unique(places):
+            rows = np.flatnonzero(places == place)
+            radius = distances[place][home == place].max() + reach
+            near = np.flatnonzero(distances[place] <= radius)
+            part = MixtureDraws(draws.secrets[rows], draws.noise[rows])
+            table[np.ix_(rows, near)] = _seen_from(
+                mixture, part, int(leaders[place]), near, log_weights
+            )
+    table -= table.max(axis=1, keepdims=True)
+    return table
+
+
+def _seen_from(
+    mixture: GaussianMixture,
+    draws: MixtureDraws,
+    leader: int,
+    near: NDArray[np.intp],
+    log_weights: Floats,
+) -> Floats:
+    signals = mixture.seen_from(leader, near)
+    released = mixture.seen_from(leader, draws.secrets) + draws.noise
+    table = released @ signals.T
+    table += log_weights[near] - np.einsum("ij,ij->i", signals, signals) / 2
+    return np.asarray(table)
+
+
+def _reach(log_weights: Floats, noise: Floats) -> float:
+    """Distance from the secret from which on no draw leaves a candidate a positive posterior.
+
+    At distance ``D`` the log-posterior is at most ``r + |n| D - D^2 / 2`` below the secret's, with
+    ``r`` the range of the log-weights.
+    """
+    possible = log_weights[log_weights > -np.inf]
+    needed = float(np.ptp(possible)) - _SMALLEST_LOG
+    longest = math.sqrt(float(np.max(np.einsum("ij,ij->i", noise, noise), initial=0.0)))
+    return longest + math.sqrt(longest**2 + 2 * needed)
+
+
+def uniform_belief(m: int) -> Floats:
+    """Log-weights of ``m`` equally likely candidates.
+
+    Parameters
+    ----------
+    m : int
+        Number of candidates, at least 1.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        All entries ``-ln(m)``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``m`` is not an integer of at least 1.
+
+    Examples
+    --------
+    >>> from pacsklearn.kernel.bounds import uniform_belief
+    >>> uniform_belief(2)
+    array([-0.69314718, -0.69314718])
+    """
+    m = as_count("m", m, minimum=1)
+    return np.full(m, -math.log(m))
+
+
+def update_belief(log_weights: ArrayLike, log_likelihood: ArrayLike) -> Floats:
+    """Bayes' rule: posterior log-weights after one release.
+
+    Parameters
+    ----------
+    log_weights : array-like of shape (m,)
+        Log-weights before the release; ``-inf`` marks an impossible candidate, which stays so.
+    log_likelihood : array-like of shape (m,)
+        Log-probability of what was released under each candidate, up to a common constant.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        New log-weights, normalised. Nothing is clipped or floored: a weight far below the smallest
+        double is kept and can recover. The inputs are not changed.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, an entry is NaN or ``+inf``, or every weight would vanish.
+
+    Notes
+    -----
+    Source: pac-private-responses, Algorithm 1. The largest weight is taken out of the normalising
+    sum, so that a belief close to certainty keeps the digits of its distance from 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pacsklearn.kernel.bounds import uniform_belief, update_belief
+    >>> np.exp(update_belief(uniform_belief(2), np.log([0.75, 0.25])))
+    array([0.75, 0.25])
+    >>> update_belief(uniform_belief(2), [0.0, -5000.0])
+    array([    0., -5000.])
+    """
+    prior = np.asarray(log_weights, dtype=np.float64)
+    likelihood = np.asarray(log_likelihood, dtype=np.float64)
+    if prior.ndim != 1 or prior.size == 0 or likelihood.shape != prior.shape:
+        raise ValueError(
+            "log_weights and log_likelihood must be vectors with one entry for each candidate, "
+            f"got shapes {prior.shape} and {likelihood.shape}."
+        )
+    for name, values in (("log_weights", prior), ("log_likelihood", likelihood)):
+        # `not <` also catches NaN.
+        if not np.all(values < np.inf):
+            raise ValueError(f"{name} must not hold NaN or +inf.")
+    return _normalise(prior + likelihood)
+
+
+def belief_entropy(log_weights: ArrayLike) -> float:
+    """Entropy of a belief.
+
+    Parameters
+    ----------
+    log_weights : array-like of shape (m,)
+        Log-weights; normalised first if they are not.
+
+    Returns
+    -------
+    float
+        Nats, between 0 and ``ln(m)``.
+
+    Raises
+    ------
+    ValueError
+        If the input is not a non-empty vector, holds NaN or ``+inf``, or every weight is zero.
+
+    Examples
+    --------
+    >>> from pacsklearn.kernel.bounds import belief_entropy, uniform_belief
+    >>> round(belief_entropy(uniform_belief(128)), 4)
+    4.852
+    """
+    values = np.asarray(log_weights, dtype=np.float64)
+    if values.ndim != 1 or values.size == 0 or not np.all(values < np.inf):
+        raise ValueError(
+            f"log_weights must be a vector without NaN or +inf, got shape {values.shape}."
+        )
+    values = _normalise(values)
+    values = values[values > -np.inf]
+    return max(float(-np.sum(np.exp(values) * values)), 0.0)
+
+
+def _normalise(log_weights: Floats) -> Floats:
+    best = int(np.argmax(log_weights))
+    if log_weights[best] == -np.inf:
+        raise ValueError(
+            "Every candidate would have weight zero: what was released is impossible under all "
+            "of them. The log-likelihoods do not belong to this secret space."
+        )
+    shifted = log_weights - log_weights[best]
+    others = np.exp(shifted)
+    others[best] = 0.0
+    return np.asarray(shifted - np.log1p(np.sum(others)))

@@ -1,0 +1,111 @@
+"""A criterion by a table: which guesses succeed against which secret."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.budget.criterion import NAMING_AIM, Criterion
+from pacsklearn.kernel.budget.membership_criterion import has_units
+from pacsklearn.kernel.secret.candidate_space import CandidateSpace
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+
+
+@final
+class GuessCriterion(Criterion):
+    """The adversary makes one guess; a table says how well each does against each secret.
+
+    Parameters
+    ----------
+    gains : array-like of shape (m, n_guesses)
+        Success, between 0 and 1, of each guess against each candidate.
+    name : str
+    statement : str
+        What success means, to end the sentence "no adversary can ...".
+    aim : str, default=""
+        As for a :class:`Criterion`.
+
+    Examples
+    --------
+    Telling which half of four candidates the secret is in:
+
+    >>> import numpy as np
+    >>> half = GuessCriterion([[1, 0], [1, 0], [0, 1], [0, 1]], "half", "tell the half")
+    >>> half.prior(np.full(4, 0.25))
+    array([0.5])
+    """
+
+    def __init__(self, gains: ArrayLike, name: str, statement: str, aim: str = "") -> None:
+        table = np.asarray(gains, dtype=np.float64)
+        if table.ndim != 2 or table.size == 0 or not np.all((table >= 0) & (table <= 1)):
+            raise ValueError(
+                "gains must have shape (n_candidates, n_guesses) and lie in [0, 1], got an array "
+                f"of shape {table.shape}."
+            )
+        self._gains = table
+        self.name, self.statement, self.aim = str(name), str(statement), str(aim)
+
+    @property
+    def gains(self) -> Floats:
+        """Success of each guess against each candidate; shape (m, n_guesses)."""
+        return self._gains.copy()
+
+    @property
+    def n_targets(self) -> int:
+        return 1
+
+    def success(self, posterior: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
+        if posterior.shape[1] != self._gains.shape[0]:
+            raise ValueError(
+                f"The criterion {self.name!r} is for {self._gains.shape[0]} candidates, the "
+                f"secret space has {posterior.shape[1]}."
+            )
+        best = np.max(posterior @ self._gains, axis=1, keepdims=True)
+        return np.asarray(np.clip(best, 0.0, 1.0))
+
+
+def identification(space: SecretSpace | CandidateSpace) -> GuessCriterion:
+    """Naming the secret candidate."""
+    return GuessCriterion(
+        np.eye(space.n_candidates),
+        "identification",
+        "name the candidate that was used",
+        NAMING_AIM,
+    )
+
+
+def k_of_n(space: SecretSpace | CandidateSpace, k: int) -> GuessCriterion:
+    """Naming as many units as a subset holds, ``k`` of them right.
+
+    Parameters
+    ----------
+    space : SecretSpace
+        The guess names as many units as its largest candidate holds.
+    k : int
+        Units of the guess that must be in the secret subset.
+
+    Returns
+    -------
+    GuessCriterion
+        An upper bound on the adversary's success: a guess that shares ``k`` units with each of
+        several candidates makes those candidates share ``2 k - size`` units with one another, so
+        it succeeds against one candidate and some of those that overlap it so much.
+
+    Notes
+    -----
+    Source: pac-private-algorithms, section 8.2 and equation 6, on an enumerated space.
+    """
+    space = has_units(space, f"{k}_of_n")
+    members = space.membership().T.astype(np.float64)
+    size = int(members.sum(axis=1).max())
+    if not 1 <= k <= size:
+        raise ValueError(f"k must lie between 1 and the {size} units of a subset, got {k!r}.")
+    reachable = (members @ members.T >= 2 * k - size).astype(np.float64)
+    # A small candidate may not share so much even with itself; a guess succeeds against one anyway.
+    np.fill_diagonal(reachable, 1.0)
+    return GuessCriterion(
+        reachable, f"{k}-of-{space.n_units}", f"name {size} units, {k} of them right"
+    )

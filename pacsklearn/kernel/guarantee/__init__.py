@@ -1,0 +1,1 @@
+"""What was promised: its numbers and its words."""

@@ -1,0 +1,318 @@
+"""What a release promises about information on the secret, in numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from pacsklearn.kernel.bounds.dp_equivalent import dp_epsilon
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, NAMING_AIM
+from pacsklearn.kernel.guarantee.statement import Statement
+from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up, rounded_up
+from pacsklearn.kernel.guarantee.status import EMPTY_SUCCESS, Reliance, Status, relied_on
+from pacsklearn.kernel.secret.drawn_rows import DrawnRows
+from pacsklearn.kernel.secret.secret_rows import KnownRows, RowsSecret, SecretRows
+from pacsklearn.kernel.secret.stated_secret import Bounds, PACSecret, SampledSecret, SecretCandidate
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Guarantee(Statement):
+    """The promise that comes with a release. Prints as text and as HTML; round-trips JSON.
+
+    Parameters
+    ----------
+    definition : str
+        What is bounded.
+    budget, spent : float
+        What was allowed and what is revealed at most, in ``unit``: by this release together with
+        those before it in its session.
+    unit : str
+        ``"nats"``.
+    bound : str
+        Why the spent figure is a bound.
+    confidence : float
+        Probability that the bound holds; 1.0 when it is a proof.
+    secret : SecretRows, DrawnRows, SecretCandidate or SampledSecret
+        What is secret: which subset of the rows was used, of a list or of all balanced ones,
+        which input of a list, or what a sampler drew.
+    released : tuple of str
+        What came out of the noisy vector.
+    public : tuple of str
+        What was released as it is because it is public or does not depend on the data.
+    not_covered : tuple of str
+        What the promise does not say.
+    sources : tuple of str
+        Theorems behind the bounds.
+    noise : str
+        Noise backend.
+    noiseless : bool
+        Whether no noise was added.
+    not_for_release : str
+        Why it must not be given away whatever the figures are, as that the noise can be predicted
+        (``random_state``); empty where nothing of the kind happened. :attr:`status` reads it.
+    provenance : tuple of Provenance
+        Plugins involved.
+    n_releases : int
+        Releases of the session so far, this one included; all figures are about them together.
+    details : tuple of (str, str)
+        Further facts, by name, for the text.
+    ledger_head : str
+        Where the shared ledger stood after the release, as
+        ``pacsklearn ledger verify --against`` reads it: an older copy of it does not hold this.
+    headline : str
+        What must be read before the promise, in the title: of answers and students, that they hold
+        what all candidates agree on.
+    metered : float, optional
+        Nats charged so far, where steps depend on the ones before them. It is not a bound: the
+        bound is ``spent``, which holds whatever the session went on to release.
+    criterion : str, optional
+        Name of the criterion whose success is capped; ``budget`` and ``spent`` are then
+        probabilities instead of nats.
+    mutual_information : float, optional
+        Bound on the mutual information in nats, where ``spent`` is something else.
+    capped : str
+        What attacks call the success that the criterion caps (:class:`Criterion.aim`).
+    certified_membership : float, optional
+        Bound on the success of the optimal adversary at the worst unit's membership, computed for
+        the law of this release; ``posterior_membership`` is what the information alone implies.
+    certified_confidence : float, optional
+        Probability that it holds.
+    """
+
+    secret: PACSecret
+    metered: float | None = None
+    criterion: str | None = None
+    mutual_information: float | None = None
+    capped: str = ""
+    certified_membership: float | None = None
+    certified_confidence: float | None = None
+
+    framework = "PAC privacy"
+    _secrets = (SecretRows, DrawnRows, SecretCandidate, SampledSecret)
+
+    @property
+    def n_subsets(self) -> int | None:
+        """Candidates for the secret; None when they cannot be listed."""
+        return self.secret.n_candidates
+
+    @property
+    def secret_entropy(self) -> float | None:
+        """Nats needed to name the secret; None when it can only be sampled."""
+        return self.secret.entropy
+
+    @property
+    def privacy_unit(self) -> str:
+        """``"row"`` or ``"group"``; else ``"candidate"`` or ``"sampled secret"``."""
+        return self.secret.unit
+
+    @property
+    def prior_membership(self) -> float:
+        """Success of guessing the membership of the least protected unit blindly.
+
+        1/2, for a question at even odds, when the secret is no subset of rows.
+        """
+        return self.secret.prior_membership
+
+    @property
+    def prior_identification(self) -> float:
+        """Success of guessing the secret blindly: the largest prior weight."""
+        return self.secret.prior_identification
+
+    def knowing(self, k: int) -> KnownRows:
+        """What an adversary achieves who knows whether ``k`` units were used.
+
+        Parameters
+        ----------
+        k : int
+            From 0 to 7.
+
+        Returns
+        -------
+        KnownRows
+
+        Notes
+        -----
+        The known memberships K are a function of the secret, so ``I(S; Y | K) <= I(S; Y)``, and
+        the bound follows from the blind success as for any other question
+        (pac-private-algorithms, equation 3).
+        """
+        if not isinstance(self.secret, RowsSecret) or not self.secret.known:
+            raise ValueError(
+                "The secret is no subset of rows, so there are no memberships to know."
+            )
+        return self.secret.knowing(k, self.information)
+
+    @property
+    def information(self) -> float:
+        """Bound on the mutual information between the secret and the release, in nats."""
+        return self.spent if self.mutual_information is None else self.mutual_information
+
+    @property
+    def posterior_membership(self) -> float:
+        """Most that any adversary's success at a unit's membership can be, after the release."""
+        return self._posterior(self.prior_membership, MEMBERSHIP_AIM)
+
+    @property
+    def posterior_identification(self) -> float:
+        """Most that any adversary's success at naming the secret subset can be."""
+        return self._posterior(self.prior_identification, NAMING_AIM)
+
+    def _posterior(self, blind: float, aim: str) -> float:
+        bound = posterior_success(self.information, blind)
+        # Both hold; the cap is a success itself only for what it caps.
+        return min(bound, self.spent) if self.capped == aim else bound
+
+    @property
+    def remaining_entropy(self) -> float | None:
+        """Least that remains unknown of the secret, in nats; None when it can only be sampled.
+
+        ``H(S | Y) >= H(S) - I(S; Y)``. Source: residual-pac, equation 10.
+        """
+        entropy = self.secret.entropy
+        return None if entropy is None else max(entropy - self.information, 0.0)
+
+    @property
+    def intrinsic_privacy(self) -> float | None:
+        """Minus the divergence of the secret's prior from the uniform one, in nats; 0 at best.
+
+        Source: residual-pac, section 4.
+        """
+        return self.secret.intrinsic_privacy
+
+    @property
+    def residual_privacy(self) -> float | None:
+        """Part of the intrinsic privacy that the release leaves, in nats.
+
+        ``intrinsic_privacy - I(S; Y)``, at least, and never below that of a secret that is known:
+        no release tells more than the entropy. Source: residual-pac, Definition 9 and Corollary 2,
+        with the uniform reference.
+        """
+        intrinsic, entropy = self.intrinsic_privacy, self.secret.entropy
+        if intrinsic is None or entropy is None:
+            return None
+        return intrinsic - min(self.information, entropy)
+
+    def dp_epsilon(self, delta: float = 0.0) -> float:
+        """Epsilon of an (epsilon, delta)-DP mechanism with the same membership bound.
+
+        Source: pac-private-algorithms, equation 2. The two notions protect different things: this
+        compares their membership bounds, it does not make the release differentially private.
+        """
+        return dp_epsilon(self.posterior_membership, delta)
+
+    @property
+    def uncovered(self) -> tuple[str, ...]:
+        """Stated attacks against which every bound there is, implied or certified, is empty."""
+        return tuple(
+            attack.aim
+            for attack in self.secret.attacks(self._bounds)
+            if attack.blind < EMPTY_SUCCESS <= min(attack.bound, self._certified(attack.aim) or 1.0)
+        )
+
+    @property
+    def needs_consent(self) -> bool:
+        """Whether nothing at all is hidden, or an attack is certified to succeed.
+
+        Weaker than being :attr:`uncovered`, as answers and later releases are from .69 nats on:
+        for want of a law that is fixed beforehand nothing can be certified of them, and naming
+        the secret may be prevented all the same.
+        """
+        attacks = [aim for aim, _, _ in self.secret.attacks(self._bounds)]
+        hopeless = self.uncovered
+        return hopeless == tuple(attacks) or any(self._certified(aim) for aim in hopeless)
+
+    def _certified(self, aim: str) -> float | None:
+        """Certified success at an attack; None where nothing is certified."""
+        return self.certified_membership if aim == MEMBERSHIP_AIM else None
+
+    def _reliance(self) -> Status:
+        plain = relied_on(self.confidence, "proved")
+        if self.uncovered and plain.kind is not Reliance.ESTIMATED:
+            return Status(
+                Reliance.HIDES_NOTHING,
+                f"no figure, implied or certified, is below 99.99 % for {self.uncovered[0]}",
+            )
+        return plain
+
+    @property
+    def scope(self) -> str:
+        """What the promise is about: other releases about the same rows are not in it."""
+        if self.n_releases == 0:
+            return "all that this session may release, alone"
+        if self.n_releases == 1:
+            return "this release alone"
+        return f"the {self.n_releases} releases of one session alone"
+
+    def _sentences(self) -> str:
+        seen = "this release"
+        if self.n_releases == 0:
+            seen = "all that this session may release"
+        if self.n_releases > 1:
+            seen = f"all {self.n_releases} releases of this session so far"
+        certified, figure = "", self.certified_membership
+        # Its margin may put it above what is proved anyway; then the sentence would say less.
+        if figure is not None and figure < self.posterior_membership:
+            these = "this very release" if self.n_releases == 1 else "these very releases together"
+            certified = f"Certified for {these}: at most {percent_up(figure)} %."
+        sentences = (self.secret.promise(seen, self._bounds), certified, self.secret.exceptions)
+        return " ".join(filter(None, sentences))
+
+    @property
+    def _bounds(self) -> Bounds:
+        return Bounds(self.information, self.posterior_membership, self.posterior_identification)
+
+    def _figures(self) -> Rows:
+        epsilon = self.dp_epsilon()
+        same = "no finite epsilon" if epsilon == float("inf") else f"{rounded_up(epsilon)}-DP"
+        return [
+            *self._spending(),
+            *self.details,
+            (self.secret.even, f"{same} (a comparison, not a claim of DP)"),
+            *self.secret.rows(self._bounds),
+            *self._certificate(),
+            ("unit of privacy", self.privacy_unit),
+        ]
+
+    def _spending(self) -> Rows:
+        remaining = self.remaining_entropy
+        left = (
+            []
+            if remaining is None
+            else [("remains unknown", f"at least {remaining:.6g} nats of the secret")]
+        )
+        if self.criterion is None:
+            spent = f"{self.spent:.6g} of {self.budget:.6g} {self.unit} of mutual information"
+            if self.metered is not None:
+                left.append(("charged so far", f"{self.metered:.6g} {self.unit}"))
+            return [("spent", spent), *left]
+        spent = (
+            f"at most {percent_up(self.spent)} %, the cap being {percent_up(self.budget)} %; "
+            f"criterion {self.criterion}"
+        )
+        return [
+            ("success", spent),
+            ("mutual information", f"at most {self.information:.6g} nats"),
+            *left,
+        ]
+
+    def _certificate(self) -> Rows:
+        if self.certified_membership is None:
+            return []
+        figure = (
+            f"certified at most {percent_up(self.certified_membership)} % at confidence "
+            f"{self.certified_confidence:.8g}; implied by the information "
+            f"{percent_up(self.posterior_membership)} %"
+        )
+        return [("membership", figure)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionary with the derived bounds added, for JSON."""
+        return super().to_dict() | {
+            "posterior_membership": self.posterior_membership,
+            "posterior_identification": self.posterior_identification,
+            "remaining_entropy": self.remaining_entropy,
+            "intrinsic_privacy": self.intrinsic_privacy,
+            "residual_privacy": self.residual_privacy,
+        }

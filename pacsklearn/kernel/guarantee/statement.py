@@ -1,0 +1,157 @@
+"""What every guarantee states, and how it is written down."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Self
+
+from pacsklearn.kernel.guarantee.statement_rendering import Rows, as_html, as_text
+from pacsklearn.kernel.guarantee.status import Reliance, Status
+from pacsklearn.kernel.ledger.event import Provenance
+from pacsklearn.kernel.secret.stated_secret import StatedSecret
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement(ABC):
+    """Promise that comes with a release. Prints as text and as HTML; round-trips JSON.
+
+    The fields are described where they are public, in :class:`~pacsklearn.Guarantee`.
+    """
+
+    framework: ClassVar[str]
+    _secrets: ClassVar[tuple[type[StatedSecret], ...]]
+
+    definition: str
+    budget: float
+    spent: float
+    unit: str
+    bound: str
+    confidence: float
+    secret: StatedSecret
+    released: tuple[str, ...]
+    public: tuple[str, ...]
+    not_covered: tuple[str, ...]
+    sources: tuple[str, ...]
+    noise: str
+    noiseless: bool
+    not_for_release: str
+    provenance: tuple[Provenance, ...] = ()
+    n_releases: int = 1
+    details: tuple[tuple[str, str], ...] = ()
+    ledger_head: str = ""
+    headline: str = ""
+
+    @property
+    def status(self) -> Status:
+        """How far the promise can be relied on, and why; prints as one line."""
+        if self.not_for_release:
+            return Status(Reliance.NOT_FOR_RELEASE, self.not_for_release)
+        return self._reliance()
+
+    @property
+    def for_release(self) -> bool:
+        """Whether what was released may be given away, as :attr:`status` says."""
+        return self.status.for_release
+
+    @property
+    def promise(self) -> str:
+        """The promise in plain sentences, which begin with what they are about, alone."""
+        return f"{self.scope[:1].upper()}{self.scope[1:]}. {self._sentences()}"
+
+    @property
+    def scope(self) -> str:
+        """What the promise is about: other releases about the same rows are not in it."""
+        return "this release alone"
+
+    @abstractmethod
+    def _sentences(self) -> str:
+        """What is promised about all in the scope."""
+
+    @abstractmethod
+    def _reliance(self) -> Status:
+        """Status of what nothing but its figures speaks against."""
+
+    @abstractmethod
+    def _figures(self) -> Rows:
+        """Rows of the text on what was spent, and on the secret."""
+
+    def _accounts(self) -> Rows:
+        """Rows of the text behind the bound."""
+        return ()
+
+    def _rows(self) -> Rows:
+        return [
+            *self._figures(),
+            ("noise", self.noise),
+            ("bound", self.bound),
+            *self._accounts(),
+            ("released with noise", ", ".join(self.released) or "nothing"),
+            ("public as it is", ", ".join(self.public) or "nothing"),
+            ("sources", "; ".join(self.sources)),
+            (
+                "software",
+                ", ".join(f"{p.name} ({p.distribution} {p.version})" for p in self.provenance),
+            ),
+        ]
+
+    @property
+    def _title(self) -> str:
+        caveat = f"; {self.headline}" if self.headline else ""
+        return f"{self.framework} guarantee: {self.status}{caveat}"
+
+    def __str__(self) -> str:
+        return as_text(self._title, self.promise, self._rows(), self.not_covered)
+
+    def _repr_html_(self) -> str:
+        return as_html(self._title, self.promise, self._rows(), self.not_covered)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionary with the derived bounds added, for JSON."""
+        secret = {"kind": self.secret.kind, **asdict(self)["secret"]}
+        return {
+            "scope": self.scope,
+            "framework": self.framework,
+            "status": self.status.to_dict(),
+            **asdict(self),
+            "secret": secret,
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """JSON text; :meth:`from_json` reads it back. ``options`` go to :func:`json.dumps`."""
+        return json.dumps(self.to_dict(), allow_nan=False, **options)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Guarantee written by :meth:`to_json`; derived bounds are computed anew.
+
+        Raises
+        ------
+        ValueError
+            When the text is not about a secret of a kind that such a guarantee has.
+        """
+        data = json.loads(text)
+        # A text of an earlier version lacks newer fields, which keep their defaults.
+        facts = {one.name: _tuples(data[one.name]) for one in fields(cls) if one.name in data}
+        secret = dict(facts.get("secret") or {})
+        kinds = {kind.kind: kind for kind in cls._secrets}
+        kind = secret.pop("kind", None)
+        if kind not in kinds:
+            raise ValueError(
+                f"text must be JSON written by {cls.__name__}.to_json, with a secret whose kind is "
+                f"one of {', '.join(map(repr, kinds))}, got kind {kind!r}."
+            )
+        facts["secret"] = kinds[kind](**{name: _tuples(each) for name, each in secret.items()})
+        facts["provenance"] = tuple(Provenance(**each) for each in facts.get("provenance", ()))
+        return cls(**cls._read(facts))
+
+    @classmethod
+    def _read(cls, facts: dict[str, Any]) -> dict[str, Any]:
+        """Facts with values of other types than JSON has."""
+        return facts
+
+
+def _tuples(value: Any) -> Any:
+    """Lists of any depth as tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

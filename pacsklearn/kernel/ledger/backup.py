@@ -1,0 +1,211 @@
+"""Copies of ledgers: a log is read, verified and written to another database."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+from pacsklearn.exceptions import LedgerError, LedgerMismatchError
+from pacsklearn.kernel.ledger.fold import Beside, Fold, verified
+from pacsklearn.kernel.ledger.founding import append_founding
+from pacsklearn.kernel.ledger.high_water import HighWater
+from pacsklearn.kernel.ledger.log import Log, without_password
+from pacsklearn.kernel.ledger.new_file import new_file
+from pacsklearn.kernel.ledger.row import Founding, Position, Row
+from pacsklearn.kernel.ledger.sqlite_log import SQLITE, SQLiteLog
+from pacsklearn.kernel.ledger.writer import run
+
+
+def backup(source: Path | str, target: Path) -> dict[str, Position]:
+    """Copy a database to a file while it is in use, and verify the copy.
+
+    Parameters
+    ----------
+    source : Path or str
+        File, copied by SQLite's backup API with what else is in it (a plain copy may lack what
+        still waits in its ``-wal`` file: charges); or address of a PostgreSQL server, whose rows
+        are read at one moment.
+    target : Path
+        New file; an SQLite ledger with the same rows.
+
+    Returns
+    -------
+    dict
+        Position of each data set in the copy.
+
+    Raises
+    ------
+    LedgerError
+        When the target exists, or there is no ledger.
+    LedgerCorruptedError
+        When a row is wrong; no copy is left then.
+    """
+    with new_file(target) as draft:
+        _copy(source, draft)
+        return {name: fold.position for name, fold in _verified(draft).items()}
+
+
+def restore(
+    copy: Path,
+    target: Path | str,
+    heads: Iterable[tuple[str, Position]] = (),
+    *,
+    new_start: bool = False,
+) -> dict[str, Position]:
+    """Put a backup in the place of a ledger that was lost.
+
+    What was charged after the backup was made is not in it: budget that was spent would be spent
+    again. A ledger that has a high-water file tells, and is restored only up to it.
+
+    Parameters
+    ----------
+    copy : Path
+        From :func:`backup`.
+    target : Path or str
+        Where the ledger was, and no file is any more; or address of a PostgreSQL server that has
+        none of the data sets, with the login that is to own them.
+    heads : iterable of (str, Position)
+        Data sets and positions that the backup must not be behind: of statements, say.
+    new_start : bool, default=False
+        Accept on purpose that the backup ends before what the high-water file states, or that the
+        file is lost, and write the file anew.
+
+    Returns
+    -------
+    dict
+        Position of each data set.
+
+    Raises
+    ------
+    LedgerMismatchError
+        When the backup is behind one of the positions: what was charged since would be lost.
+    LedgerCorruptedError
+        When it is behind its high-water file.
+    """
+    source = SQLITE + str(copy)
+
+    for name, position in heads:
+        if run(source, lambda log: _hash_at(log, name, position.sequence)) != position.hash:  # noqa: B023
+            raise LedgerMismatchError(
+                f"The backup {copy} does not hold row {position.sequence} of the dataset {name!r} "
+                "as it was released: it is older, and what was spent since would "
+                "be spent again. Restore a newer one."
+            )
+    if isinstance(target, Path):
+        with new_file(target) as draft:
+            _copy(copy, draft)
+            return _settled(draft, _verified(draft), new_start=new_start)
+
+    def write(log: Log) -> dict[str, Position]:
+        reader = SQLiteLog(source)
+        try:
+            log.migrate()
+            folds = _verified(reader)
+            positions = _settled(reader, folds, new_start=new_start)
+            _write(reader, folds, log)
+        finally:
+            reader.close()
+        return positions
+
+    result: dict[str, Position] = run(target, write)
+    return result
+
+
+def _settled(log: Log, folds: dict[str, Fold], *, new_start: bool) -> dict[str, Position]:
+    """Positions, when no high-water file says that there was more."""
+    positions = {}
+    for name, fold in folds.items():
+        if fold.founding.high_water:
+            mark = HighWater(fold.founding)
+            if new_start:
+                mark.create(fold.position)
+            else:
+                mark.check(log)
+        head = log.head(name)
+        assert head is not None
+        positions[name] = head.position
+    return positions
+
+
+def _copy(source: Path | str, draft: SQLiteLog) -> None:
+    if isinstance(source, Path):
+        if not source.exists():
+            raise LedgerError(f"There is no ledger at {source}.")
+        reader = SQLiteLog(SQLITE + str(source))
+        try:
+            reader.check_version()
+            with closing(sqlite3.connect(draft.path)) as copy:
+                reader.copy_to(copy)
+                copy.execute("PRAGMA journal_mode = WAL")
+            reader.rest()
+        finally:
+            reader.close()
+        return
+
+    def read(log: Log) -> None:
+        draft.migrate()
+        _write(log, _verified(log), draft)
+
+    run(source, read)
+
+
+def _verified(log: Log) -> dict[str, Fold]:
+    """All data sets of a database, verified.
+
+    Raises
+    ------
+    LedgerCorruptedError
+    """
+    with log.snapshot():
+        log.check()
+        return {name: verified(log.table(name), log.answers(name)) for name in log.datasets()}
+
+
+def _write(source: Log, folds: dict[str, Fold], target: Log) -> None:
+    """Write data sets to another database, each as a whole, where it has none of them."""
+    for name in folds:
+        if target.head(name) is not None:
+            founding = source.row(name, 0)
+            assert founding is not None
+            append_founding(target, founding)  # says that there is one
+    for name, fold in folds.items():
+        beside = Beside(source.answers(name))
+        rows = [
+            row._replace(answers=beside.take(row))
+            for row in source.read(name, -1)
+            if row.number <= fold.last.number
+        ]
+        target.append(name, None, rows)
+
+
+def _hash_at(log: Log, name: str, sequence: int) -> str | None:
+    row: Row | None = log.row(name, sequence)
+    return None if row is None else row.hash
+
+
+def mark(address: str, dataset: str) -> Position:
+    """Write the high-water file of a ledger anew, on purpose: it was lost.
+
+    Raises
+    ------
+    LedgerError
+        When the ledger was founded without one.
+    """
+
+    def write(log: Log) -> Position:
+        log.check_version()
+        founding = log.row(dataset, 0)
+        if founding is None:
+            raise LedgerError(f"{without_password(address)} has no data set {dataset!r}.")
+        if not Founding.of(founding).high_water:
+            raise LedgerError("The ledger was founded without a high-water file.")
+        with log.snapshot():
+            log.check()
+            fold = verified(log.table(dataset), log.answers(dataset))
+        HighWater(fold.founding).create(fold.position)
+        return fold.position
+
+    position: Position = run(address, write)
+    return position

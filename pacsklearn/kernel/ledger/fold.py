@@ -1,0 +1,239 @@
+"""Rows of a ledger added up: one pure fold for charging, verifying, repairing and checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from json.encoder import encode_basestring_ascii as _quoted
+from typing import Any, Final, final
+
+from pacsklearn.exceptions import LedgerCorruptedError
+from pacsklearn.kernel.ledger.accounts import Accounts, Posting, exact_text
+from pacsklearn.kernel.ledger.row import (
+    Founding,
+    Position,
+    Row,
+    answers_digest,
+    json_text,
+    posting_of,
+    posting_text,
+    row_of,
+)
+
+CHECKPOINT: Final = 1000
+"""Rows between two that hold all sums; more of them where there are more sums."""
+
+
+@final
+class Fold:
+    """What the rows of a data set add up to, up to one of them.
+
+    Parameters
+    ----------
+    founding : Row
+        Row 0.
+    checkpoint : Row, optional
+        Row to go on from, in whose sums the rows before it are.
+
+    Raises
+    ------
+    LedgerCorruptedError
+        When the founding does not have the content it was written with.
+    """
+
+    def __init__(self, founding: Row, checkpoint: Row | None = None) -> None:
+        self.founding = Founding.of(founding)
+        self.last = founding
+        self.accounts = Accounts(self.founding.terms)
+        self.n_answers: dict[str, int] = {}
+        """Stored answers of each responder."""
+        self.beliefs: dict[str, int] = {}
+        """Row with the newest belief of each session."""
+        self._checkpoint = 0
+        if checkpoint is not None:
+            facts = checkpoint.facts()
+            try:
+                state = facts["state"]
+                self.accounts = Accounts.resumed(self.founding.terms, state)
+                self.n_answers, self.beliefs = state["answers"], state["beliefs"]
+                previous = facts["previous"]
+            except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
+                raise LedgerCorruptedError(checkpoint.number, "cannot be read") from None
+            self._take(checkpoint, facts, previous)
+
+    @property
+    def position(self) -> Position:
+        """Place of the last row."""
+        return self.last.position
+
+    def add(self, row: Row) -> None:
+        """Check the next row and count it.
+
+        Raises
+        ------
+        LedgerCorruptedError
+            With the number of the row that is wrong or missing.
+        """
+        if row.number != self.last.number + 1:
+            raise LedgerCorruptedError(self.last.number + 1, "is missing")
+        facts = row.facts()
+        if "state" in facts and facts["state"] != self.state():
+            raise LedgerCorruptedError(row.number, "does not have the sums of the rows before it")
+        self._take(row, facts, self.last.hash)
+
+    def _take(self, row: Row, facts: dict[str, Any], previous: str) -> None:
+        try:
+            wrong = self._wrong(row, facts, previous)
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
+            wrong = "cannot be read"
+        if wrong:
+            raise LedgerCorruptedError(row.number, wrong)
+        self.last = row._replace(answers=())
+
+    def _wrong(self, row: Row, facts: dict[str, Any], previous: str) -> str:
+        """Reason why the row may not stand here, or an empty text; counts it otherwise."""
+        if facts["previous"] != previous:
+            return "does not follow the row before it"
+        if "event" in facts:
+            posting = posting_of(facts)
+            if posting.event.key != row.key:
+                return "does not say what its event says"
+            if wrong := self.accounts.wrong(posting):
+                return wrong
+            self.accounts.add(posting)
+            sums = self.accounts.stated(posting)
+        else:
+            self._count_answers(row, facts["stored"])
+            sums = {"ledger": exact_text(self.accounts.total(""))}
+        if facts["sums"] != sums:
+            return "does not have the sum of the charges"
+        if "state" in facts:
+            self._checkpoint = row.number
+        return "" if facts["checkpoint"] == self._checkpoint else "names another checkpoint"
+
+    def _count_answers(self, row: Row, stored: dict[str, Any]) -> None:
+        responder, count = stored["responder"], int(stored["count"])
+        if count:
+            self.n_answers[responder] = self.n_answers.get(responder, 0) + count
+        if stored["belief"] is not None:
+            self.beliefs[stored["session"]] = row.number
+
+    def state(self) -> dict[str, Any]:
+        """All that a checkpoint holds."""
+        more = {"answers": dict(self.n_answers), "beliefs": dict(self.beliefs)}
+        return self.accounts.state() | more
+
+    def post(self, posting: Posting, time: str) -> Row:
+        """Count a posting that was checked; the row that says so."""
+        start = self._start(time)
+        self.accounts.add(posting)
+        sums = self.accounts.stated(posting)
+        return self._made(posting.event.key, f"{start}{posting_text(posting)}", sums)
+
+    def store(self, stored: dict[str, Any], answers: tuple[Any, ...], time: str) -> Row:
+        """Count stored answers and the belief after them; the row that says so."""
+        facts = stored | {"count": len(answers), "digest": answers_digest(answers)}
+        start = self._start(time)
+        sums = {"ledger": exact_text(self.accounts.total(""))}
+        row = self._made(None, f'{start}"stored":{json_text(facts)}', sums)
+        self._count_answers(row, facts)
+        return row._replace(answers=answers)
+
+    def undo(self, before: Row, postings: Iterable[Posting]) -> bool:
+        """Take back the postings since a row, the last one first; whether that was possible."""
+        if self._checkpoint > before.number:  # which had been due: it is written by the next one
+            return False
+        for posting in postings:
+            self.accounts.remove(posting)
+        self.last = before
+        return True
+
+    def _start(self, time: str) -> str:
+        due = self.last.number + 1 - self._checkpoint
+        if due < max(CHECKPOINT, self.accounts.size + len(self.beliefs) + len(self.n_answers)):
+            return f'"checkpoint":{self._checkpoint},"time":{_quoted(time)},'
+        state = json_text(self.state())
+        self._checkpoint = self.last.number + 1
+        return f'"checkpoint":{self._checkpoint},"state":{state},"time":{_quoted(time)},'
+
+    def _made(self, key: str | None, content: str, sums: dict[str, str]) -> Row:
+        text = f'{content},"sums":{json_text(sums)}'
+        number = self.last.number + 1
+        row = row_of(self.founding.dataset, number, key, self.last.hash, text)
+        self.last = row
+        return row
+
+
+def verified(rows: Iterable[Row], answers: Iterable[tuple[int, tuple[Any, ...]]]) -> Fold:
+    """Recompute every hash, sum and ceiling, and the digests of the answers stored beside.
+
+    Parameters
+    ----------
+    rows : iterable of Row
+        All rows of the data set, from the founding on.
+    answers : iterable of (int, tuple)
+        All stored answers with the number of their row, by that number.
+
+    Raises
+    ------
+    LedgerCorruptedError
+        With the number of the first row that is wrong.
+    """
+    all_rows, beside = iter(rows), Beside(answers)
+    founding = next(all_rows, None)
+    if founding is None:
+        raise LedgerCorruptedError(0, "(the founding) is missing")
+    fold = Fold(founding)
+    for row in all_rows:
+        fold.add(row)
+        beside.check(row)
+    beside.check_end()
+    return fold
+
+
+@final
+class Beside:
+    """Stored answers in the order of their rows, handed out row by row."""
+
+    def __init__(self, answers: Iterable[tuple[int, tuple[Any, ...]]]) -> None:
+        self._answers: Iterator[tuple[int, tuple[Any, ...]]] = iter(answers)
+        self._next = next(self._answers, None)
+
+    def take(self, row: Row) -> tuple[Any, ...]:
+        """Answers of a row.
+
+        Raises
+        ------
+        LedgerCorruptedError
+            When there are some of a row that does not exist.
+        """
+        answers = []
+        while self._next is not None and self._next[0] <= row.number:
+            if self._next[0] != row.number:
+                raise LedgerCorruptedError(row.number, "has stored answers before it of no row")
+            answers.append(self._next[1])
+            self._next = next(self._answers, None)
+        return tuple(answers)
+
+    def check(self, row: Row) -> tuple[Any, ...]:
+        """Answers of a row, if they are those it was written with.
+
+        Raises
+        ------
+        LedgerCorruptedError
+        """
+        answers = self.take(row)
+        if answers or row.key is None:  # only rows of answers have none
+            stored = row.facts().get("stored")
+            if answers_digest(answers) != (stored or {"digest": answers_digest(())})["digest"]:
+                raise LedgerCorruptedError(row.number, "has lost stored answers, or altered ones")
+        return answers
+
+    def check_end(self) -> None:
+        """Refuse answers that are left.
+
+        Raises
+        ------
+        LedgerCorruptedError
+        """
+        if self._next is not None:
+            raise LedgerCorruptedError(self._next[0], "is missing, and has stored answers")

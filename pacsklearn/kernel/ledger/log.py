@@ -1,0 +1,256 @@
+"""An append-only log in a database: its head, compare-and-append, and reading."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Final, final
+from urllib.parse import unquote
+
+from pacsklearn.exceptions import LedgerError, LedgerMismatchError
+from pacsklearn.kernel.ledger.row import Position, Row
+
+PATIENCE = 120.0
+"""Seconds to wait for other processes, or for a server, before giving up."""
+
+VERSION: Final = 1
+"""Of the tables: the last script of the folders ``sqlite`` and ``postgresql``."""
+
+_AT_ONCE: Final = 1000
+_ROW: Final = "SELECT dataset, number, key, line FROM log WHERE dataset = ?"
+_ANSWER: Final = "SELECT responder, name, value, margin, seal FROM answers WHERE dataset = ?"
+
+
+@final
+class MovedError(Exception):
+    """Others appended first: read their rows, and try again."""
+
+
+@final
+class UnreachableError(LedgerError):
+    """The database was lost before anything was written."""
+
+
+@final
+class DoubtError(LedgerError):
+    """The end of a transaction was not seen: it may have been committed, or not.
+
+    Parameters
+    ----------
+    reason : str
+    again : bool
+        Whether to append anew when it was not.
+    """
+
+    def __init__(self, reason: str, again: bool) -> None:
+        super().__init__(reason)
+        self.again = again
+
+
+class Log(ABC):
+    """Logs of the data sets of one database; used by the thread of that database only.
+
+    Parameters
+    ----------
+    address : str
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    @abstractmethod
+    def ask(self, question: str, *values: object) -> list[Any]:
+        """Lines that a question gives; ``?`` stands for each value."""
+
+    @abstractmethod
+    def append(
+        self,
+        dataset: str,
+        expected: Position | None,
+        rows: Sequence[Row],
+        before_commit: Callable[[], None] | None = None,
+    ) -> None:
+        """Append rows after the expected head; they are on disk when this returns.
+
+        Parameters
+        ----------
+        dataset : str
+        expected : Position or None
+            None for a data set that is founded.
+        rows : sequence of Row
+        before_commit : callable, optional
+            Called when nothing but the commit is left to do.
+
+        Raises
+        ------
+        MovedError
+            When the head is another one; nothing is written then.
+        DoubtError
+            When the commit may have taken effect, or not.
+        LedgerError
+            When it cannot be written; nothing is.
+        """
+
+    @abstractmethod
+    def settle(self, dataset: str) -> None:
+        """Wait for the end of a transaction in doubt; what can be read then is durable."""
+
+    @abstractmethod
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Block in which everything is read as of one moment."""
+
+    @abstractmethod
+    def table(self, dataset: str) -> Iterator[Row]:
+        """All rows, read from the table and through no index."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Have the database check itself, and compare tables and triggers with the scripts.
+
+        Raises
+        ------
+        LedgerCorruptedError
+        """
+
+    @abstractmethod
+    def version(self) -> int:
+        """Version of the tables, 0 for none."""
+
+    @abstractmethod
+    def migrate(self) -> None:
+        """Make the tables, or bring them to this version, as their owner."""
+
+    @abstractmethod
+    def time(self) -> str:
+        """Time by the clock that all who write here share."""
+
+    @abstractmethod
+    def rest(self) -> None:
+        """Nothing is asked for the moment: what may not be kept open is closed."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give the connection back."""
+
+    def check_version(self) -> None:
+        """Refuse tables of another version.
+
+        Raises
+        ------
+        LedgerMismatchError
+        """
+        version = self.version()
+        if version > VERSION:
+            raise LedgerMismatchError(
+                f"The database has version {version} of the tables, and this pacsklearn knows up "
+                f"to {VERSION}: a newer one has changed it. Upgrade pacsklearn, then start again."
+            )
+        if version != VERSION:
+            name = without_password(self.address)
+            raise LedgerError(
+                f"There is no ledger at {name}."
+                if version == 0
+                else f"The database {name} has version {version} of the tables; let its owner run "
+                f"`pacsklearn ledger migrate {name}`."
+            )
+
+    def datasets(self) -> list[str]:
+        """Names of all data sets."""
+        self.check_version()
+        return [row[0] for row in self.ask("SELECT dataset FROM log WHERE number = 0 ORDER BY 1")]
+
+    def head(self, dataset: str) -> Row | None:
+        """Last row."""
+        rows = self.ask(f"{_ROW} ORDER BY number DESC LIMIT 1", dataset)
+        return Row(*rows[0]) if rows else None
+
+    def row(self, dataset: str, number: int) -> Row | None:
+        """Row with a number."""
+        rows = self.ask(f"{_ROW} AND number = ?", dataset, number)
+        return Row(*rows[0]) if rows else None
+
+    def read(self, dataset: str, after: int) -> Iterator[Row]:
+        """Rows after one, in order; as they stand, unchecked."""
+        question = f"{_ROW} AND number > ? ORDER BY number LIMIT {_AT_ONCE}"
+        while True:
+            rows = self.ask(question, dataset, after)
+            for row in rows:
+                yield Row(*row)
+            if len(rows) < _AT_ONCE:
+                return
+            after = rows[-1][1]
+
+    def find(self, dataset: str, keys: Sequence[str]) -> list[Row]:
+        """Rows with any of a few keys."""
+        marks = ", ".join("?" * len(keys))
+        return [Row(*row) for row in self.ask(f"{_ROW} AND key IN ({marks})", dataset, *keys)]
+
+    def stored(self, dataset: str, responder: str, names: Sequence[bytes]) -> list[Any]:
+        """Stored answers with any of some names."""
+        lines = []
+        for start in range(0, len(names), _AT_ONCE // 2):
+            some = names[start : start + _AT_ONCE // 2]
+            marks = ", ".join("?" * len(some))
+            question = f"{_ANSWER} AND responder = ? AND name IN ({marks})"
+            lines += self.ask(question, dataset, responder, *some)
+        return lines
+
+    def n_stored(self, dataset: str, responder: str) -> int:
+        """How many answers of a responder there are."""
+        question = "SELECT count(*) FROM answers WHERE dataset = ? AND responder = ?"
+        return int(self.ask(question, dataset, responder)[0][0])
+
+    def answers(self, dataset: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        """All stored answers with the numbers of their rows, in the order of these."""
+        number, name, responder = -1, b"", ""
+        question = (
+            f"SELECT number, responder, name, value, margin, seal FROM answers WHERE dataset = ? "
+            f"AND (number, responder, name) > (?, ?, ?) ORDER BY number, responder, name "
+            f"LIMIT {_AT_ONCE}"
+        )
+        while True:
+            lines = self.ask(question, dataset, number, responder, name)
+            for line in lines:
+                yield line[0], (line[1], *map(bytes, line[2:]))
+            if len(lines) < _AT_ONCE:
+                return
+            number, responder, name = lines[-1][:3]
+
+
+def waits(seconds: float | None = None) -> Iterator[None]:
+    """Yield again and again, after short waits, until patience is at its end."""
+    deadline = time.monotonic() + (PATIENCE if seconds is None else seconds)
+    while True:
+        yield
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.001 * (1 + secrets.randbelow(10)))
+
+
+def scripts(folder: str, after: int) -> list[str]:
+    """Numbered scripts of a kind of database that come after a version."""
+    files = sorted(Path(__file__).with_name(folder).glob("*.sql"))
+    return [file.read_text(encoding="utf-8") for file in files if int(file.name[:3]) > after]
+
+
+def without_password(address: str) -> str:
+    """Address of a database as it may be printed."""
+    # Up to the last @ before the path: a password may hold one, or a colon.
+    hidden = re.sub(r"(://[^:/@?]*):[^/?]*@", r"\1:***@", address)
+    hidden = re.sub(r"(://[^:/@?]*):.*@(?=[^@]*$)", r"\1:***@", hidden)
+    return re.sub(r"([?&]\w*(?:password|passfile)=)[^&]*", r"\1***", hidden, flags=re.IGNORECASE)
+
+
+def hide(text: str, address: str) -> str:
+    """Words of a driver without the passwords that an address holds."""
+    secret = re.findall(
+        r"://[^:/@?]*:(.*)@(?=[^@]*$)|[?&]\w*password=([^&]*)", address, re.IGNORECASE
+    )
+    for each in {word for pair in secret for word in pair if word}:
+        text = text.replace(each, "***").replace(unquote(each), "***")
+    return text

@@ -1,0 +1,247 @@
+"""Row of a ledger: one line of text, with the totals after it and the hash of the row before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass
+from functools import lru_cache
+from json.encoder import encode_basestring_ascii as _quoted
+from typing import Any, Final, NamedTuple, final
+
+from pacsklearn.exceptions import LedgerCorruptedError
+from pacsklearn.kernel.ledger.accounts import Posting, Terms
+from pacsklearn.kernel.ledger.event import Event, Provenance, mechanism_from_dict, mechanism_to_dict
+
+_HASH: Final = ',"hash":"'
+_TAIL: Final = len(_HASH) + 64 + len('"}')
+
+
+# No tuple: saved sessions hold one, and read records back without running code.
+@final
+@dataclass(frozen=True)
+class Position:
+    """Place in a ledger: what was written up to here cannot be changed without changing it.
+
+    Parameters
+    ----------
+    sequence : int
+        Rows so far.
+    hash : str
+        Hash of the last of them, which covers all before it; of the founding when there are none.
+    """
+
+    sequence: int
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.sequence}:{self.hash}"
+
+    @classmethod
+    def parse(cls, text: str) -> Position:
+        """Position that was printed.
+
+        Raises
+        ------
+        ValueError
+        """
+        sequence, _, digest = text.partition(":")
+        if not (sequence.isascii() and sequence.isdigit() and len(sequence) < 20 and digest):
+            raise ValueError(
+                "position must be <rows>:<hash>, as `pacsklearn ledger show` prints it."
+            )
+        return cls(int(sequence), digest)
+
+
+@final
+class Row(NamedTuple):
+    """One row; never changed, never deleted. Row 0 is the founding.
+
+    Parameters
+    ----------
+    dataset : str
+    number : int
+    key : str or None
+        Unique in the data set: idempotency key of an event.
+    line : str
+        Everything as JSON, the row's own hash last.
+    answers : tuple of tuple
+        Stored answers that belong to it, whose digest is in the line: responder, name, value,
+        margin and seal of each.
+    """
+
+    dataset: str
+    number: int
+    key: str | None
+    line: str
+    answers: tuple[tuple[str, bytes, bytes, bytes, bytes], ...] = ()
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the rest of the line, as the line says."""
+        return self.line[-66:-2]
+
+    @property
+    def position(self) -> Position:
+        """Place of this row."""
+        return Position(self.number, self.hash)
+
+    def facts(self) -> dict[str, Any]:
+        """Content of a row that is as it was written.
+
+        Raises
+        ------
+        LedgerCorruptedError
+        """
+        try:
+            line = self.line
+            if hashlib.sha256(line[:-_TAIL].encode()).hexdigest() != self.hash:
+                raise ValueError(line)
+            facts: dict[str, Any] = json.loads(line)
+            if (facts["dataset"], facts["number"], facts["key"]) != self[:3]:
+                raise ValueError(line)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            number: Any = self.number  # of a damaged row perhaps no number at all
+            raise LedgerCorruptedError(
+                number if isinstance(number, int) else 0,
+                "does not have the content it was written with",
+            ) from None
+        return facts
+
+
+def row_of(dataset: str, number: int, key: str | None, previous: str, content: str) -> Row:
+    """Row of some content: members of a JSON object, as text."""
+    start = (
+        f'{{"dataset":{_quoted(dataset)},"number":{number},'
+        f'"key":{"null" if key is None else _quoted(key)},"previous":"{previous}",'
+        f'"nonce":"{secrets.token_hex(8)}",{content}'
+    )
+    digest = hashlib.sha256(start.encode()).hexdigest()
+    return Row(dataset, number, key, f'{start}{_HASH}{digest}"}}')
+
+
+def answers_digest(answers: tuple[tuple[Any, ...], ...]) -> str:
+    """SHA-256 of stored answers, whatever their order."""
+    digest = hashlib.sha256()
+    for answer in sorted(answers):
+        for part in answer:
+            content = part.encode() if isinstance(part, str) else bytes(part)
+            digest.update(len(content).to_bytes(8, "little") + content)
+    return digest.hexdigest()
+
+
+@final
+@dataclass(frozen=True)
+class Founding:
+    """What a data set's ledger was founded with; what row 0 says.
+
+    Parameters
+    ----------
+    dataset : str
+    terms : Terms
+    high_water : str
+        File that the end of the ledger is also written to; empty for none.
+    hash : str
+        Of the row, which holds a nonce: two ledgers founded alike are two.
+    """
+
+    dataset: str
+    terms: Terms
+    high_water: str
+    hash: str
+
+    @classmethod
+    def of(cls, row: Row) -> Founding:
+        """Founding that a row states.
+
+        Raises
+        ------
+        LedgerCorruptedError
+        """
+        try:
+            facts = row.facts()
+            if row.number != 0 or facts["previous"]:
+                raise ValueError(row.number)
+            return cls(row.dataset, Terms(**facts["terms"]), str(facts["high_water"]), row.hash)
+        except (LedgerCorruptedError, KeyError, TypeError, ValueError):
+            raise LedgerCorruptedError(
+                0, "(the founding) is not the one that was written"
+            ) from None
+
+
+def founding_row(dataset: str, terms: Terms, high_water: str, time: str) -> Row:
+    """Row 0 of a new ledger."""
+    return row_of(
+        dataset,
+        0,
+        None,
+        "",
+        f'"time":{_quoted(time)},"terms":{json_text(vars(terms))},'
+        f'"high_water":{_quoted(high_water)}',
+    )
+
+
+def posting_text(posting: Posting) -> str:
+    """Members of a row's line that say what was charged."""
+    account, event, note, user, project, expires = posting
+    owners = "".join(
+        f'"{name}":{_quoted(value)},'
+        for name, value in (("note", note or None), ("user", user), ("project", project),
+                            ("expires", expires))
+        if value is not None
+    )  # fmt: skip
+    return f'"account":{_quoted(account)},{owners}"event":{event_text(event)}'
+
+
+def posting_of(facts: dict[str, Any]) -> Posting:
+    """Posting of a row whose hash was checked."""
+    of = facts.get
+    return Posting(facts["account"], stored_event(facts["event"]), of("note", ""), of("user"),
+                   of("project"), of("expires"))  # fmt: skip
+
+
+def event_text(event: Event) -> str:
+    """The event as JSON with sorted keys: one text for one content."""
+    # As a JSON encoder writes it, in a third of its time; doubles come back exactly.
+    mechanism = ""
+    if event.mechanism is not None:
+        mechanism = f',"mechanism":{json_text(mechanism_to_dict(event.mechanism))}'
+    return (
+        f'{{"backend":{_quoted(event.backend)},"bound":{event.bound!r},"charge":{event.charge!r},'
+        f'"confidence":{event.confidence!r},"key":{_quoted(event.key)},'
+        f'"kind":{_quoted(event.kind)}{mechanism},"n_candidates":{event.n_candidates},'
+        f'"n_noisy":{event.n_noisy},"n_outputs":{event.n_outputs},'
+        f'"provenance":{_plugins(event.provenance)},"unit":{_quoted(event.unit)}}}'
+    )
+
+
+def stored_event(facts: dict[str, Any]) -> Event:
+    """Event that :func:`event_text` wrote into a row whose hash was checked.
+
+    Its values were checked when it was made, and are not checked again: rows are read by the
+    million.
+    """
+    event = object.__new__(Event)
+    own = vars(event)
+    own.update(facts)
+    own["provenance"] = tuple([_plugin(*plugin.values()) for plugin in facts["provenance"]])
+    mechanism = facts.get("mechanism")
+    own["mechanism"] = None if mechanism is None else mechanism_from_dict(mechanism)
+    return event
+
+
+@lru_cache(maxsize=256)
+def _plugin(distribution: str, name: str, target: str, version: str) -> Provenance:
+    return Provenance(name, target, distribution, version)  # sorted, as they are written
+
+
+@lru_cache(maxsize=64)
+def _plugins(provenance: tuple[Provenance, ...]) -> str:
+    return json_text([vars(plugin) for plugin in provenance])
+
+
+json_text: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), allow_nan=False, check_circular=False
+).encode
+"""Content as JSON with sorted keys."""

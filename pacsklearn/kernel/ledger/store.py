@@ -1,0 +1,381 @@
+"""A ledger in a database: questions and changes, on a fold of the rows that were verified."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar, final
+
+from pacsklearn.exceptions import (
+    LedgerCorruptedError,
+    LedgerError,
+    LedgerMismatchError,
+    LedgerUnknownError,
+    PacsklearnError,
+)
+from pacsklearn.kernel.ledger import log as patience
+from pacsklearn.kernel.ledger.accounts import Accounts, Posting, Terms
+from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.fold import Fold, verified
+from pacsklearn.kernel.ledger.high_water import HighWater, StaleError
+from pacsklearn.kernel.ledger.ledger import charge_posting
+from pacsklearn.kernel.ledger.ledger_interface import OpenBook, Store
+from pacsklearn.kernel.ledger.log import (
+    DoubtError,
+    Log,
+    MovedError,
+    UnreachableError,
+    without_password,
+)
+from pacsklearn.kernel.ledger.row import Founding, Position, Row, posting_of
+from pacsklearn.kernel.ledger.writer import Job, perform
+
+_MOST_FOLDS: Final = 64
+_WAIT: Final = 0.05
+_DOUBT: Final = 5.0
+"""Seconds in which a file is asked what became of a commit."""
+
+T = TypeVar("T")
+
+# What this process has verified; taken out by whoever works with it, in the database's thread.
+_FOLDS: dict[LogStore, Fold] = {}
+# Hashes of rows that may have been committed, when nobody could be asked; and where it is so still.
+_DOUBTS: dict[LogStore, set[str]] = {}
+_UNSETTLED: set[LogStore] = set()
+_MUTEX = threading.Lock()  # only databases' threads take it, and a fork waits for those
+
+
+@final
+@dataclass(frozen=True)
+class LogStore(Store):
+    """Handle to a ledger in a database; only texts and numbers, so it can be pickled.
+
+    Parameters
+    ----------
+    address : str
+        URL of the database, with its password if it has one.
+    founding : Founding
+    """
+
+    address: str = field(repr=False)
+    founding: Founding
+
+    @property
+    def terms(self) -> Terms:
+        return self.founding.terms
+
+    def read(self, question: Callable[[Book], T]) -> T:
+        return self._performed(question, write=False)
+
+    def write(self, change: Callable[[Book], T]) -> T:
+        return self._performed(change, write=True)
+
+    def charge(self, posting: Posting) -> bool:
+        return self.write(lambda book: book.charge(posting))
+
+    def verify(self, position: Position | None = None) -> Position | None:
+        """Verify everything anew, and whether it goes on from a position.
+
+        Returns
+        -------
+        Position or None
+            Of the last row; None where the ledger does not hold ``position``.
+        """
+
+        def verify(log: Log) -> Position | None:
+            _FOLDS.pop(self, None)
+            with log.snapshot():
+                log.check()
+                holds = position in (None, Position(0, self.founding.hash))
+
+                def rows() -> Iterator[Row]:
+                    nonlocal holds
+                    for row in log.table(self.founding.dataset):
+                        holds = holds or (row.number > 0 and row.position == position)
+                        yield row
+
+                fold = verified(rows(), log.answers(self.founding.dataset))
+            self._check(fold, log)
+            _remember(self, fold)
+            return fold.position if holds else None
+
+        result: Position | None = perform(self.address, Job(verify))
+        return result
+
+    @property
+    def known(self) -> Position | None:
+        """Last row that this process has verified or written, without asking the database."""
+        fold = _FOLDS.get(self)
+        return None if fold is None else fold.position
+
+    def _performed(self, work: Callable[[Book], T], *, write: bool) -> T:
+        result: T = perform(self.address, _Task(self, work, write))
+        return result
+
+    def fold(self, log: Log) -> Fold:
+        """All rows, verified from the last checkpoint on, or from the last row known."""
+        log.check_version()
+        fold, dataset = _FOLDS.pop(self, None), self.founding.dataset
+        if fold is None:
+            fold = loaded(log, dataset)
+            self._check(fold, log)
+        rows = log.read(dataset, fold.last.number - 1)
+        last = next(rows, None)
+        if last is None or last.number != fold.last.number:
+            self._check(loaded(log, dataset), log)  # perhaps it was founded anew
+            raise LedgerCorruptedError(fold.last.number, "is missing")
+        if last != fold.last:
+            self._check(loaded(log, dataset), log)
+            raise LedgerCorruptedError(last.number, "does not have the content it was written with")
+        for row in rows:
+            fold.add(row)
+        return fold
+
+    def _check(self, fold: Fold, log: Log) -> None:
+        if fold.founding != self.founding:
+            raise LedgerMismatchError(
+                f"The database at {without_password(self.address)} does not hold this ledger any "
+                "more: it is another one, or it was founded anew."
+            )
+        if self.founding.high_water:
+            HighWater(self.founding).check(log)
+
+    def done(self, log: Log, tasks: Sequence[_Task]) -> list[Any]:
+        """Results or errors of changes that share a commit, or of one question."""
+        deadline = time.monotonic() + patience.PATIENCE
+        while True:
+            try:
+                if self in _UNSETTLED:
+                    log.settle(self.founding.dataset)
+                    _UNSETTLED.discard(self)
+                return self._attempt(log, tasks)
+            except MovedError:
+                if time.monotonic() > deadline:
+                    raise LedgerError(
+                        "Others append to the ledger without end; try again."
+                    ) from None
+                continue
+            except UnreachableError:
+                if time.monotonic() > deadline or not tasks[0].write:
+                    raise
+            time.sleep(_WAIT)
+
+    def _attempt(self, log: Log, tasks: Sequence[_Task]) -> list[Any]:
+        fold = self.fold(log)
+        before, book = fold.last, Book(log, fold, _DOUBTS.get(self, set()))
+        results = _results(book, tasks)
+        if not book.rows:
+            _remember(self, fold)
+            return results
+        try:
+            self._append(log, before, book.rows)
+        except DoubtError as doubt:
+            if not self._is_there(log, before, book.rows, doubt):
+                raise (UnreachableError if doubt.again else LedgerError)(*doubt.args) from None
+        except LedgerUnknownError:
+            raise  # all is read anew, with what the high-water file says
+        except BaseException:
+            if book.is_plain and fold.undo(before, reversed(book.postings)):
+                _remember(self, fold)
+            raise
+        else:
+            _remember(self, fold)
+        return results
+
+    def _append(self, log: Log, before: Row, rows: list[Row]) -> None:
+        stated = []
+
+        def state() -> None:
+            HighWater(self.founding).write(before.position, rows)
+            stated.append(True)
+
+        sink = state if self.founding.high_water else None
+        try:
+            log.append(self.founding.dataset, before.position, rows, sink)
+        except DoubtError:
+            raise  # the file says what may be there
+        except StaleError:  # of a writer that died, or of one that charges another copy
+            HighWater(self.founding).check(log)
+            raise MovedError from None
+        except LedgerError as error:
+            if stated and not self._take_back(log, before):
+                raise self._unknown(rows, error) from None
+            raise
+
+    def _unknown(self, rows: list[Row], error: LedgerError) -> LedgerUnknownError:
+        """Error that leaves rows in doubt, which the next use of the ledger finds out about."""
+        _DOUBTS.setdefault(self, set()).update(row.hash for row in rows)
+        _UNSETTLED.add(self)
+        return LedgerUnknownError(
+            f"{error} Whether anything was charged is not known: nothing may be released. The next "
+            "use of the ledger finds out."
+        )
+
+    def _take_back(self, log: Log, before: Row) -> bool:
+        """State in the high-water file that rows were refused; whether it says so now."""
+
+        def state() -> None:
+            HighWater(self.founding).write(before.position, ())
+
+        # What cannot be taken back now is charged by whoever opens the ledger next: never less.
+        with suppress(LedgerError, MovedError):
+            log.append(self.founding.dataset, before.position, (), state)
+            return True
+        return False
+
+    def _is_there(self, log: Log, before: Row, rows: list[Row], doubt: DoubtError) -> bool:
+        """Whether rows were committed whose commit was not seen to end."""
+        deadline = time.monotonic() + (patience.PATIENCE if doubt.again else _DOUBT)
+        last = rows[-1]._replace(answers=())
+        while True:
+            try:
+                log.settle(self.founding.dataset)
+                # The row's nonce makes it another one than any that says the same.
+                is_there = log.row(self.founding.dataset, last.number) == last
+                break
+            except LedgerError:
+                if time.monotonic() > deadline:
+                    raise self._unknown(rows, doubt) from None
+                time.sleep(_WAIT)
+        if not is_there and self.founding.high_water and not self._take_back(log, before):
+            raise self._unknown(rows, doubt)
+        return is_there
+
+
+@final
+class Book(OpenBook):
+    """A data set whose rows were verified up to the last one, in the database's thread.
+
+    Parameters
+    ----------
+    log : Log
+    fold : Fold
+        Brought up to date.
+    doubts : set of str
+        Hashes of rows whose commit nobody was told of: whoever charges them anew is told.
+    """
+
+    def __init__(self, log: Log, fold: Fold, doubts: set[str]) -> None:
+        self.log, self.fold = log, fold
+        self.rows: list[Row] = []
+        self.postings: list[Posting] = []
+        self.is_plain = True
+        self._doubts = doubts
+        self._time = ""
+
+    @property
+    def accounts(self) -> Accounts:
+        return self.fold.accounts
+
+    @property
+    def time(self) -> str:
+        self._time = self._time or self.log.time()
+        return self._time
+
+    @property
+    def position(self) -> Position:
+        """Place of the last row."""
+        return self.fold.position
+
+    def find(self, key: str) -> Posting | None:
+        for posting in self.postings:
+            if posting.event.key == key:
+                return posting
+        rows = self.log.find(self.fold.founding.dataset, [key])
+        return posting_of(rows[0].facts()) if rows else None
+
+    def charge(self, posting: Posting) -> bool:
+        """Charge; whether it is new, or was charged when nobody could be told."""
+        if self._doubts:
+            for row in self.log.find(self.fold.founding.dataset, [posting.event.key]):
+                if row.hash in self._doubts and posting_of(row.facts()) == posting:
+                    self._doubts.discard(row.hash)
+                    return True
+        return charge_posting(self, posting)
+
+    def append(self, posting: Posting) -> None:
+        self.rows.append(self.fold.post(posting, self.time))
+        self.postings.append(posting)
+
+    def store(self, stored: dict[str, Any], answers: tuple[Any, ...]) -> None:
+        """Append answers, and the belief after them."""
+        self.is_plain = False
+        self.rows.append(self.fold.store(stored, answers, self.time))
+
+    def entries(self, after: int = 0, account: str | None = None) -> Iterator[Posting]:
+        """Postings of one account or of all, in order."""
+        for row in self.log.read(self.fold.founding.dataset, after):
+            if row.number > self.fold.last.number:
+                return
+            if row.number and '"event":' in row.line:
+                facts = row.facts()
+                if "event" in facts and account in (None, facts["account"]):
+                    yield posting_of(facts)
+
+    def events(self, account: str, after: int = 0) -> Iterator[Event]:
+        return (posting.event for posting in self.entries(after, account))
+
+
+class _Task(Job):
+    """A question, or a change; changes that wait at the same time share a commit."""
+
+    def __init__(self, store: LogStore, work: Callable[[Book], Any], write: bool) -> None:
+        super().__init__(work)
+        self.write = write
+        self.together = store if write else None
+        self._store = store
+
+    def do(self, log: Log, jobs: Sequence[Any]) -> list[Any]:
+        return self._store.done(log, jobs)
+
+
+def _results(book: Book, tasks: Sequence[_Task]) -> list[Any]:
+    """Result of each change, or the error that refuses it."""
+    results: list[Any] = []
+    for task in tasks:
+        try:
+            results.append(task.work(book))
+        except UnreachableError:
+            raise  # of all who share the commit; the fold is read anew
+        except PacsklearnError as error:
+            results.append(error)
+    return results
+
+
+def loaded(log: Log, dataset: str) -> Fold:
+    """Rows of a data set, verified from the last checkpoint on.
+
+    Raises
+    ------
+    LedgerError
+        When there is no such ledger.
+    """
+    founding, last = log.row(dataset, 0), log.head(dataset)
+    if founding is None or last is None:
+        name = without_password(log.address)
+        more = "" if dataset == "default" else f" --dataset {dataset!r}"
+        raise LedgerError(
+            f"{name} has no ledger for the dataset {dataset!r}; found it first: "
+            f"`pacsklearn ledger found {name} --ceiling ...{more}`."
+        )
+    number = last.facts().get("checkpoint", 0)
+    fold = Fold(founding, log.row(dataset, number) if number else None)
+    for row in log.read(dataset, number):
+        fold.add(row)
+    return fold
+
+
+def _remember(store: LogStore, fold: Fold) -> None:
+    with _MUTEX:
+        _FOLDS[store] = fold
+        if len(_FOLDS) > _MOST_FOLDS:
+            del _FOLDS[next(iter(_FOLDS))]
+
+
+def forget() -> None:
+    """Forget what this process has verified, as a new process would."""
+    with _MUTEX:
+        _FOLDS.clear()

@@ -1,0 +1,85 @@
+"""The laws of several releases of one secret, all fixed before the first is drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.noise.noise_law import NoiseLaw
+
+Integers = NDArray[np.int64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class JointLaw:
+    """Laws that were calibrated to one belief and draw their noise independently.
+
+    Given the secret the releases are independent, so ``I(S; Y_1, ..., Y_k)`` is at most the sum of
+    ``I(S; Y_i)`` (chain rule), and together they are one release on the lattice: that of the
+    concatenated integers.
+
+    Parameters
+    ----------
+    laws : tuple of NoiseLaw
+    """
+
+    laws: tuple[NoiseLaw, ...] = field(repr=False)
+
+    @property
+    def centres(self) -> Integers:
+        """Each candidate's integers in all releases, side by side; (m, k)."""
+        return np.concatenate([law.centres for law in self.laws], axis=1)
+
+    @property
+    def scale(self) -> int:
+        """Parameter of the noise; 0 where one release has none."""
+        # A law without coordinates has scale 0 too, and releases nothing of the secret.
+        return min((law.scale for law in self.laws if law.dimension), default=0)
+
+    @property
+    def dimension(self) -> int:
+        """Number of noisy coordinates."""
+        return sum(law.dimension for law in self.laws)
+
+    @property
+    def is_noiseless(self) -> bool:
+        """Whether some release that depends on the secret has no noise."""
+        return self.scale == 0
+
+    @property
+    def bound(self) -> float:
+        """Upper bound on the mutual information of all releases together, in nats."""
+        return math.fsum(law.bound for law in self.laws)
+
+    @property
+    def information(self) -> float | None:
+        """As for a single law: None where ``bound`` is on the mutual information itself."""
+        return self.laws[0].information if len(self.laws) == 1 else None
+
+    @property
+    def confidence(self) -> float:
+        """Probability that all bounds hold, by the sum of those that they do not."""
+        return max(1 - math.fsum(1 - law.confidence for law in self.laws), 0.0)
+
+    @property
+    def proof(self) -> str:
+        """Why the bound holds."""
+        if len(self.laws) == 1:
+            return self.laws[0].proof
+        return "sum of the bounds of releases that are independent given the secret"
+
+    @property
+    def backend(self) -> str:
+        """Names of the backends."""
+        return ", ".join(sorted({law.backend for law in self.laws}))
+
+    def log_likelihood(self, observed: tuple[Integers, ...]) -> Floats:
+        """Log-density of all released integers under each candidate, up to a constant; (m,)."""
+        parts = (law.log_likelihood(one) for law, one in zip(self.laws, observed, strict=True))
+        return np.asarray(sum(parts), dtype=np.float64)

@@ -1,0 +1,286 @@
+"""Laws of noise on the integer lattice, and the backends that know its variances in closed form."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.lattice_bound import (
+    SpanCoordinates,
+    linear_bound,
+    logdet_allocation,
+    logdet_bound,
+)
+from pacsklearn.kernel.noise.noise_backend import NoiseBackend
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Integers, NoiseLaw, Support, Target
+from pacsklearn.kernel.outputs.fit_report import stage
+from pacsklearn.kernel.outputs.metric import Metric
+
+Bound = Callable[[NDArray[np.int64], Floats, int], float]
+
+# Differences of centres stay far inside int64, noise added; only a candidate that the belief has
+# all but ruled out is ever as far away, since the bound limits the others.
+_LARGEST_CENTRE = 2.0**60
+# Steps a spread and a double have room for when there is no noise.
+_EXACT_STEPS = 2.0**40
+_LARGEST_EXACT = 2.0**51
+
+
+def opened(
+    support: Support, target: Target, span: SpanCoordinates, backend: str
+) -> tuple[Floats, NoiseLaw | None]:
+    """How every calibration to nats begins.
+
+    Returns
+    -------
+    axes : ndarray of shape (k, d)
+        Output direction of each coordinate of the span.
+    law : NoiseLaw or None
+        The law without noise, where the budget covers the secret or all outputs are equal.
+    """
+    axes = span.mixing @ support.deviations
+    if target.budget >= support.entropy or span.variances.size == 0:
+        return axes, exact_law(support, span.coordinates, axes, backend)
+    return axes, None
+
+
+@stage("certificate")
+def lattice_law(
+    support: Support,
+    target: Target,
+    *,
+    coordinates: Floats,
+    axes: Floats,
+    variances: Floats,
+    bound: Bound,
+    proof: str,
+    backend: str,
+    noise_power: float,
+    released_power: float,
+) -> NoiseLaw:
+    """Law with independent noise of the given variances, enlarged until the bound is met exactly.
+
+    Parameters
+    ----------
+    coordinates : ndarray of shape (m, k)
+        Centred outputs in the basis in which the noise is independent.
+    axes : ndarray of shape (k, d)
+        Output direction of each coordinate.
+    variances : ndarray of shape (k,)
+        Noise variances that meet the target in real arithmetic.
+    bound : callable
+        ``bound(centres, weights, scale)`` in nats, evaluated on the integers that are released.
+    noise_power, released_power : float
+        As in :class:`~pacsklearn.kernel.noise.noise_law.NoiseLaw`, for ``variances``.
+    """
+    enlarged, hair = 1.0, 1e-12
+    while True:
+        step = np.sqrt(enlarged * variances) / LATTICE_SCALE
+        centres = lattice_centres(coordinates, step, backend)
+        value = bound(centres, support.weights, LATTICE_SCALE)
+        if value <= target.budget:
+            break
+        # Rounding to the lattice moved the bound by a hair: a hair more noise puts it back, and
+        # twice as much where the first was too little to move any integer.
+        enlarged *= (value / target.budget) * (1 + hair)
+        hair *= 2
+        if not enlarged < 1e6:
+            raise ValueError(
+                f"budget={target.budget!r} nats is too small for the integer lattice of the "
+                f"{backend!r} backend; give a budget of at least 1e-10."
+            )
+    return NoiseLaw(
+        centres=centres,
+        step=step,
+        axes=axes,
+        origin=support.mean,
+        scale=LATTICE_SCALE,
+        bound=float(value),
+        proof=proof,
+        backend=backend,
+        noise_power=float(enlarged * noise_power),
+        released_power=float(enlarged * released_power),
+    )
+
+
+def exact_law(support: Support, coordinates: Floats, axes: Floats, backend: str) -> NoiseLaw:
+    """Law without noise, for a budget that covers the entropy of the secret, or equal outputs."""
+    # Weighted first: squares of what hardly anybody believes in may overflow.
+    spread = np.linalg.norm(np.sqrt(support.weights)[:, None] * coordinates, axis=0)
+    farthest = np.max(np.abs(coordinates), axis=0)
+    step = np.maximum(spread / _EXACT_STEPS, farthest / _LARGEST_EXACT)
+    law = NoiseLaw(
+        centres=lattice_centres(coordinates, step, backend),
+        step=step,
+        axes=axes,
+        origin=support.mean,
+        scale=0,
+        bound=support.entropy,
+        proof="the release cannot tell more than the entropy of the secret",
+        backend=backend,
+        noise_power=0.0,
+        released_power=0.0,
+    )
+    if law.is_constant:  # by the integers that leave, not by what they were rounded from
+        return replace(law, bound=0.0, proof="every candidate gives the same output")
+    return law
+
+
+def distinct_outputs(centres: Integers) -> NDArray[np.intp]:
+    """Number, for each candidate, of the integers that a release without noise shows; (m,)."""
+    if centres.shape[1] == 0:
+        return np.zeros(centres.shape[0], dtype=np.intp)
+    return np.asarray(np.unique(centres, axis=0, return_inverse=True)[1]).ravel()
+
+
+def lattice_centres(coordinates: Floats, step: Floats, backend: str) -> NDArray[np.int64]:
+    """Coordinates in whole grid steps."""
+    if not np.all(step > 0):
+        raise ValueError(
+            f"The outputs are too close together for the {backend!r} backend: their variance is "
+            "below the smallest number. Rescale them."
+        )
+    with np.errstate(over="ignore"):
+        scaled = np.rint(coordinates / step)
+    return np.clip(scaled, -_LARGEST_CENTRE, _LARGEST_CENTRE).astype(np.int64)
+
+
+def lattice_slack(dimension: int, span: float) -> float:
+    """What continuous noise in the place of the discrete Gaussian can change a mean by.
+
+    Rounding a normal variable of deviation ``s = 2**20`` to integers gives probabilities that
+    differ from the discrete Gaussian's by factors ``1 + (x^2/s^2 - 1) / (24 s^2) + ...``: a total
+    variation below ``2**-44`` for each coordinate. ``span`` is the range of the variable.
+    """
+    return dimension * 2.0**-44 * span
+
+
+def generator_for(support: Support, *labels: Any) -> np.random.Generator:
+    """Generator seeded by a hash of the outputs: a law stays a function of the support.
+
+    Nothing can be chosen after looking at these draws without changing them.
+    """
+    digest = hashlib.sha256(repr(labels).encode())
+    digest.update(support.outputs.tobytes())
+    digest.update(support.weights.tobytes())
+    return np.random.default_rng(np.frombuffer(digest.digest(), dtype=np.uint32))
+
+
+class ClosedFormBackend(NoiseBackend):
+    """Independent noise on the principal axes of the outputs, as the metric sees them.
+
+    A backend of this kind is its variances and the bound that they meet.
+
+    Attributes
+    ----------
+    name : str
+        As it is registered.
+    proof : str
+        Why the bound holds.
+    """
+
+    name: ClassVar[str]
+    proof: ClassVar[str]
+
+    @abstractmethod
+    def variances(self, signal: Floats, budget: float) -> Floats:
+        """Noise variances for outputs of variances ``signal`` along the axes; both shape (k,)."""
+
+    def bound(self, centres: Integers, weights: Floats, scale: int) -> float:
+        """Nats that integers around these centres reveal at most, under noise of that scale.
+
+        The linear bound, which holds under any noise, where a backend has no tighter one.
+        """
+        return linear_bound(centres, weights, scale)
+
+    @final
+    def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
+        span = support.span(metric)
+        axes, exact = opened(support, target, span, self.name)
+        if exact is not None:
+            return exact
+        variances = self.variances(span.variances, target.budget)
+        power = float(variances.sum())
+        return lattice_law(
+            support,
+            target,
+            coordinates=span.coordinates,
+            axes=axes,
+            variances=variances,
+            bound=self.bound,
+            proof=self.proof,
+            backend=self.name,
+            noise_power=self.published_power(power, support, metric),
+            released_power=power,
+        )
+
+    def published_power(self, power: float, support: Support, metric: Metric) -> float:
+        """Power of the published method, which may add noise that this one leaves out."""
+        return power
+
+
+@final
+class LogdetBackend(ClosedFormBackend):
+    """The least noise power under the log-determinant Gaussian bound; the default.
+
+    Guarantee
+    ---------
+    ``I(S; Y) <= 1/2 sum_i ln(1 + lam_i / e_i) = budget``: among outputs of one covariance the
+    Gaussian has the largest entropy. Source: residual-pac, equation 2 and Proposition 2.
+    """
+
+    name = "logdet"
+    proof = "Gaussian bound: log-determinant of signal plus noise over noise"
+
+    def variances(self, signal: Floats, budget: float) -> Floats:
+        return logdet_allocation(signal, budget)
+
+    def bound(self, centres: Integers, weights: Floats, scale: int) -> float:
+        return logdet_bound(centres, weights, scale)
+
+
+@final
+class IsotropicBackend(ClosedFormBackend):
+    """Equal noise on every output that varies; the baseline.
+
+    Guarantee
+    ---------
+    ``I(S; Y) <= E|M(S) - mean|^2 / (2 e) = budget`` with noise variance ``e``, computed over the
+    secret space. Source: Xiao and Devadas's bound as used in pac-private-algorithms, section 4.
+    """
+
+    name = "isotropic"
+    proof = "Gaussian bound: half the output variance over the noise variance"
+
+    def variances(self, signal: Floats, budget: float) -> Floats:
+        return np.full(signal.size, float(signal.sum()) / (2 * budget))
+
+    def published_power(self, power: float, support: Support, metric: Metric) -> float:
+        varying = int(np.any(metric.root(support.deviations) != 0, axis=0).sum())
+        return power * varying / support.span(metric).variances.size
+
+
+@final
+class EigenBackend(ClosedFormBackend):
+    """Auto-PAC: the least noise power under the linear Gaussian bound.
+
+    Principal axis ``i`` of variance ``lam_i`` gets ``sqrt(lam_i) * sum_j sqrt(lam_j)/(2 budget)``.
+
+    Guarantee
+    ---------
+    ``I(S; Y) <= 1/2 sum_i lam_i / e_i = budget``. Source: pac-private-responses, Theorem 2.4.
+    """
+
+    name = "eigen"
+    proof = "Gaussian bound: half the eigenvalue over the noise variance, summed"
+
+    def variances(self, signal: Floats, budget: float) -> Floats:
+        deviation = np.sqrt(signal)
+        return np.asarray(deviation * deviation.sum() / (2 * budget))

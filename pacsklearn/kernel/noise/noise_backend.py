@@ -1,0 +1,58 @@
+"""How much noise, and of which shape."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
+from pacsklearn.kernel.outputs.metric import Metric
+
+
+class NoiseBackend(ABC):
+    """A method of calibrating noise to a target.
+
+    :meth:`calibrate` is a deterministic function of the support: it never sees which candidate
+    was drawn and never draws noise. It is given outputs whose squares neither vanish nor overflow:
+    outputs of any other size are multiplied by a power of two before it, and its law by the inverse
+    after it.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "calibrate" in vars(cls):
+            setattr(cls, "calibrate", _of_any_size(cls.calibrate))  # noqa: B010 - for the type checker
+
+    @abstractmethod
+    def calibrate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
+        """Law whose proved bound is at most ``target.budget``.
+
+        Parameters
+        ----------
+        support : Support
+            Outputs over the secret space with the adversary's current belief.
+        target : Target
+            What the release may reveal.
+        metric : Metric
+            What noise costs in each direction.
+        """
+
+
+Calibrate = Callable[[Any, Support, Target, Metric], NoiseLaw]
+
+
+def _of_any_size(calibrate: Calibrate) -> Calibrate:
+    """Calibrate in units of an exact power of two where squares would vanish or overflow."""
+
+    @wraps(calibrate)
+    def scaled(self: Any, support: Support, target: Target, metric: Metric) -> NoiseLaw:
+        # From all candidates alike, never from the secret's own output.
+        exponent = support.exponent(metric)
+        if exponent == 0:
+            return calibrate(self, support, target, metric)
+        law = calibrate(self, support.scaled(-exponent), target, metric)
+        return law.in_unit_of(support, exponent)
+
+    return scaled

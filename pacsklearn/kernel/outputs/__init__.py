@@ -1,0 +1,1 @@
+"""Fit every candidate and say nothing; canonical form and metric."""

@@ -1,0 +1,287 @@
+"""How candidate subsets are drawn, and a universe with its subsets, checked for one estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import type_of_target
+
+from pacsklearn._validation import check_integer, check_rate
+from pacsklearn.bigdata.hashed_space import HashedDesign, HashedSpace, Space
+from pacsklearn.bigdata.table import Table
+from pacsklearn.exceptions import DesignError, TableError
+from pacsklearn.kernel.outputs.fit_report import stage
+from pacsklearn.kernel.outputs.universe import check_fit_params, check_universe
+from pacsklearn.kernel.secret.candidate_space import CandidateSpace
+from pacsklearn.kernel.secret.home_process import SubsetSeed
+from pacsklearn.kernel.secret.secret_space import SecretSpace, units_of
+
+_ABOVE_STATED_SEEDS = 2**64
+
+
+def subset_seed(given: Any, random_state: Any = None) -> int | SubsetSeed:
+    """Seed of a design from a user's arguments; to be called once, and its result shared.
+
+    Parameters
+    ----------
+    given : None, int or SubsetSeed
+        None draws a secret seed, and a predictable one where ``random_state`` makes everything
+        else predictable too.
+    random_state : None, int or RandomState, optional
+    """
+    if isinstance(given, SubsetSeed):
+        return given
+    if given is not None:
+        return check_integer(name="subset_seed", value=given, minimum=0)
+    if random_state is None:
+        return SubsetSeed()
+    # Apart from the seeds of secret and noise, and from those a user states.
+    return _ABOVE_STATED_SEEDS + int(check_random_state(random_state).randint(0, 2**31 - 1))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Balanced candidate subsets of some rows; the same arguments give the same subsets.
+
+    Whatever draws subsets (a release, a session, a curve, a display, an audit) draws them here,
+    so that what is shown is what is released.
+
+    Parameters
+    ----------
+    n_subsets : int, default=128
+    rate : float, default=0.5
+        Share of the subsets each row is in.
+    stratify : "auto" or bool, default="auto"
+        Give every subset the same share of each class. "auto" does where ``y`` names classes that
+        every subset can hold: it depends on ``y`` alone, never on which estimator comes first.
+    groups : array-like of shape (n_rows,), optional
+        Unit of privacy.
+    seed : int or SubsetSeed, default=0
+        Public, or secret; see :func:`subset_seed`.
+    """
+
+    n_subsets: int = 128
+    rate: float = 0.5
+    stratify: Any = "auto"
+    groups: Any = field(default=None, repr=False)
+    seed: int | SubsetSeed = field(default=0, repr=False)
+
+    @classmethod
+    def of(cls, model: Any, groups: Any, seed: int | SubsetSeed) -> Self:
+        """Design of an estimator with the parameters of :class:`~pacsklearn.PACPrivate`."""
+        return cls(model.n_subsets, model.rate, model.stratify, groups, seed)
+
+    def space(self, n_rows: int, y: Any = None, *, classifies: bool = False) -> SecretSpace:
+        """Candidate subsets of ``n_rows`` rows.
+
+        Parameters
+        ----------
+        n_rows : int
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs), optional
+        classifies : bool, default=False
+            Whether a classifier is fitted: every subset must then see every class.
+
+        Raises
+        ------
+        DesignError
+            When there is no such design: a class too rare for a classifier, for instance.
+        """
+        strata = self.strata(n_rows, y, classifies=classifies)
+        hidden = isinstance(self.seed, SubsetSeed)
+        space = SecretSpace.balanced(
+            n_rows,
+            n_subsets=self.n_subsets,
+            rate=self.rate,
+            strata=strata,
+            groups=self.groups,
+            seed=self.seed.reveal() if isinstance(self.seed, SubsetSeed) else self.seed,
+        )
+        return replace(space, is_listed=not hidden)
+
+    def table_space(self, table: Table) -> HashedSpace:
+        """Candidate subsets of a table, each unit's picked by a keyed function of its name.
+
+        Raises
+        ------
+        DesignError
+            When groups are given, or classes are to be dealt evenly.
+        """
+        if self.groups is not None:
+            raise DesignError(
+                "groups must be None for a Table; name the column: Table(..., unit=<column>)."
+            )
+        if self.stratify is True:
+            raise DesignError(
+                "stratify must be 'auto' or False for a Table, whose rows pass one by one."
+            )
+        design = HashedDesign.of(self.seed, self.n_subsets, self.rate)
+        return HashedSpace(design, table, not isinstance(self.seed, SubsetSeed))
+
+    def strata(self, n_rows: int, y: Any, *, classifies: bool) -> NDArray[Any] | None:
+        """Stratum of each row; None when all rows are one."""
+        if not (isinstance(self.stratify, (str, bool)) and self.stratify in ("auto", True, False)):
+            raise ValueError(f"stratify must be 'auto', True or False, got {self.stratify!r}.")
+        if y is not None and np.shape(y)[:1] != (n_rows,):
+            raise ValueError(
+                f"y must have one entry for each of the {n_rows} rows of X, got an array of shape "
+                f"{np.shape(y)}."
+            )
+        if self.stratify is True and y is None:
+            raise ValueError("stratify=True needs y; pass y or use stratify=False.")
+        if y is None or not self.stratify:
+            return None
+        labels = np.asarray(y)
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
+        # Rows with several labels have no class of their own, only a combination that may be rare.
+        if labels.ndim == 1 and (classifies or self._names_classes(labels)):
+            return labels
+        if self.stratify is not True:
+            return None
+        # Numbers say nothing in an error's text; these labels, unlike classes, are not public.
+        axis = 0 if labels.ndim > 1 else None
+        codes = np.unique(labels, axis=axis, return_inverse=True)[1]
+        return np.asarray(codes).ravel().astype(np.float64)
+
+    def _names_classes(self, labels: NDArray[Any]) -> bool:
+        """Whether every subset can see every class; counts of something are rarely so."""
+        with np.errstate(invalid="ignore"):  # it casts numbers beyond an integer's range
+            kind = type_of_target(labels)
+        if kind not in ("binary", "multiclass"):
+            return False
+        codes = np.unique(labels, return_inverse=True)[1].ravel()
+        held = np.bincount(codes)
+        units, n_units = units_of(self.groups, labels.size)
+        if units is not None:
+            # A group stands in the stratum most of its rows are in.
+            table = np.zeros((n_units, held.size), dtype=np.int64)
+            np.add.at(table, (units, codes), 1)
+            held = np.bincount(table.argmax(axis=1), minlength=1)
+        return bool(held[held > 0].min(initial=labels.size) * check_rate(rate=self.rate) >= 1)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FitOptions:
+    """How the candidates' models are fitted.
+
+    Parameters
+    ----------
+    fit_params : mapping, optional
+        Passed to ``fit``; entries with one value a row are cut to the subset's rows.
+    n_jobs : int, optional
+        As in joblib; whichever backend is active is used.
+    verbose : int, default=0
+        Show a progress bar.
+    fast_fit : bool, default=True
+        Fit all candidates at once where a subset fitter gives the same models.
+    """
+
+    fit_params: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    n_jobs: int | None = None
+    verbose: int = 0
+    fast_fit: bool = True
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Candidates:
+    """What every candidate's model is fitted with; secret material.
+
+    The only way from an estimator and its rows to candidate subsets, for whatever needs them.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted nowhere; clones get fixed public seeds.
+    X, y : arrays
+        The universe, validated for the estimator. Workers get these and the space, and index them.
+    space : SecretSpace
+    options : FitOptions
+    """
+
+    estimator: Any
+    X: Any
+    y: Any
+    space: SecretSpace
+    options: FitOptions
+
+    @classmethod
+    def prepare(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        design: Design | SecretSpace,
+        options: FitOptions | None = None,
+    ) -> Self:
+        """Validate the universe before anything is fitted on a part of it, and draw its subsets.
+
+        Parameters
+        ----------
+        estimator : estimator
+        X, y : array-likes
+        design : Design or SecretSpace
+            The subsets, or how they are drawn.
+        options : FitOptions, optional
+        """
+        chosen = options or FitOptions()
+        with stage("design"):
+            X, y = checked_rows(estimator, X, y, chosen.fit_params)
+            if isinstance(design, Design):
+                space = design.space(X.shape[0], y, classifies=is_classifier(estimator))
+            else:
+                space = design
+        return cls(estimator, X, y, space, chosen)
+
+
+def checked_rows(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Rows and targets, validated before anything is fitted on a part of them.
+
+    Candidate subsets and the data sets of a scenario are made from what this gives.
+    """
+    X, y = check_universe(estimator, X, y)
+    check_fit_params(estimator, fit_params, X.shape[0])
+    return X, y
+
+
+def listed_space(space: Space) -> SecretSpace | CandidateSpace:
+    """Space whose candidates can be looked at one by one.
+
+    Raises
+    ------
+    TableError
+        For the space of a table.
+    """
+    if isinstance(space, HashedSpace):
+        raise TableError(
+            "This is over a Table, whose rows pass one by one: models that follow from sums are "
+            "released (PACPrivate.fit, PrivacySession.release), and nothing else."
+        )
+    return space
+
+
+def row_space(space: Space) -> SecretSpace:
+    """Subsets of rows in memory.
+
+    Raises
+    ------
+    TableError
+        For the space of a table.
+    TypeError
+        For candidates of another kind.
+    """
+    listed = listed_space(space)
+    if isinstance(listed, CandidateSpace):
+        raise TypeError(
+            "This session is over arbitrary candidates, not over subsets of rows; use "
+            "release_function, or begin a session with PrivacySession(X, y, ...)."
+        )
+    return listed

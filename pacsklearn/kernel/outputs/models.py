@@ -1,0 +1,324 @@
+"""The fitted models of all candidates, and what they say of a query."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, Self, final
+
+import numpy as np
+from joblib import wrap_non_picklable_objects
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import is_classifier
+from sklearn.utils.parallel import Parallel, delayed
+
+from pacsklearn._sklearn_compat import check_width, safe_indexing
+from pacsklearn.canonical.features import numeric_rows
+from pacsklearn.canonical.linear import LinearCanonicalizer
+from pacsklearn.canonical.pipeline import PipelineCanonicalizer
+from pacsklearn.exceptions import NoCanonicalizerError, NonDeterministicError
+from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.fit_report import stage
+from pacsklearn.kernel.outputs.run import Outcome, SubsetRun, attempt
+from pacsklearn.kernel.outputs.subset_fitting import (
+    differs_from_ordinary,
+    fit_subset,
+    joint_models,
+    over_subsets,
+    same_behaviour,
+    seeded_clone,
+    warn_of_one_model,
+)
+from pacsklearn.kernel.outputs.universe import RowRules
+from pacsklearn.kernel.outputs.withheld import unprinted
+from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+
+# Answers of all candidates held at once while a batch is evaluated.
+_MOST_CELLS = 2**24
+_CHECKED_ROWS = 64
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StackedLinear(BatchPredictor):
+    """Predictions of m linear models by one matrix product.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (m * outputs, p)
+    intercept : ndarray of shape (m * outputs,)
+    n_models : int
+    classifies : bool
+        Whether predictions are codes of classes instead of numbers.
+    """
+
+    coef: NDArray[np.float64] = field(repr=False)
+    intercept: NDArray[np.float64] = field(repr=False)
+    n_models: int
+    classifies: bool
+
+    @classmethod
+    def of(cls, models: tuple[Any, ...]) -> StackedLinear | None:
+        """Stack linear models with the same classes, the steps before them folded in."""
+        try:
+            part: Any = registry().canonicalizer_for(models[0])
+        except NoCanonicalizerError:
+            return None
+        if isinstance(part, PipelineCanonicalizer) and len(part.steps) == 1:
+            flat = [part.folded_model(model) for model in models]
+            part = part.steps[0][1]
+        else:
+            flat = list(models)
+        if not isinstance(part, LinearCanonicalizer) or hasattr(flat[0], "_get_loss"):
+            return None
+        classifies = is_classifier(flat[0])
+        if classifies and any(
+            not np.array_equal(model.classes_, flat[0].classes_) for model in flat[1:]
+        ):
+            return None
+        weights = [part.weights(model) for model in flat]
+        return cls(
+            np.concatenate([coef for coef, _ in weights]),
+            np.concatenate([intercept for _, intercept in weights]),
+            len(flat),
+            classifies,
+        )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class codes of shape (m, n), or values of shape (m, n, outputs)."""
+        rows = numeric_rows(X)
+        # Model by model in memory, as it is read: most of a short product's time is in copies.
+        decision = (rows @ self.coef.T).T if sparse.issparse(rows) else self.coef @ rows.T
+        decision += self.intercept[:, None]
+        by_model = decision.reshape(self.n_models, -1, decision.shape[1])
+        if not self.classifies:
+            return np.moveaxis(by_model, 1, 2)
+        if by_model.shape[1] == 1:
+            return np.asarray(by_model[:, 0] > 0, dtype=np.int32)
+        return np.asarray(by_model.argmax(axis=1), dtype=np.int32)
+
+
+def stack(models: tuple[Any, ...]) -> BatchPredictor | None:
+    """Whatever predicts with all models at once, a plugin's own first; None if nothing does."""
+    registered = registry().batch_predictor_for(models[0])
+    predictor = registered.of(models) if registered else None
+    return predictor or StackedLinear.of(models)
+
+
+class AnsweringModels(ABC):
+    """What every candidate says of a query."""
+
+    @property
+    @abstractmethod
+    def n_models(self) -> int:
+        """Number m of candidates."""
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the columns that queries need; None when there are none."""
+        return None
+
+    @abstractmethod
+    def first(self, n_models: int) -> Self:
+        """The first so many of the candidates, or all where that takes no longer."""
+
+    @abstractmethod
+    def checked(self, X: Any) -> Any:
+        """Queries as the models take them; errors quote none of them."""
+
+    @abstractmethod
+    def labels(self, X: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
+        """Codes in ``classes`` of every candidate's label for every row; shape (n, m)."""
+
+    @abstractmethod
+    def values(self, X: Any, method: str, width: int, classes: Any = None) -> NDArray[np.float64]:
+        """What ``method`` of every candidate gives for every row; shape (n, m, width)."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CandidateModels(AnsweringModels):
+    """Models fitted on every candidate subset; secret material.
+
+    Parameters
+    ----------
+    models : tuple of m fitted estimators
+    stacked : BatchPredictor or None
+        Stands for all of them where one exists: one matrix, for linear models.
+    n_jobs : int, optional
+    """
+
+    models: tuple[Any, ...] = field(repr=False)
+    stacked: BatchPredictor | None = field(default=None, repr=False)
+    n_jobs: int | None = None
+
+    @property
+    def n_models(self) -> int:
+        return len(self.models)
+
+    def first(self, n_models: int) -> Self:
+        # What stands for all is asked sooner than some, one by one.
+        return self if self.stacked is not None else replace(self, models=self.models[:n_models])
+
+    @cached_property
+    def _rules(self) -> RowRules:
+        return RowRules.of(self.models[0])
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        names = getattr(self.models[0], "feature_names_in_", None)
+        return None if names is None else tuple(names)
+
+    def checked(self, X: Any) -> Any:
+        checked = self._rules.check(X)
+        if self.stacked is not None:
+            # What stands for all models asks their parts, which count no columns.
+            check_width(self.models[0], checked)
+        return checked
+
+    def labels(self, X: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
+        # By the public classes, not a candidate's own, which differ where a subset lacks one.
+        codes = np.empty((X.shape[0], len(self.models)), dtype=np.int32)
+        # A class that no candidate has seen has no place in the stack.
+        seen = np.searchsorted(classes, self.models[0].classes_) if self.stacked else None
+        for rows, predictions in self._evaluated(X, "predict", classes.size):
+            for i, labels in enumerate(predictions):
+                codes[rows, i] = np.searchsorted(classes, labels) if seen is None else seen[labels]
+        return codes
+
+    def values(self, X: Any, method: str, width: int, classes: Any = None) -> NDArray[np.float64]:
+        """What ``method`` of every candidate gives for every row; shape (n, m, width).
+
+        With ``classes``, columns of a candidate that has not seen some class are put in place.
+        """
+        values = np.zeros((X.shape[0], len(self.models), width))
+        for rows, predictions in self._evaluated(X, method, width):
+            for i, numbers in enumerate(predictions):
+                columns: Any = slice(None)
+                if classes is not None:
+                    columns = np.searchsorted(classes, self.models[i].classes_)
+                values[rows, i, columns] = np.reshape(numbers, (rows.stop - rows.start, -1))
+        return values
+
+    def _evaluated(self, X: Any, method: str, width: int) -> Iterator[tuple[slice, Any]]:
+        step = max(1, _MOST_CELLS // (len(self.models) * max(width, 1)))
+        for start in range(0, X.shape[0], step):
+            rows = slice(start, min(start + step, X.shape[0]))
+            part = safe_indexing(X, rows)
+            stacked = self.stacked if method == "predict" else None
+            with unprinted():
+                if stacked is not None:
+                    outcomes = [_attempted(stacked, method, part)]
+                else:
+                    # Wrapped: joblib would write large models to files, and with max_nbytes=None,
+                    # which keeps them in memory, would begin the workers of the fits anew.
+                    wrapped = (wrap_non_picklable_objects(one) for one in self.models)
+                    outcomes = Parallel(n_jobs=self.n_jobs)(
+                        delayed(_attempted)(model, method, part) for model in wrapped
+                    )
+            answers = _AnswerRun(self.models[0]).values(outcomes)
+            yield rows, answers if stacked is None else answers[0]
+
+
+@final
+class _AnswerRun(SubsetRun):
+    """Fitted models, asked for their answers."""
+
+    def counted(self, count: int, total: int) -> str:
+        return "while candidates answered"
+
+
+def candidate_models(candidates: Candidates) -> CandidateModels:
+    """Fit a clone with fixed public seeds on every candidate subset.
+
+    Raises
+    ------
+    SubsetFitError, NonDeterministicError
+        None quotes a data value.
+    """
+    estimator, X, y = candidates.estimator, candidates.X, candidates.y
+    space, options = candidates.space, candidates.options
+    template = seeded_clone(estimator)
+    work = (template, X, y, dict(options.fit_params))
+    run = SubsetRun(estimator)
+    with stage("fits"):
+        first = run.value(_fit(*work, space, 0))
+        joint = joint_models(template, X, y, work[3], space, first, fast_fit=options.fast_fit)
+        models = tuple(over_subsets(_fit, *work, candidates=candidates, each=joint.models))
+    rows = safe_indexing(X, np.arange(min(_CHECKED_ROWS, X.shape[0])))
+    agree = attempt(partial(_agree, first, models[0], rows), "predict", fits=True)
+    if not joint.is_judged and not run.value(agree):
+        if joint.models[0] is not None:
+            raise differs_from_ordinary(estimator)
+        raise NonDeterministicError(
+            f"Two fits of {type(estimator).__name__} on the same subset predict differently, so "
+            "its answers would reveal more than the difference between candidates. Give it a "
+            "random_state, or make it deterministic."
+        )
+    for index, model in enumerate(models):
+        agree = attempt(partial(_agree, first, model, rows), "predict", fits=True)
+        if not run.value(agree, index):
+            break
+    else:
+        warn_of_one_model(
+            estimator, template, candidates, lambda model, _: _agree(first, model, rows)
+        )
+    return CandidateModels(models, stack(models), options.n_jobs)
+
+
+def _fit(
+    template: Any,
+    X: Any,
+    y: Any,
+    params: Mapping[str, Any],
+    space: SecretSpace,
+    index: int,
+    fitted: Any = None,
+) -> Outcome:
+    if fitted is not None:
+        return Outcome(fitted)
+    return attempt(lambda: fit_subset(template, X, y, space.rows(index), params)[0], fits=True)
+
+
+def _agree(left: Any, right: Any, rows: Any) -> bool:
+    method = "predict_proba" if hasattr(left, "predict_proba") else "predict"
+    return same_behaviour(getattr(left, method)(rows), getattr(right, method)(rows))
+
+
+def _attempted(model: Any, method: str, rows: Any) -> Outcome:
+    return attempt(lambda: getattr(model, method)(rows), "predict")
+
+
+@final
+class PredictionTable(AnsweringModels):
+    """What candidates' models say of queries that are known by their numbers; secret material.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n, m) or (n, m, width)
+        Label codes, or numbers.
+    """
+
+    def __init__(self, predictions: NDArray[Any]) -> None:
+        self._predictions = predictions
+
+    @property
+    def n_models(self) -> int:
+        return int(self._predictions.shape[1])
+
+    def first(self, n_models: int) -> Self:
+        return type(self)(self._predictions[:, :n_models])
+
+    def checked(self, X: Any) -> Any:
+        return X
+
+    def labels(self, X: Any, classes: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self._predictions[X[:, 0]])
+
+    def values(self, X: Any, method: str, width: int, classes: Any = None) -> NDArray[Any]:
+        return np.asarray(self._predictions[X[:, 0]])

@@ -1,0 +1,350 @@
+"""From fitted models to canonical vectors and back, checked: one for each candidate subset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.exceptions import NonDeterministicError, StructureMismatchError
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support
+from pacsklearn.kernel.noise.sampler import Sampler
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.fit_report import stage
+from pacsklearn.kernel.outputs.metric import Metric, as_metric
+from pacsklearn.kernel.outputs.public_prior import Constant, PublicPrior
+from pacsklearn.kernel.outputs.run import Outcome, Stage, StageFailure, SubsetRun, attempt
+from pacsklearn.kernel.outputs.subset_fitting import (
+    differs_from_ordinary,
+    fit_subset,
+    joint_models,
+    over_subsets,
+    same_behaviour,
+    seeded_clone,
+    unfitted_copy,
+    warn_of_one_model,
+)
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+
+CHECKED_ROWS = 32
+"""Enough rows to see a decode that predicts something else, few enough to cost nothing."""
+
+_MOST_CHECKED = 16
+_ROUNDING = 1e-8
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CanonicalForm:
+    """A canonicalizer for the clones of one estimator; a part that finds a fault raises it.
+
+    Parameters
+    ----------
+    template : estimator
+        Unfitted clone with its public seeds, to decode into.
+    canonicalizer : Canonicalizer
+    """
+
+    template: Any
+    canonicalizer: Canonicalizer
+
+    def decode(self, vector: Floats, layout: Layout) -> Any:
+        """Fresh fitted estimator that holds the numbers of ``vector`` only."""
+        return self.canonicalizer.decode(vector, layout, unfitted_copy(self.template))
+
+    def encode(
+        self, model: Any, own: Any, stage: Stage, encoding: Encoding | None = None, *, tries: bool
+    ) -> Encoding:
+        """Encoding of a fitted model and its own rows, where it is not known, that can be noised.
+
+        ``tries`` says that decoded it must behave as the model.
+        """
+        if encoding is None:
+            stage.name = "encode"
+            encoding = self.canonicalizer.encode(model, own)
+        if np.iscomplexobj(encoding.vector):
+            raise StageFailure("real")
+        if not np.all(np.isfinite(encoding.vector)):
+            raise StageFailure("finite")
+        stage.name = "decode"
+        if tries:
+            self.check_behaviour(encoding, model, own[:CHECKED_ROWS])
+        return encoding
+
+    def check_behaviour(self, encoding: Encoding, model: Any, rows: Any) -> None:
+        """Refuse an encoding that decodes into what behaves unlike ``model``."""
+        behaviour = self.canonicalizer.behaviour
+        decoded = self.decode(encoding.vector, encoding.layout)
+        if not same_behaviour(behaviour(model, rows), behaviour(decoded, rows)):
+            raise StageFailure("gauge")
+
+    def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
+        """Aligned vectors; those that were changed must decode into what behaves as before.
+
+        Of many, sixteen are tried, the last one among them, where the form is no search's result.
+        """
+        # A copy: alignment in place would be compared with itself, and nothing checked.
+        aligned = np.asarray(self.canonicalizer.align(vectors.copy(), layout), dtype=np.float64)
+        if aligned.shape != vectors.shape or not np.all(np.isfinite(aligned)):
+            raise StageFailure("gauge")
+        changed = np.flatnonzero((vectors != aligned).any(axis=1))
+        step = 1 if self.canonicalizer.is_searched else -(-changed.size // _MOST_CHECKED)
+        for i in changed[:: -max(step, 1)]:
+            model = self.decode(vectors[i], layout)
+            self.check_behaviour(Encoding(aligned[i], layout), model, rows)
+        return aligned
+
+
+def check_structure(estimator: Any, index: int, first: Layout, layout: Layout) -> None:
+    """Refuse a candidate whose model has another structure than the first one's.
+
+    Raises
+    ------
+    StructureMismatchError
+    """
+    differences = first.differences(layout)
+    if differences:
+        raise StructureMismatchError(
+            f"{type(estimator).__name__} fitted on subset {index} has another structure than "
+            f"on subset 0: {'; '.join(differences)}. Structure cannot be noised, so it must "
+            "be the same for every subset: fix it by a parameter, or collect more rows."
+        )
+
+
+def equal_but_for_rounding(left: Floats, right: Floats) -> bool:
+    """Whether two computations of one vector gave the same."""
+    if left.shape != right.shape:
+        return False
+    size = float(np.max(np.abs(right), initial=0.0))
+    return bool(np.all(np.abs(left - right) <= _ROUNDING * size))
+
+
+# Model and encoding of a candidate, where one or both are known before it is fitted.
+Known = tuple[Any, Encoding | None] | None
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class CandidateOutputs:
+    """Canonical vectors of all candidates, aligned; secret material.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (m, d)
+    layout : Layout
+        Common to all candidates.
+    reference : estimator
+        The fitted model of candidate 0, for the metric.
+    template : estimator
+        Unfitted clone with its public seeds, to decode into.
+    canonicalizer : Canonicalizer
+    X : array
+        The universe, for the metric.
+    prior : PublicPrior, optional
+        What released regressors are drawn toward.
+    """
+
+    vectors: Floats
+    layout: Layout
+    reference: Any
+    template: Any
+    canonicalizer: Canonicalizer
+    X: Any
+    prior: PublicPrior | None = None
+
+    def read(self, law: NoiseLaw, observed: NDArray[np.int64]) -> Floats:
+        """Released vector, drawn toward the public prior where there is one."""
+        vector = law.decode(observed)
+        if self.prior is None or self.constant is None:
+            return vector
+        return self.prior.draw(vector, law, self._metric_of_predictions, self.constant)
+
+    def noise_variances(self, law: NoiseLaw) -> Floats:
+        """Variance that the law's noise has in each number of :meth:`read`'s vector; (d,)."""
+        if self.prior is None or self.constant is None or law.dimension == 0:
+            return law.noise_variances
+        # Reading is affine: each axis of the noise is drawn toward the prior by itself.
+        steps = law.origin + np.vstack(
+            [np.zeros_like(law.origin), (law.step * law.scale)[:, None] * law.axes]
+        )
+        drawn = self.prior.draw(steps, law, self._metric_of_predictions, self.constant)
+        return np.asarray(np.sum(np.square(drawn[1:] - drawn[0]), axis=0))
+
+    @cached_property
+    def constant(self) -> Constant | None:
+        """What the prior draws released vectors toward; None without one."""
+        if self.prior is None:
+            return None
+        template = unfitted_copy(self.template)
+        return self.canonicalizer.constant(self.layout, self.prior.mean, template)
+
+    @cached_property
+    def _metric_of_predictions(self) -> Metric:
+        return self.metric()
+
+    def metric(self, choice: Any = "auto") -> Metric:
+        """Metric from a user's argument; ``"auto"`` asks the canonicalizer."""
+        if isinstance(choice, str) and choice == "auto":
+            known = (self.layout, self.reference, self.X, self.vectors)
+            own = attempt(partial(self.canonicalizer.metric, *known), "encode", fits=True)
+            metric: Metric = SubsetRun(self.template).value(own)
+            return metric
+        return as_metric(choice)
+
+    def support(self, belief: Floats | None = None) -> Support:
+        """Vectors under a belief; the uniform one when not given."""
+        return Support(self.vectors) if belief is None else Support(self.vectors, belief)
+
+    def decode(self, vector: Floats) -> Any:
+        """Fresh fitted estimator that holds the numbers of ``vector`` only."""
+        return CanonicalForm(self.template, self.canonicalizer).decode(vector, self.layout)
+
+
+def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> CandidateOutputs:
+    """Fit a clone on each candidate subset and bring the results into one canonical form.
+
+    Parameters
+    ----------
+    candidates : Candidates
+    canonicalizer : Canonicalizer
+
+    Returns
+    -------
+    CandidateOutputs
+
+    Raises
+    ------
+    SubsetFitError, GaugeError, StructureMismatchError, NonDeterministicError
+        None quotes a data value.
+    """
+    estimator, X, y = candidates.estimator, candidates.X, candidates.y
+    space, options, run = candidates.space, candidates.options, SubsetRun(estimator)
+    template = seeded_clone(estimator)
+    params = dict(options.fit_params)
+    encoder = SubsetEncoder(template, canonicalizer, X, y, params)
+    # Candidate 0 is fitted here too: the workers' result must be the same.
+    with stage("fits"):
+        reference, first = run.value(encoder.fitted(space, 0))
+        joint = joint_models(template, X, y, params, space, reference, fast_fit=options.fast_fit)
+    models = joint.models
+    with stage("canonical form"):
+        jointly = partial(encoder.known_jointly, models, space)
+        known = run.value(attempt(jointly, "encode", fits=True))
+    vectors: list[Floats] = []
+    with stage("fits" if None in models else "canonical form"):
+        encodings = None if None in models or options.verbose else encoder.all_encoded(space, known)
+        if encodings is None:
+            encodings = over_subsets(encoder.encoded, candidates=candidates, each=known)
+    for index, encoding in enumerate(encodings):
+        check_structure(estimator, index, first.layout, encoding.layout)
+        vectors.append(encoding.vector)
+    if not joint.is_judged and not equal_but_for_rounding(vectors[0], first.vector):
+        if models[0] is not None:
+            raise differs_from_ordinary(estimator)
+        raise NonDeterministicError(
+            f"Two fits of {type(estimator).__name__} on the same subset differ, so noise "
+            "calibrated on the candidates would not cover its own randomness. Give it a "
+            "random_state, or make it deterministic."
+        )
+    rows = safe_indexing(X, np.arange(min(CHECKED_ROWS, X.shape[0])))
+    form = CanonicalForm(template, canonicalizer)
+    align = partial(form.align, np.stack(vectors), first.layout, rows)
+    with stage("canonical form"):
+        aligned = run.value(attempt(align, "align", fits=True))
+    if aligned.size and not np.ptp(aligned, axis=0).any():
+
+        def is_the_same(model: Any, own: Any) -> bool:
+            other = canonicalizer.encode(model, own)
+            return not first.layout.differences(other.layout) and equal_but_for_rounding(
+                other.vector, first.vector
+            )
+
+        warn_of_one_model(estimator, template, candidates, is_the_same)
+    return CandidateOutputs(aligned, first.layout, reference, template, canonicalizer, X)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class SubsetEncoder:
+    """Fits a clone on a candidate's rows and encodes it, in this process or a worker's.
+
+    Parameters
+    ----------
+    template : estimator
+        Unfitted, with its public seeds.
+    canonicalizer : Canonicalizer
+    X, y : arrays
+        Of the universe.
+    params : mapping
+        Passed to ``fit``, cut to the rows.
+    checked_every : int
+        Each such candidate's decoded model must behave as its original; with 0 decoding is tried
+        where it must be.
+    """
+
+    template: Any
+    canonicalizer: Canonicalizer
+    X: Any
+    y: Any
+    params: Mapping[str, Any]
+    checked_every: int = 8
+
+    def fitted(self, space: SecretSpace, index: int, known: Known = None) -> Outcome:
+        """Model and encoding of a candidate, of which either may be known already."""
+        stage = Stage()
+        return attempt(partial(self._fitted, space, index, known, stage), stage, fits=True)
+
+    def encoded(self, space: SecretSpace, index: int, known: Known = None) -> Outcome:
+        """As :meth:`fitted`: the encoding alone."""
+        outcome = self.fitted(space, index, known)
+        value = None if outcome.value is None else outcome.value[1]
+        return Outcome(value, outcome.failure, outcome.warnings)
+
+    def all_encoded(self, space: SecretSpace, known: Sequence[Known]) -> list[Encoding] | None:
+        """Encodings of models that are all known; None where something is to be told of some.
+
+        Withholding prints and warnings costs as much as encoding a small model, so it is done once.
+        """
+
+        def every() -> list[Encoding]:
+            return [self._fitted(space, i, one, Stage())[1] for i, one in enumerate(known)]
+
+        outcome = attempt(every, fits=True)
+        return None if outcome.failure is not None or outcome.warnings else outcome.value
+
+    def known_jointly(self, models: list[Any], space: SecretSpace) -> list[Known]:
+        """Fitted models with encodings where these need no rows of a candidate's own."""
+        encoded: Sequence[Encoding | None] = [None] * len(models)
+        if all(model is not None for model in models):
+            encoded = self.canonicalizer.encode_jointly(models, self.X, space) or encoded
+        pairs = zip(models, encoded, strict=True)
+        return [None if model is None else (model, encoding) for model, encoding in pairs]
+
+    def _fitted(
+        self, space: SecretSpace, index: int, known: Known, stage: Stage
+    ) -> tuple[Any, Encoding]:
+        checked = self.checked_every > 0 and index % self.checked_every == 0
+        is_checked = self.canonicalizer.is_searched or checked
+        model, encoding = known or (None, None)
+        own: Any = None
+        if model is None:
+            model, own = fit_subset(self.template, self.X, self.y, space.rows(index), self.params)
+        elif encoding is None or is_checked:
+            rows = space.rows(index)
+            own = safe_indexing(self.X, rows if encoding is None else rows[:CHECKED_ROWS])
+        form = CanonicalForm(self.template, self.canonicalizer)
+        return model, form.encode(model, own, stage, encoding, tries=is_checked)
+
+
+def observe(law: NoiseLaw, index: int, sampler: Sampler) -> NDArray[np.int64]:
+    """Integers released for candidate ``index``; a law without noise asks the sampler for none."""
+    if law.is_noiseless:
+        return law.observe(index, np.zeros(law.dimension, dtype=np.int64))
+    return law.observe(index, sampler.noise(law.dimension))

@@ -1,0 +1,150 @@
+"""What is publicly expected of a regressor's targets, and released numbers drawn toward it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Self, final
+
+import numpy as np
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.vector_distances import vector_distances
+from pacsklearn.kernel.noise.noise_law import NoiseLaw
+from pacsklearn.kernel.outputs.metric import Metric
+
+# Predictions are taken to lie within three standard deviations of their mean.
+_SPREADS_IN_A_RANGE = 6.0
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """A model that predicts one number for every row.
+
+    Parameters
+    ----------
+    vector : ndarray of shape (d,)
+        Its canonical vector; nan where a number changes no such prediction, and is left alone.
+    slope : float, default=1.0
+        Change of the prediction with what the metric measures; the number itself under a log link.
+    """
+
+    vector: Floats
+    slope: float = 1.0
+
+    def behind(self, length: int) -> Constant:
+        """The same of a vector with so many numbers more before it, which are left alone."""
+        return Constant(np.concatenate([np.full(length, np.nan), self.vector]), self.slope)
+
+
+@final
+@dataclass(frozen=True)
+class PublicPrior:
+    """Normal expectation of a regressor's predictions, stated without looking at the targets.
+
+    Parameters
+    ----------
+    mean : float
+    spread : float
+        Standard deviation of predictions around it.
+    is_stated : bool, default=False
+        Whether the mean was stated, and not taken from a range.
+    """
+
+    mean: float
+    spread: float
+    is_stated: bool = field(default=False, compare=False)
+
+    @classmethod
+    def of(cls, prior_mean: Any, value_range: Any) -> Self | None:
+        """From a user's arguments; None where neither is given.
+
+        A range spans six standard deviations around its middle; a mean without a range stands in
+        the middle of zero and twice itself.
+        """
+        if value_range is not None:
+            low, high = checked_range(value_range)
+            middle = (low + high) / 2
+            return cls(
+                middle if prior_mean is None else _mean(prior_mean),
+                (high - low) / _SPREADS_IN_A_RANGE,
+                is_stated=prior_mean is not None,
+            )
+        if prior_mean is None:
+            return None
+        mean = _mean(prior_mean)
+        if mean == 0:
+            raise ValueError(
+                "prior_mean=0 says nothing about how far targets lie from it; give "
+                "value_range=(low, high) as well, chosen without looking at y."
+            )
+        return cls(mean, 2 * abs(mean) / _SPREADS_IN_A_RANGE, is_stated=True)
+
+    @property
+    def reach(self) -> float:
+        """How far from the mean predictions are expected to lie."""
+        return self.spread * _SPREADS_IN_A_RANGE / 2
+
+    def drawn(self, values: Floats, deviations: Floats) -> Floats:
+        """Posterior mean of numbers with normal noise of known standard deviations."""
+        # Divided first: squares of very large or small deviations are no numbers.
+        with np.errstate(over="ignore"):
+            kept = 1 / (1 + (deviations / self.spread) ** 2)
+        return np.asarray(self.mean + kept * (values - self.mean))
+
+    def draw(self, vector: Floats, law: NoiseLaw, metric: Metric, constant: Constant) -> Floats:
+        """Posterior mean of a released vector, a public function of it.
+
+        The prior spreads the mean squared deviation of predictions from the constant evenly over
+        the law's coordinates, which are orthogonal in the metric; noise is known in each.
+
+        Parameters
+        ----------
+        vector : ndarray of shape (d,) or (n, d)
+            As the law decodes it; one, or several.
+        law : NoiseLaw
+        metric : Metric
+            Expected squared change of the predictions.
+        constant : Constant
+        """
+        # Nothing was lost to noise: there is nothing for a prior to fill in.
+        if law.is_noiseless or law.dimension == 0:
+            return vector
+        axes = metric.root(law.axes)
+        lengths = vector_distances(axes, np.zeros((1, axes.shape[1])))[:, 0]
+        counts = lengths > 0
+        axes /= np.where(counts, lengths, 1.0)[:, None]
+        held = np.isnan(constant.vector)
+        deviation = np.where(held, 0.0, vector - constant.vector)
+        along = metric.root(np.atleast_2d(deviation)) @ axes.T / np.where(counts, lengths, 1.0)
+        noise = np.where(counts, law.step * law.scale * lengths, 1.0)
+        prior = self.spread / constant.slope / math.sqrt(law.dimension)
+        # A direction that changes no prediction says nothing about them, and stays as released.
+        with np.errstate(over="ignore"):
+            lost = np.where(counts, 1 / (1 + (prior / noise) ** 2), 0.0)
+        moved = ((lost * along) @ law.axes).reshape(vector.shape)
+        return np.asarray(vector - np.where(held, 0.0, moved))
+
+
+def checked_range(value_range: Any, advice: str = "") -> tuple[float, float]:
+    """Two finite numbers in their order."""
+    try:
+        low, high = (float(bound) for bound in value_range)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"value_range must be two numbers, got {value_range!r}{advice}.") from None
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(f"value_range must be finite and increasing, got {value_range!r}.")
+    return low, high
+
+
+def _mean(prior_mean: Any) -> float:
+    try:
+        mean = float(prior_mean)
+    except (TypeError, ValueError, OverflowError):
+        mean = math.nan
+    if not math.isfinite(mean):
+        raise ValueError(
+            f"prior_mean must be a finite number, chosen without looking at y, got {prior_mean!r}."
+        )
+    return mean

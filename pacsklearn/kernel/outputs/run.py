@@ -1,0 +1,256 @@
+"""Running one computation for every candidate, so that what goes wrong quotes no data."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, final
+
+from sklearn.utils.parallel import Parallel
+
+from pacsklearn._validation import warn_user
+from pacsklearn.exceptions import GaugeError, SubsetFitError
+from pacsklearn.kernel.outputs.withheld import unprinted, withheld
+
+ABOUT_GAPS = (
+    "describe the columns in a public Schema, whose SchemaEncoder reads gaps, or put a "
+    "SimpleImputer(strategy='mean') before it inside the pipeline"
+)
+"""What to do about missing values."""
+
+_WRONG_PARAMETER = re.compile(
+    r"The '(?P<name>\w+)' parameter of (?P<owner>\w+) must be .* Got (?P<given>.*) instead\.$",
+    re.DOTALL,
+)
+_WRONG_WIDTH = re.compile(r"X has \d+ features, but \w+ is expecting \d+ features as input\.?")
+
+_NO_NUMBERS = ("could not convert string to float", "float() argument must be", "The DType <class")
+
+
+class StageFailure(Exception):  # noqa: N818 - it never leaves this module's callers
+    """Something a stage found wrong by itself: ``"finite"``, ``"real"`` or ``"gauge"``."""
+
+
+@final
+@dataclass
+class Stage:
+    """How far the work on one candidate has come, for the error's text."""
+
+    name: str = "fit"
+
+
+@final
+@dataclass(frozen=True)
+class Failure:
+    """Where it went wrong, and the error by its kind; ``message`` may quote rows."""
+
+    stage: str
+    error: str = ""
+    message: str = field(default="", repr=False)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a worker sends back: a value or a failure, and the kinds of warnings it saw."""
+
+    value: Any = None
+    failure: Failure | None = None
+    warnings: tuple[type[Warning], ...] = ()
+
+
+def attempt(work: Callable[[], Any], stage: str | Stage = "fit", *, fits: bool = False) -> Outcome:
+    """Run ``work`` so that of its errors and warnings only the kinds are told, and of prints none.
+
+    They may quote rows. ``stage`` is what it does, shared with work that goes through several;
+    ``fits`` says that it may print by compiled code (a solver's ``verbose``), which costs a moment
+    to withhold.
+    """
+    stage = Stage(stage) if isinstance(stage, str) else stage
+    with withheld() as caught, unprinted() if fits else nullcontext():
+        try:
+            value = work()
+        except StageFailure as failure:
+            return Outcome(failure=Failure(str(failure)))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - sys.exit too: its words stay here
+            return Outcome(failure=Failure(stage.name, type(error).__name__, str(error)))
+    return Outcome(value, warnings=tuple(sorted(set(caught), key=lambda kind: kind.__name__)))
+
+
+class Run(ABC):
+    """One computation for every candidate: a subset's model, a function's value, a world's vector.
+
+    Attributes
+    ----------
+    name : str
+        Whose computation.
+    verb, others : str
+        What is done with the data of a candidate, and what the other candidates are called.
+    quoted : str
+        What the messages of errors and warnings may quote.
+    """
+
+    verb: ClassVar[str] = "computed"
+    others: ClassVar[str]
+    quoted: ClassVar[str] = "rows"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @abstractmethod
+    def place(self, index: int) -> str:
+        """What candidate ``index`` is called."""
+
+    @abstractmethod
+    def counted(self, count: int, total: int) -> str:
+        """How often something happened."""
+
+    @abstractmethod
+    def hint(self, failure: Failure, index: int) -> str:
+        """Where the words are, or the words themselves where they quote nothing."""
+
+    @staticmethod
+    def outcomes(
+        tasks: Iterable[Any], total: int, n_jobs: int | None = None, verbose: int = 0
+    ) -> list[Outcome]:
+        """Outcomes of joblib's tasks, one a candidate, in order."""
+        # Workers that are threads change the process's filters and put them back in any order.
+        with warnings.catch_warnings():
+            return list(_run(tasks, total, n_jobs, verbose))
+
+    def values(self, outcomes: list[Outcome]) -> list[Any]:
+        """Values in order; the first failure as an error, and one warning for each kind."""
+        values = [self.value(outcome, index) for index, outcome in enumerate(outcomes)]
+        self.warn(outcomes)
+        return values
+
+    def value(self, outcome: Outcome, index: int = 0) -> Any:
+        """Value of an outcome, or its failure as an error."""
+        if outcome.failure is not None:
+            raise self.error(outcome.failure, index)
+        return outcome.value
+
+    def warn(self, outcomes: list[Outcome], total: int | None = None) -> None:
+        """Warn of each kind once; ``total`` candidates, where some were run twice."""
+        n = len(outcomes) if total is None else total
+        for kind, count in Counter(kind for each in outcomes for kind in each.warnings).items():
+            warn_user(
+                f"{self.name}: {kind.__name__} {self.counted(min(count, n), n)} (the messages are "
+                f"withheld because they may quote {self.quoted}).",
+                kind,
+            )
+
+    def error(self, failure: Failure, index: int) -> Exception:
+        """A failure in words that quote no data."""
+        name, place = self.name, self.place(index)
+        if failure.stage == "gauge":
+            return GaugeError(
+                f"The canonicalizer of {name} does not give back the model it was given: decoded, "
+                f"it behaves differently on the rows of {place}. Only differences that change no "
+                "prediction may be removed; check its encode, align and decode with "
+                "pacsklearn.testing.check_canonicalizer."
+            )
+        if failure.stage == "finite":
+            return self.failed(
+                f"{name} {self.verb} on {place} has nan or infinite numbers, which cannot be "
+                "noised. Regularise it, scale the features, or collect more rows.",
+                index,
+            )
+        if failure.stage == "real":
+            return self.failed(
+                f"{name} {self.verb} on {place} gives complex numbers, or none at all: only real "
+                "ones can be noised. Return a real number or an array of them; of complex ones the "
+                "real and the imaginary parts.",
+                index,
+            )
+        what = {
+            "fit": f"could not be {self.verb}",
+            "encode": f"was {self.verb} but could not be encoded",
+            "decode": "was encoded but could not be decoded",
+            "align": f"was encoded but could not be aligned with the other {self.others}",
+            "predict": f"was {self.verb} but could not answer",
+        }[failure.stage]
+        hint = self.hint(failure, index)
+        return self.failed(f"{name} {what} on {place}: {failure.error} ({hint}).", index)
+
+    @staticmethod
+    def failed(text: str, index: int) -> SubsetFitError:
+        """Error that knows which candidate it is about."""
+        error = SubsetFitError(text)
+        error.subset = index
+        return error
+
+
+class SubsetRun(Run):
+    """A clone of one estimator, fitted on every subset of the rows."""
+
+    verb = "fitted"
+    others = "candidates"
+
+    def __init__(self, estimator: Any) -> None:
+        super().__init__(type(estimator).__name__)
+        self._estimator = estimator
+
+    def place(self, index: int) -> str:
+        return f"subset {index}"
+
+    def counted(self, count: int, total: int) -> str:
+        return f"in {count} of {total} subset fits"
+
+    def hint(self, failure: Failure, index: int) -> str:
+        if _WRONG_WIDTH.fullmatch(failure.message):
+            return failure.message
+        if _quotes_parameters_only(failure, self._estimator):
+            return failure.message
+        if failure.message.endswith("are not in class_weight"):
+            # The message lists a subset's classes; keys are the caller's own.
+            given = self._estimator.get_params(deep=True).items()
+            weights = {name: value for name, value in given if name.endswith("class_weight")}
+            return (
+                "every key of class_weight must be a class, as it is written in y, of which each "
+                f"subset has rows; got {weights}"
+            )
+        if any(words in failure.message for words in _NO_NUMBERS):
+            return (
+                "words or dates reached a step that reads numbers; describe the columns in a "
+                "public Schema (Schema.template drafts one) and begin with SchemaEncoder(schema)"
+            )
+        if failure.message.startswith("Input X contains NaN"):
+            return f"missing values reached a step that takes none; {ABOUT_GAPS}"
+        return (
+            "its message is withheld because it may quote rows; PACPrivate(..., debug=True) shows "
+            "it in your terminal, as does fitting the estimator yourself on "
+            f"SecretSpace.rows({index})"
+        )
+
+
+def _run(tasks: Iterable[Any], total: int, n_jobs: int | None, verbose: int) -> Iterator[Outcome]:
+    if not verbose:
+        yield from Parallel(n_jobs=n_jobs)(tasks)
+        return
+    from rich.progress import track  # only a user who asks for progress needs it
+
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+    yield from track(results, description="fitting candidate subsets", total=total)
+
+
+def _quotes_parameters_only(failure: Failure, estimator: Any) -> bool:
+    """Whether a message says no more than that a parameter the caller gave is a wrong one."""
+    quoted = _WRONG_PARAMETER.match(failure.message)
+    if failure.error != "InvalidParameterError" or quoted is None:
+        return False
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    return any(
+        type(part).__name__ == quoted["owner"]
+        # The very value that the caller gave: a message in the same words could quote a row.
+        and repr(part.get_params(deep=False).get(quoted["name"])) == quoted["given"]
+        for part in parts
+        if hasattr(part, "get_params") and not isinstance(part, type)
+    )

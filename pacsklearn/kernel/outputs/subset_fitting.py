@@ -1,0 +1,304 @@
+"""Work on every candidate subset: in parallel, with errors and warnings that quote no data."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral
+from typing import Any, final
+
+import numpy as np
+from joblib.externals.loky import ProcessPoolExecutor
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.parallel import delayed
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import warn_user
+from pacsklearn.exceptions import (
+    NonDeterministicError,
+    PrivacyLeakWarning,
+    SubsetFitError,
+)
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.fit_report import note_fits
+from pacsklearn.kernel.outputs.run import Outcome, SubsetRun, attempt
+from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+
+
+def fit_subset(template: Any, X: Any, y: Any, rows: NDArray[np.int64], params: Any) -> Any:
+    """Clone fitted on some rows, and those rows of ``X``.
+
+    Entries of ``params`` with one value a row are cut to them.
+    """
+    cut = cut_params(params, rows, X.shape[0])
+    own, model = safe_indexing(X, rows), clone(template)
+    if y is None:
+        return model.fit(own, **cut), own
+    return model.fit(own, safe_indexing(y, rows), **cut), own
+
+
+def cut_params(params: Mapping[str, Any], rows: Any, n_rows: int) -> dict[str, Any]:
+    """Parameters of ``fit``; those with one value for each of ``n_rows`` rows cut to ``rows``."""
+    return {name: _cut(value, rows, n_rows) for name, value in params.items()}
+
+
+def over_subsets(
+    function: Callable[..., Outcome], *args: Any, candidates: Candidates, each: Sequence[Any]
+) -> list[Any]:
+    """Values of ``function(*args, space, index, one)`` for every candidate, in order.
+
+    ``one`` is that candidate's entry of ``each``: fitted models, which do not leave the process,
+    because joblib writes large arguments of its workers to files.
+
+    Raises
+    ------
+    SubsetFitError, GaugeError
+        For the first failing subset. A warning is given once for all subsets.
+    """
+    space, options = candidates.space, candidates.options
+    outcomes = outcomes_over_subsets(
+        function, *args, space=space, n_jobs=options.n_jobs, verbose=options.verbose, each=each
+    )
+    return SubsetRun(candidates.estimator).values(outcomes)
+
+
+def outcomes_over_subsets(
+    function: Callable[..., Outcome],
+    *args: Any,
+    space: SecretSpace,
+    n_jobs: int | None,
+    verbose: int = 0,
+    each: Sequence[Any],
+) -> list[Outcome]:
+    """As :func:`over_subsets`, with failures among the outcomes."""
+    if any(one is not None for one in each):
+        n_jobs = 1
+    tasks = (delayed(function)(*args, space, index, one) for index, one in enumerate(each))
+    return SubsetRun.outcomes(tasks, space.n_subsets, n_jobs, verbose)
+
+
+def _cut(value: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
+    if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__len__"):
+        return value
+    length = value.shape[0] if getattr(value, "shape", ()) else len(value)
+    return safe_indexing(value, rows) if length == n_rows else value
+
+
+def seeded_clone(estimator: Any, seed: int = 0) -> Any:
+    """Unfitted clone that prints and caches nothing, each ``random_state`` an integer or ``seed``.
+
+    The same public seed serves every subset: given the seeds, the model is a function of the
+    subset alone.
+    """
+    fresh = clone(estimator)
+    params = sorted(fresh.get_params(deep=True).items())
+    states: dict[str, Any] = {
+        name: seed
+        for name, value in params
+        if name.split("__")[-1] == "random_state"
+        and (isinstance(value, bool) or not isinstance(value, Integral))
+    }
+    # What a solver prints may quote rows, and compiled code prints past Python's own streams.
+    states |= {
+        name: type(value)(0)
+        for name, value in params
+        if name.split("__")[-1] == "verbose" and isinstance(value, (bool, int)) and value > 0
+    }
+    # A cache on disk would keep what was fitted on the secret's rows, by the name of its content.
+    states |= {
+        name: None
+        for name, value in params
+        if name.split("__")[-1] == "memory" and (isinstance(value, str) or hasattr(value, "cache"))
+    }
+    return fresh.set_params(**states) if states else fresh
+
+
+def warn_of_one_model(
+    estimator: Any,
+    template: Any,
+    candidates: Candidates,
+    is_the_same: Callable[[Any, Any], bool],
+) -> None:
+    """Warn of candidates that are one model where rows make no difference to it at all.
+
+    What all candidates agree on is released without noise. They may agree honestly; a model that a
+    fit on quite other rows gives as well depends on no rows, or on those of some fit before.
+
+    Parameters
+    ----------
+    estimator, template : estimators
+        As it was given, and unfitted with its seeds.
+    candidates : Candidates
+    is_the_same : callable
+        Whether a model fitted on some rows, and these, is the one that all candidates are.
+    """
+    X, y = candidates.X, candidates.y
+    rows = candidates.space.rows(0)
+    if y is not None and np.ndim(y) == 1:
+        rows = rows[np.argsort(np.asarray(y)[rows], kind="stable")]
+    # As unlike subset 0 as its own rows allow: fewer, of one end of y, and scaled. A fit that
+    # looks at its rows comes out otherwise.
+    rows = np.sort(rows[: -(-3 * rows.size // 5)])
+
+    def work() -> bool:
+        numbers = getattr(getattr(X, "dtype", None), "kind", "O") in "biuf"
+        other = X * 3 if numbers else X
+        model, own = fit_subset(template, other, y, rows, candidates.options.fit_params)
+        return is_the_same(model, own)
+
+    if attempt(work, fits=True).value:
+        warn_user(
+            f"All candidates of {type(estimator).__name__} are one and the same model, and a fit "
+            "on other rows gives it as well: it does not look at its rows, or it keeps something "
+            "from one fit to the next (a cache on its class), which is then published without "
+            "noise. Release it only if it is meant to be the same whatever the rows are.",
+            PrivacyLeakWarning,
+        )
+
+
+def unfitted_copy(template: Any) -> Any:
+    """Clone of an unfitted estimator; one whose parameters are plain values need not be read."""
+    values = vars(template).values()
+    plain = all(value is None or isinstance(value, (bool, int, float, str)) for value in values)
+    return copy(template) if plain else clone(template)
+
+
+def same_behaviour(left: Any, right: Any) -> bool:
+    """Equal labels, or numbers equal up to rounding in the precision they are given in."""
+    left, right = _array(left), _array(right)
+    if left.shape != right.shape:
+        return False
+    if left.dtype.kind not in "fc" and right.dtype.kind not in "fc":
+        return bool(np.array_equal(left, right))
+    single = left.dtype.itemsize < 8 or right.dtype.itemsize < 8
+    tolerance = 1e-3 if single else 1e-6
+    size = float(np.nanmax(np.abs(left), initial=0.0))
+    return bool(np.allclose(left, right, rtol=tolerance, atol=tolerance * size, equal_nan=True))
+
+
+def _array(values: Any) -> Any:
+    return values.toarray() if sparse.issparse(values) else np.asarray(values)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class JointModels:
+    """Candidates' models that were fitted together.
+
+    Parameters
+    ----------
+    models : list of m fitted estimators or None
+        None for one that is to be fitted the ordinary way.
+    is_judged : bool
+        Whether the fitter itself found candidate 0 to be what its ordinary fit gives.
+    """
+
+    models: list[Any]
+    is_judged: bool = False
+
+
+def joint_models(
+    template: Any,
+    X: Any,
+    y: Any,
+    params: Mapping[str, Any],
+    space: Any,
+    ordinary: Any,
+    *,
+    fast_fit: bool,
+) -> JointModels:
+    """Fitted model of each candidate, where a subset fitter knows how to fit all together.
+
+    Parameters of ``fit`` (weights) are for ordinary fits. ``ordinary`` is that of candidate 0.
+
+    Raises
+    ------
+    NonDeterministicError
+        Where the fitter finds that candidate 0 is not what ``ordinary`` is.
+    """
+    name, m = type(template).__name__, space.n_subsets
+    fitter = registry().subset_fitter_for(template) if fast_fit and not params else None
+    reason = ""
+    if not fast_fit:
+        reason = "fast_fit=False"
+    elif params:
+        reason = "parameters of fit are for ordinary fits"
+    elif fitter is None:
+        reason = f"no subset fitter knows {name} as it is configured"
+    if fitter is None or reason:
+        note_fits(0, m, reason)
+        return JointModels([None] * m)
+    run = SubsetRun(template)
+    models = list(run.value(attempt(partial(fitter.fit_all, template, X, y, space), fits=True)))
+    alone = sum(model is None for model in models)
+    note_fits(m - alone, alone, "their numbers, or how many there are, do not suit the joint fit")
+    if models[0] is None:
+        return JointModels(models)
+    rows = space.rows(0)
+    own = safe_indexing(X, rows), None if y is None else safe_indexing(y, rows)
+    agrees = run.value(attempt(partial(fitter.agrees, models[0], ordinary, *own)))
+    if agrees is False:
+        raise differs_from_ordinary(template)
+    return JointModels(models, is_judged=agrees is True)
+
+
+def differs_from_ordinary(estimator: Any) -> NonDeterministicError:
+    """What is wrong when candidate 0, fitted both ways, is not one model."""
+    return NonDeterministicError(
+        f"The joint fit of {type(estimator).__name__} on subset 0 differs from its ordinary fit, "
+        "by more than its tolerance. Use fast_fit=False, and report it to whoever wrote its subset "
+        "fitter."
+    )
+
+
+@contextmanager
+def explained(*, debug: bool) -> Iterator[list[Candidates]]:
+    """Show the error of a candidate's fit on standard error, if asked; it is raised all the same.
+
+    What is fitted is put into the list that this gives. The words, which may quote rows, go to
+    the terminal and into no exception, log or file.
+    """
+    watched: list[Candidates] = []
+    try:
+        yield watched
+    except SubsetFitError as error:
+        if debug and watched and error.subset is not None:
+            sys.stderr.write(
+                f"Candidate {error.subset} fitted by itself, for your eyes only (this may quote "
+                f"rows):\n{words_of_failure(watched[-1], error.subset)}\n"
+            )
+        raise
+
+
+def words_of_failure(candidates: Candidates, index: int) -> str:
+    """Traceback of fitting candidate ``index`` alone, in a process that can release nothing.
+
+    It gets that candidate's rows and knows nothing else: neither the other candidates nor which
+    one is the secret, no ledger, no noise.
+    """
+    rows = candidates.space.rows(index)
+    work = (
+        seeded_clone(candidates.estimator),
+        safe_indexing(candidates.X, rows),
+        None if candidates.y is None else safe_indexing(candidates.y, rows),
+        cut_params(candidates.options.fit_params, rows, candidates.X.shape[0]),
+    )
+    with ProcessPoolExecutor(max_workers=1) as process:
+        words: str = process.submit(_words, *work).result()
+    return words
+
+
+def _words(template: Any, X: Any, y: Any, params: Any) -> str:
+    try:
+        template.fit(X, **params) if y is None else template.fit(X, y, **params)
+    except Exception:  # noqa: BLE001 - whatever it is, it is shown
+        return traceback.format_exc()
+    return "It was fitted without an error; what failed is its encoding."

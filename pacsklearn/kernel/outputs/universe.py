@@ -1,0 +1,391 @@
+"""Checks of the data a private estimator is fitted on."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from numbers import Number
+from typing import Any, final
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import InputTags, Tags, assert_all_finite, check_array, column_or_1d, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+
+from pacsklearn._sklearn_compat import check_tags, routing_enabled
+from pacsklearn.kernel.outputs.run import ABOUT_GAPS
+from pacsklearn.tabular.additive.additive_model import AdditiveModel
+from pacsklearn.tabular.schema.encoder import SchemaEncoder
+from pacsklearn.tabular.schema.tables import as_pandas
+from pacsklearn.tabular.schema.values import is_missing
+
+# How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
+_QUOTES_NOTHING = (
+    "Complex data not supported",
+    "Expected 2D array",
+    "Found array with",
+    "Input ",
+    "Sparse data was passed",
+    "setting an array element with a sequence",
+    "y should be a 1d array",
+)
+
+
+def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """Validate the universe for ``estimator`` before anything is fitted on a part of it.
+
+    Errors inside a subset may not quote data, so whatever can be said clearly is said here.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The wrapped one, whose tags say what it accepts.
+    X, y : array-likes
+
+    Returns
+    -------
+    X, y
+        A DataFrame stays one; anything else becomes an array or a sparse matrix in CSR form.
+    """
+    check_wrapped(estimator)
+    tags = get_tags(estimator)
+    name = type(estimator).__name__
+    X = RowRules.of(estimator).check(X, at_least=2)
+    if hasattr(estimator, "get_params"):
+        _check_codebooks(estimator, X)
+    if y is None:
+        if tags.target_tags.required:
+            raise ValueError(
+                f"{name} requires y to be passed, but the target y is None; call fit(X, y)."
+            )
+        return X, None
+    if is_classifier(estimator):
+        y = np.asarray(y) if not hasattr(y, "iloc") else y
+        y = column_or_1d(y, warn=True) if np.ndim(y) == 2 and np.shape(y)[1] == 1 else y
+        _check_classes(y, name, tags)
+    elif is_regressor(estimator):
+        target = y
+        y = _read(
+            "y",
+            lambda: check_array(
+                target, ensure_2d=False, dtype="numeric", input_name="y", estimator=name
+            ),
+        )
+        if y.dtype.kind in "mM":
+            raise ValueError(
+                f"y must hold numbers, got {y.dtype.name}; convert it, for instance to days: "
+                "y / np.timedelta64(1, 'D'), of dates less a fixed one."
+            )
+        if y.ndim == 2 and y.shape[1] == 1 and tags.target_tags.single_output:
+            y = column_or_1d(y, warn=True)
+    else:  # most transformers and clusterers ignore it, the others know what they take
+        y = y if hasattr(y, "shape") else np.asarray(y)
+    if y.shape[:1] != X.shape[:1]:
+        raise ValueError(
+            f"y must have one entry for each of the {X.shape[0]} rows of X, got an array of shape "
+            f"{y.shape}."
+        )
+    return X, y
+
+
+_TEXT_READERS = frozenset({"CountVectorizer", "TfidfVectorizer", "HashingVectorizer"})
+_DICT_READERS = frozenset({"DictVectorizer", "FeatureHasher"})
+
+
+def _check_reader(estimator: Any) -> None:
+    """Refuse estimators that read texts, not a table, before their rows are looked at.
+
+    Raises
+    ------
+    TypeError
+        With what to use instead.
+    """
+    first = _first_reader(estimator)
+    # One of dictionaries that stands by itself has no canonicalizer, and that error says why.
+    name = type(first).__name__
+    if name in _TEXT_READERS or (first is not estimator and name in _DICT_READERS):
+        raise TypeError(
+            f"{name} reads texts or dictionaries, and candidates are rows of a "
+            "table. Put the texts into a column, describe it as Column(name, 'text') in a Schema, "
+            "with vocabulary= or to be hashed, and use SchemaEncoder(schema) as the first step; or "
+            "name the column in a ColumnTransformer, with a HashingVectorizer of few n_features."
+        )
+
+
+def _check_codebooks(estimator: Any, X: Any) -> None:
+    """Let the parts that read the table by a public codebook say here what they would refuse.
+
+    They are asked about names, widths and parameters; a count of rows outside the codebook is the
+    curator's to see.
+    """
+    for part in [estimator, *estimator.get_params(deep=True).values()]:
+        if isinstance(part, SchemaEncoder):
+            part.get_feature_names_out()
+    first = _first_reader(estimator)
+    if isinstance(first, SchemaEncoder):
+        encoder = clone(first).fit(X)
+        if encoder.outside == "error":
+            encoder.transform(X)
+    elif isinstance(first, AdditiveModel):
+        clone(first).prepare(X)
+
+
+def check_wrapped(estimator: Any) -> None:
+    """Refuse an estimator that cannot be fitted on candidates, before any row is looked at.
+
+    Parts that are no usable estimators are refused in scikit-learn's own words, and parts that keep
+    what they learned elsewhere because every candidate would publish it.
+    """
+    parts = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    for path, part in [("estimator", estimator), *parts.items()]:
+        if hasattr(part, "get_params") and not isinstance(part, type):
+            check_tags(part)
+        if getattr(part, "draws_its_own_secret", False) and not isinstance(part, type):
+            raise ValueError(
+                f"{path} is private itself ({type(part).__name__}): fitted on each candidate it "
+                "would draw a secret and spend a budget of its own. Wrap the plain estimator, "
+                "once."
+            )
+        frozen = isinstance(part, FrozenEstimator)
+        if frozen or (path.split("__")[-1] == "cv" and isinstance(part, str) and part == "prefit"):
+            what = "a FrozenEstimator" if frozen else "cv='prefit'"
+            raise ValueError(
+                f"{path} is {what}: it keeps a model that was fitted outside the candidate "
+                "subsets, and whatever that model learned would be published as it is. Fit it "
+                "inside the estimator; if it was fitted on public data, say so by using its "
+                "function, as in FunctionTransformer(fitted.transform)."
+            )
+    _check_reader(estimator)
+
+
+def check_fit_params(estimator: Any, params: Mapping[str, Any], n_rows: int) -> None:
+    """Refuse parameters of ``fit`` that a subset's fit would not take.
+
+    Whatever has a length must have one entry a row: it is cut to the subset's rows, and anything
+    else (a validation set, a warm start) would bring in rows of other subsets.
+    """
+    name = type(estimator).__name__
+    known = inspect.signature(estimator.fit).parameters
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    for param, value in params.items():
+        if not routing_enabled() and not takes_all and param not in known:
+            raise TypeError(f"fit of {name} takes no parameter {param!r}; leave it out.")
+        if not routing_enabled() and hasattr(estimator, "steps") and "__" not in param:
+            raise ValueError(
+                f"fit of {name} takes no parameter {param!r}; name the step it is for, as in "
+                f"{estimator.steps[-1][0]}__{param}."
+            )
+        if value is None or isinstance(value, (str, bytes, Mapping, Number, np.generic)):
+            continue
+        if not hasattr(value, "__len__"):
+            raise ValueError(
+                f"{param} must be a number, a string, a dictionary or one entry a row, got an "
+                f"object of type {type(value).__name__}: what was fitted or computed elsewhere (a "
+                "warm start) would bring in rows of other subsets."
+            )
+        shape = np.shape(value) if hasattr(value, "shape") else (len(value),)
+        if shape[:1] != (n_rows,):
+            raise ValueError(
+                f"{param} must have one entry for each of the {n_rows} rows of X, got shape "
+                f"{shape}: a subset's fit sees the entries of its own rows and nothing else."
+            )
+        if param.endswith("sample_weight"):
+            _read(param, partial(check_array, value, ensure_2d=False, input_name=param))
+
+
+@final
+@dataclass(frozen=True)
+class RowRules:
+    """What an estimator takes as rows: its tags and its parts', looked up once.
+
+    Parameters
+    ----------
+    name : str
+        Class of the estimator.
+    inputs : InputTags
+    first : InputTags
+        Of what sees the rows first inside it.
+    accepts_nan, has_parts : bool
+    """
+
+    name: str
+    inputs: InputTags
+    first: InputTags
+    accepts_nan: bool
+    has_parts: bool
+
+    @classmethod
+    def of(cls, estimator: Any) -> RowRules:
+        """Rules of an estimator as it is configured."""
+        return cls(
+            type(estimator).__name__,
+            get_tags(estimator).input_tags,
+            get_tags(_first_reader(estimator)).input_tags,
+            _accepts_nan(estimator),
+            bool(_parts(estimator)),
+        )
+
+    def check(self, X: Any, *, at_least: int = 1) -> Any:
+        """Rows as the estimator takes them; errors quote none of them."""
+        if type(X) is np.ndarray:
+            enough = X.ndim == 2 and X.shape[0] >= at_least and X.shape[1] > 0
+            # check_array costs more than a stored answer, and would give the same array back.
+            if enough and X.dtype == np.float64 and np.isfinite(X).all():
+                return X
+        else:
+            X = as_pandas(X)
+            check_names(X)
+        if not self._is_numeric(X):
+            return X if hasattr(X, "shape") else np.asarray(X)
+        checked = _read(
+            "X",
+            lambda: check_array(
+                X,
+                accept_sparse="csr" if self.inputs.sparse else False,
+                ensure_all_finite=not self.accepts_nan,
+                ensure_min_samples=at_least,
+                estimator=self.name,
+                input_name="X",
+            ),
+            lambda: _about_columns(X),
+        )
+        return X if hasattr(X, "iloc") else _short_indices(checked)
+
+    def _is_numeric(self, X: Any) -> bool:
+        """Whether all of ``X`` must be numbers; steps inside the estimator may select columns."""
+        if self.inputs.string or self.inputs.categorical:
+            return False
+        mixed = hasattr(X, "iloc") and any(
+            getattr(dtype, "kind", "O") not in "biuf" for dtype in X.dtypes
+        )
+        reads_text = self.first.string or self.first.categorical
+        if reads_text and (mixed or getattr(getattr(X, "dtype", None), "kind", "f") in "OSU"):
+            return False
+        return not (mixed and self.has_parts)
+
+
+def check_names(X: Any) -> None:
+    """Refuse a table in which several columns have one name, and one that is not computed yet."""
+    if hasattr(X, "collect_schema") and hasattr(X, "collect") and not hasattr(X, "shape"):
+        raise TypeError(
+            f"X is a {type(X).__name__}, which holds no rows yet: give X.collect(). A table that "
+            "does not fit into memory is read in passes by pacsklearn.Table."
+        )
+    if hasattr(X, "iloc") and X.ndim == 1:
+        raise ValueError(
+            "X must be a table, got a Series; give frame[[name]], or series.to_frame()."
+        )
+    # Tables of other libraries have no two columns of one name.
+    names = X.columns if hasattr(X, "iloc") else None
+    if names is None or names.is_unique:
+        return
+    twice = sorted({str(name) for name in names[names.duplicated()]})[:5]
+    raise ValueError(
+        f"X has several columns of one name ({', '.join(twice)}), so nothing tells which is meant; "
+        "give each a name of its own, or pass an array."
+    )
+
+
+def _short_indices(X: Any) -> Any:
+    """Sparse rows with 32-bit indices, which every estimator takes."""
+    if not sparse.issparse(X) or X.indices.dtype == np.int32 or X.nnz >= 2**31:
+        return X
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return type(X)(parts, shape=X.shape)
+
+
+def _check_classes(y: Any, name: str, tags: Tags) -> None:
+    labels = np.asarray(y)
+    is_float, gaps = labels.dtype.kind == "f", False
+    if is_float:
+        gaps = bool(np.isnan(labels).any())
+    elif labels.dtype == object:
+        gaps = any(map(is_missing, labels.flat))
+    if gaps:
+        raise ValueError(
+            "y must name a class for every row, got a missing value; leave the row out."
+        )
+    if is_float:
+        assert_all_finite(labels, input_name="y", estimator_name=name)
+    if labels.dtype == object and not all(isinstance(label, str) for label in labels.flat):
+        kinds = {type(label).__name__ for label in labels.flat}
+        raise ValueError(
+            "Unknown label type: y must hold words, or numbers of one dtype, got objects of types "
+            f"{', '.join(sorted(kinds))}; convert it: y.astype(str), or y.astype(int)."
+        )
+    check_classification_targets(y)
+    n_classes = np.unique(labels).size if labels.ndim == 1 else 2
+    if n_classes < 2:
+        raise ValueError(
+            "fit needs rows of at least 2 classes in y, got 1 class; pass rows of every class."
+        )
+    if n_classes > 2 and tags.classifier_tags is not None and not tags.classifier_tags.multi_class:
+        raise ValueError(
+            f"Only binary classification is supported. {name}, as configured, got {n_classes} "
+            "classes in y; wrap another estimator or another solver."
+        )
+
+
+def _about_columns(X: Any) -> str:
+    """Which columns are no numbers, and what to do about them."""
+    if not hasattr(X, "iloc"):
+        return ""
+    named = [
+        str(name) for name, dtype in X.dtypes.items() if getattr(dtype, "kind", "O") not in "biuf"
+    ]
+    if not named:
+        return ""
+    others = f" and {len(named) - 10} more" if len(named) > 10 else ""
+    return (
+        f" These columns hold something else: {', '.join(named[:10])}{others}. Describe them in a "
+        "public Schema (Schema.template drafts one from the table), which AutoPrivateClassifier "
+        "and -Regressor take, and begin with it: make_pipeline(SchemaEncoder(schema), estimator)."
+    )
+
+
+def _read(what: str, check: Callable[[], Any], advice: Callable[[], str] = str) -> Any:
+    """Result of a check of scikit-learn's, whose words are kept where they quote no value."""
+    try:
+        return check()
+    except (TypeError, ValueError) as error:
+        problem = error
+    text = str(problem)
+    # First lines alone: what follows them in scikit-learn's messages may be rows.
+    if text.startswith("Input X contains NaN"):
+        name, refuses, _ = text.partition("\n")[2].partition(" does not accept")
+        owner = name if refuses else "the estimator"
+        text = f"Input X contains NaN, and {owner} takes none; {ABOUT_GAPS}."
+    elif not text.startswith("Input "):
+        text = text.partition("\n")[0].rstrip(":.") + "."
+    if text.startswith("Expected 2D array"):
+        text += " Reshape your data: one row for each sample, one column for each feature."
+    if not text.startswith(_QUOTES_NOTHING):
+        why = text if text.startswith("float() argument must be") else "encode everything else."
+        text = f"{what} must hold numbers: {why}{advice()}"
+    # Raised here, not above, so that it does not carry the first error along.
+    raise (TypeError if isinstance(problem, TypeError) else ValueError)(text)
+
+
+def _parts(estimator: Any) -> list[Any]:
+    return [part for part in estimator.get_params().values() if hasattr(part, "fit")]
+
+
+def _first_reader(estimator: Any) -> Any:
+    """What sees the rows first: the first step of a pipeline, the part of a meta-estimator."""
+    steps = [step for _, step in getattr(estimator, "steps", ()) if hasattr(step, "fit")]
+    part = steps[0] if steps else getattr(estimator, "estimator", None)
+    is_part = hasattr(part, "fit") and not isinstance(part, type)
+    return _first_reader(part) if is_part else estimator
+
+
+def _accepts_nan(estimator: Any) -> bool:
+    parts = _parts(estimator)
+    if any(type(part).__module__.startswith("sklearn.impute") for part in parts):
+        return True
+    if isinstance(_first_reader(estimator), SchemaEncoder):
+        return True
+    return all(get_tags(part).input_tags.allow_nan for part in (estimator, *parts))

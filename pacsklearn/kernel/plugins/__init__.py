@@ -1,0 +1,1 @@
+"""Kinds of plugins, the hook specification and the registry."""

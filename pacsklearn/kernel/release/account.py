@@ -1,0 +1,329 @@
+"""What a session keeps: its secret and the belief about it, and what may still be spent."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from pacsklearn._validation import check_budget, warn_user
+from pacsklearn.exceptions import (
+    BudgetExhaustedError,
+    LedgerMismatchError,
+    LedgerUnknownError,
+    PacsklearnError,
+    PrivacyLeakWarning,
+    SessionRolledBackError,
+)
+from pacsklearn.kernel.bounds.mixture import update_belief
+from pacsklearn.kernel.budget.criterion import Criterion
+from pacsklearn.kernel.ledger.accounts import bookkeeping_event
+from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
+from pacsklearn.kernel.noise.sampler import Sampler, SecureSampler, SeededSampler
+from pacsklearn.kernel.release.released_tables import RELEASED
+from pacsklearn.kernel.secret.home_process import HomeProcess
+
+
+@final
+class Secret:
+    """The drawn candidate and the public belief about it. Drawn once, at the first release.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (m,)
+        Prior probabilities.
+    sampler : Sampler
+        Draws the candidate and all noise.
+    """
+
+    def __init__(self, weights: NDArray[np.float64], sampler: Sampler) -> None:
+        self._weights = weights
+        self._index: int | None = None
+        self._home = HomeProcess("The secret")
+        self.sampler = sampler
+        self.log_prior = self.log_belief = _log_prior(weights)
+
+    @property
+    def index(self) -> int:
+        """The drawn candidate; drawn now if it has not been."""
+        self._home.check()
+        # Kept for good: averages over releases of ever new candidates would show who is in.
+        if self._index is None:
+            self._index = self.sampler.index(self._weights)
+        return self._index
+
+    @property
+    def belief(self) -> NDArray[np.float64]:
+        """Posterior probabilities of the candidates given everything released so far."""
+        return np.exp(self.log_belief)
+
+    def learn(self, log_likelihood: NDArray[np.float64]) -> None:
+        """Bayes' rule for one more release."""
+        # After a fork parent and child would each learn half of what is out, and charge too little.
+        self._home.check()
+        self.log_belief = update_belief(self.log_belief, log_likelihood)
+
+    def use(self, index: int, numbers: NDArray[np.int64]) -> None:
+        """Take a candidate that was drawn elsewhere, before anything is released.
+
+        ``numbers`` says which candidate each of the inputs given is.
+        """
+        self._home.check()
+        m = numbers.shape[0]
+        if isinstance(index, bool) or not isinstance(index, Integral) or not 0 <= index < m:
+            raise ValueError(
+                # The number is not quoted: messages end up in logs.
+                f"secret must be the number of a candidate, an integer from 0 to {m - 1}; what was "
+                "given is withheld."
+            )
+        self._index = int(numbers[index])
+
+    def export(self) -> tuple[int, NDArray[np.float64]]:
+        """Drawn candidate and belief, for a session file."""
+        # Drawn now at the latest, or two copies of a file could draw two candidates.
+        return self.index, self.log_belief
+
+    def restore(self, index: int, log_belief: NDArray[np.float64]) -> None:
+        """Take over what :meth:`export` gave."""
+        self._index, self.log_belief = index, log_belief
+
+    def __repr__(self) -> str:
+        return "Secret(...)"
+
+
+def _log_prior(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.log(weights / weights.sum()))
+
+
+def opening_belief(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Belief that the first release of a session is calibrated to, to the last bit."""
+    return np.exp(_log_prior(weights))
+
+
+def sampler_for(random_state: Any) -> Sampler:
+    """Secure sampler for None, otherwise a reproducible one and a :class:`PrivacyLeakWarning`."""
+    if random_state is None:
+        return SecureSampler()
+    warn_user(
+        "random_state makes the secret and the noise predictable: the result is reproducible but "
+        "NOT private. Use random_state=None for anything that leaves your hands.",
+        PrivacyLeakWarning,
+    )
+    seed = check_random_state(random_state).randint(0, 2**31 - 1)
+    return SeededSampler(np.random.default_rng(seed))
+
+
+def resumed_sampler(generator: np.random.Generator | None) -> Sampler:
+    """Sampler of a session that was saved: secure, or the reproducible one where it was."""
+    return SecureSampler() if generator is None else SeededSampler(generator)
+
+
+@final
+class Account:
+    """Both ledgers of a session: every charge must fit under both ceilings.
+
+    Parameters
+    ----------
+    own : MemoryLedger
+        Of this session alone.
+    shared : Ledger or None
+        Of the data set, across sessions and processes.
+    session : str, optional
+        Name of the session; a new one when not given.
+    n_charged : int, default=0
+        Events of the session that the shared ledger holds.
+    table : array-like, optional
+        What a new secret was drawn about; None where there is none, or nothing leaves.
+
+    Notes
+    -----
+    The n-th event of a session has the key ``"<session>/<n>"``. A ledger takes a key once, so of
+    two copies of a session (one resumed from a file, the other never stopped) only one goes on.
+    """
+
+    def __init__(
+        self,
+        own: MemoryLedger,
+        shared: Ledger | None,
+        session: str | None = None,
+        n_charged: int = 0,
+        table: Any = None,
+    ) -> None:
+        self.own = own
+        self.shared = shared
+        self.session = session or uuid.uuid4().hex
+        self.n_charged = n_charged
+        self._in_flight: Event | None = None
+        self._table = table
+        self.is_closed = False
+        self.doubt: Callable[[], None] | None = None
+        """Looks what became of answers whose storing was interrupted; None when none was."""
+        self.home = HomeProcess("The secret behind this session")
+
+    @property
+    def remaining(self) -> float:
+        """Nats that may still be charged."""
+        self.home.check()
+        shared = float("inf") if self.shared is None else self.shared.remaining
+        return min(self.own.remaining, shared)
+
+    def check(self, requested: float | None) -> float:
+        """Nats asked for (all that remains of the session's own when None), if they fit.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            When they do not fit, or nothing remains.
+        ForeignProcessError
+            In a forked process.
+        RuntimeError
+            When the session is closed.
+        """
+        self._check_open()
+        self.settle_answers()
+        amount = self.own.remaining if requested is None else check_budget(budget=requested)
+        if amount == 0:
+            raise BudgetExhaustedError(self.own.spent, amount, self.own.ceiling)
+        self.own.check(amount)
+        if self.shared is not None:
+            self.shared.check(amount)
+        return amount
+
+    def charge(self, event: Event) -> Event:
+        """Charge both ledgers, the shared one first: it alone can refuse for others' sake.
+
+        Returns
+        -------
+        Event
+            As it was charged, with its key.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            When it does not fit under one of them; no answer may leave then.
+        SessionRolledBackError
+            When another copy of this session has been charged in the meantime.
+        """
+        self._check_open()
+        if self.doubt is not None:
+            # What is to be charged was computed under a belief that may be an older one.
+            self.settle_answers()
+            raise RuntimeError(
+                "The storing of earlier answers was interrupted; what became of it is known now, "
+                "and nothing was charged. Ask again."
+            )
+        self._settle()
+        # Before the shared ledger is charged: a charge there cannot be taken back.
+        self.own.check(event.charge)
+        if self._table is not None:
+            # Before the charge as well: who makes an error of the warning has released nothing.
+            # Successes of separate releases do not add.
+            cap = self.own.ceiling if self.own.unit == "nats" else None
+            RELEASED.add(self._table, cap, self.own.unit, self.shared)
+            self._table = None
+        return self._next(event)
+
+    def settle_answers(self) -> None:
+        """Learn what became of answers whose storing was interrupted, if there are any."""
+        doubt = self.doubt
+        if doubt is not None:
+            doubt()
+
+    def resume(self) -> None:
+        """Take the session over from whoever saved it, for nobody else to do so again.
+
+        Raises
+        ------
+        SessionRolledBackError
+            When anything was charged for this session since it was saved.
+        """
+        self._next(bookkeeping_event("resumed", 0.0, self.own.unit, ""), own=False)
+
+    def _check_open(self) -> None:
+        self.home.check()
+        if self.is_closed:
+            raise RuntimeError(
+                "This session is closed: nothing more is released or charged about its secret. "
+                "Release before you leave its with block."
+            )
+
+    def _next(self, event: Event, *, own: bool = True) -> Event:
+        self.home.check()
+        event = replace(event, key=f"{self.session}/{self.n_charged}")
+        # Ctrl-C may come at any moment from here on: whoever charges next looks what became of it.
+        self._in_flight = event if own else None
+        try:
+            is_new = self.shared is None or self.shared.charge(event)
+        except LedgerMismatchError:
+            self._in_flight = None
+            if not self._is_charged(event):
+                raise
+            is_new = False
+        except LedgerUnknownError:
+            raise  # it stays in flight: whoever charges next finds out
+        except PacsklearnError:
+            self._in_flight = None
+            raise
+        if not is_new:
+            self._in_flight = None
+            raise SessionRolledBackError(_MOVED_ON)
+        self._charged(event, own=own)
+        return event
+
+    def _settle(self) -> None:
+        """Count an event whose charge was interrupted, if the shared ledger has taken it.
+
+        Its answer never left, but a charge stays a charge; nobody else uses this session's keys
+        without having resumed it, and that leaves another event under the same key.
+        """
+        event = self._in_flight
+        if event is None:
+            return
+        self.home.check()
+        if self._is_charged(event):
+            try:
+                (self.own if self.shared is None else self.shared).charge(
+                    event
+                )  # a replay, unless it is another event
+            except LedgerMismatchError:
+                raise SessionRolledBackError(_MOVED_ON) from None
+            self._charged(event)
+        self._in_flight = None
+
+    def _is_charged(self, event: Event) -> bool:
+        ledger = self.own if self.shared is None else self.shared
+        return ledger.find(event.key) is not None
+
+    def _charged(self, event: Event, *, own: bool = True) -> None:
+        if own:
+            self.own.charge(event)
+        self.n_charged = int(event.key.rpartition("/")[2]) + 1
+        self._in_flight = None
+
+
+_MOVED_ON = (
+    "The ledger has moved on: this session was charged or resumed elsewhere after the state it has "
+    "here. Go on with that copy, or begin a new session: going on from here would spend the same "
+    "budget a second time."
+)
+
+
+def open_shared(ledger: str | Ledger | None, ceiling: float, unit: str = "nats") -> Ledger | None:
+    """Ledger that a user named, or None."""
+    if ledger is None:
+        return None
+    from pacsklearn.kernel.ledger.open_ledger import open_ledger  # loads the database's client
+
+    return open_ledger(ledger, ceiling=ceiling, unit=unit)
+
+
+def ledger_unit(criterion: Criterion | None) -> str:
+    """What a session's ledger counts."""
+    return "nats" if criterion is None else f"success at {criterion.name}"

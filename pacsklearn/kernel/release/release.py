@@ -1,0 +1,88 @@
+"""The only thing that may leave."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self, final
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.individual_information import IndividualInformation
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.noise.noise_law import NoiseLaw
+from pacsklearn.kernel.noise.sampled_law import SampledLaw
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A private value, what was promised about it, and what it cost.
+
+    Holds nothing secret: neither the law's centres nor which candidate was drawn.
+
+    Parameters
+    ----------
+    value : object
+        The released model.
+    guarantee : Guarantee or PufferfishGuarantee
+        The promise.
+    event : Event
+        What was charged.
+    noise_power, released_power : float
+        As in :class:`~pacsklearn.kernel.noise.noise_law.NoiseLaw`; 0 or infinite where no double
+        holds the square of the noise.
+    individual : IndividualInformation, optional
+        What this release tells about each unit by itself, when it was asked for; a public
+        function of the universe.
+    noise_variances : ndarray of shape (d,), optional
+        Variance of the noise in each released number, in the order of the canonical vector;
+        a function of the noise law, which does not depend on the secret.
+    """
+
+    value: Any
+    guarantee: Guarantee | PufferfishGuarantee
+    event: Event
+    noise_power: float
+    released_power: float
+    individual: IndividualInformation | None = None
+    noise_variances: Floats | None = field(default=None, repr=False)
+
+    @classmethod
+    def under(
+        cls,
+        law: NoiseLaw | SampledLaw,
+        value: Any,
+        guarantee: Guarantee | PufferfishGuarantee,
+        event: Event,
+    ) -> Self:
+        """Value read from what the law released, with the law's noise in each of its numbers."""
+        power, variances = law.released_power, law.noise_variances
+        return cls(value, guarantee, event, law.noise_power, power, noise_variances=variances)
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        key: str | os.PathLike[str] | None = None,
+        about: Mapping[str, str] | None = None,
+        onnx: str = "auto",
+    ) -> Path:
+        """Write a released model into one signed file; as :func:`pacsklearn.publish`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            ``model.pac``.
+        key : str or path-like, optional
+            File with an Ed25519 private key.
+        about : mapping of str to str, optional
+            What you say about the model.
+        onnx : {"auto", "required", "none"}, default="auto"
+        """
+        from pacsklearn.publishing.publish import publish
+
+        return publish(self, path, key=key, about=about, onnx=onnx)

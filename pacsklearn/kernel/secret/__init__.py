@@ -1,0 +1,1 @@
+"""What may be secret, and the process that owns it."""

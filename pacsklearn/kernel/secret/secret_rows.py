@@ -1,0 +1,214 @@
+"""What a guarantee about subsets of the rows is about, with its words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.budget.criterion import MEMBERSHIP_AIM, NAMING_AIM
+from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up
+from pacsklearn.kernel.secret.stated_secret import PREPARATION, Bounds, PACSecret, StatedAttack
+
+
+@final
+class KnownRows(NamedTuple):
+    """Success at the membership of other units than the known ones, on average over them.
+
+    Attributes
+    ----------
+    blind, chosen_blind : float
+        Before any release: known units drawn uniformly, and those that tell most.
+    bound, chosen_bound : float
+        At most, after the release.
+    error : float
+        Standard error of ``blind``, which ``bound`` allows three of; 0 where it is exact.
+    """
+
+    blind: float
+    chosen_blind: float
+    bound: float
+    chosen_bound: float
+    error: float = 0.0
+
+
+class RowsSecret(PACSecret):
+    """A subset of the rows that was used.
+
+    Attributes
+    ----------
+    n_rows : int
+        Of the universe.
+    known : tuple of (float, float)
+        Entry k: blind success, before any release, at the membership of other units for an
+        adversary who knows how subsets are chosen and the membership of k units; on average over
+        units drawn uniformly, and for the k units that tell most.
+    known_errors : tuple of float
+        Standard errors of the averages over units drawn uniformly; nothing where they are exact.
+    """
+
+    noun = "subset"
+    even = "same membership bound"
+    n_rows: int
+    known: tuple[tuple[float, float], ...]
+    known_errors: tuple[float, ...]
+
+    def promise(self, seen: str, bounds: Bounds) -> str:
+        return (
+            f"Whoever sees {seen}, with unlimited computing power and knowing all "
+            f"{self.n_rows:,} rows, can tell whether any one {self._unit} was used with a success "
+            f"of at most {percent_up(bounds.membership)} %; guessing blindly has "
+            f"{percent_up(self.prior_membership)} %."
+        )
+
+    def attacks(self, bounds: Bounds) -> tuple[StatedAttack, ...]:
+        return (
+            StatedAttack(MEMBERSHIP_AIM, self.prior_membership, bounds.membership),
+            StatedAttack(NAMING_AIM, self.prior_identification, bounds.naming),
+        )
+
+    def knowing(self, k: int, information: float) -> KnownRows:
+        """Blind and bounded success for who knows ``k`` memberships."""
+        if not 0 <= k < len(self.known):
+            raise ValueError(f"k must be from 0 to {len(self.known) - 1}, got {k!r}.")
+        uniform, chosen = self.known[k]
+        # A bound from an estimate allows for three of its standard errors.
+        error = self.known_errors[k] if self.known_errors else 0.0
+        highest = min(uniform + 3 * error, 1.0)
+        return KnownRows(
+            uniform,
+            chosen,
+            posterior_success(information, highest),
+            posterior_success(information, chosen),
+            error,
+        )
+
+    def _knowledge(self, information: float) -> Rows:
+        """Rows of the text on adversaries who know some memberships."""
+        cells = [self.knowing(k, information) for k in range(1, len(self.known))]
+        lines = []
+        for which, name in enumerate(("knowing k of them", "the k that tell most")):
+            shown = "; ".join(
+                f"{k}: {percent_up(cell[which])} to {percent_up(cell[which + 2])} %"
+                for k, cell in enumerate(cells, start=1)
+            )
+            if shown:
+                lines.append((name, f"others' membership, guessed blindly and at most: {shown}"))
+        worst = max(self.known_errors, default=0.0)
+        if lines and worst:
+            name, shown = lines[0]
+            estimated = (
+                f"(standard errors of at most {percent_up(worst)} %; the bounds allow three)"
+            )
+            lines[0] = (name, f"{shown} {estimated}")
+        return lines
+
+    @property
+    def _unit(self) -> str:
+        return "row" if self.unit == "row" else "group of rows"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SecretRows(RowsSecret):
+    """Which of a list of subsets of the rows was used.
+
+    Parameters
+    ----------
+    n_candidates : int
+        Subsets.
+    entropy : float
+        Nats needed to name the secret one.
+    prior_identification : float
+        Success of guessing it blindly: the largest prior weight.
+    unit : str
+        Unit of privacy: ``"row"`` or ``"group"``.
+    n_rows, n_units : int
+        Rows and units of privacy in the universe.
+    prior_membership : float
+        Success of guessing the membership of the least protected unit blindly.
+    n_unprotected : int
+        Units that are in all subsets or in none: their membership is no secret.
+    known : tuple of (float, float)
+        Entry k: blind success, before any release, at the membership of other units for an
+        adversary who knows the subsets and the membership of k units; on average over units drawn
+        uniformly, and for the k units that tell most.
+    known_errors : tuple of float
+        Standard errors of the first of these, where they are estimates.
+    is_listed : bool
+        Whether the list of subsets is public. No figure depends on it.
+    """
+
+    n_candidates: int
+    entropy: float
+    prior_identification: float
+    unit: str
+    n_rows: int
+    n_units: int
+    prior_membership: float
+    n_unprotected: int = 0
+    known: tuple[tuple[float, float], ...] = ()
+    known_errors: tuple[float, ...] = ()
+    is_listed: bool = True
+
+    kind = "rows"
+    threats = (
+        "The adversary has unlimited computing power.",
+        (
+            "The adversary knows every row of the universe, the list of candidate subsets, how "
+            "likely each is, the estimator with its parameters, all public seeds and the law of "
+            "the noise."
+        ),
+        "The adversary sees everything that was released, and may have chosen what to ask.",
+        "Hidden is which candidate subset was drawn, once, by the operating system's generator.",
+    )
+    limits = (
+        (
+            "Which rows exist: the adversary is assumed to know all rows of the universe and the "
+            "list of candidate subsets; hidden is only which candidate was used. The shape of the "
+            "noise, the alignment, the metric and whatever all candidates agree on are functions "
+            "of the universe."
+        ),
+        (
+            "Single outcomes: success is averaged over the secret and the noise; one particular "
+            "release may tell more about one particular row than the average does."
+        ),
+        (
+            "Other fits: every fit draws its own secret and spends its own budget. What several "
+            "fits on the same rows reveal together is bounded only when they share one session."
+        ),
+        PREPARATION,
+        (
+            "Choices made by looking at the private data (budget, hyper-parameters, features, "
+            "which of several results to publish): each is a release of its own unless it happens "
+            "inside the subsets or stays with the curator."
+        ),
+    )
+
+    @property
+    def exceptions(self) -> str:
+        if not self.n_unprotected:
+            return ""
+        return (
+            f"This does not hold for {self.n_unprotected:,} {self._unit}(s) that all candidate "
+            "subsets contain, or none: their membership is public."
+        )
+
+    def rows(self, bounds: Bounds) -> Rows:
+        rate = 1 - self.prior_membership
+        inclusion = (
+            f"each {self.unit} is in {rate:.3g} or {self.prior_membership:.3g} of them"
+            if abs(rate - 0.5) > 1e-12
+            else f"each {self.unit} is in half of them"
+        )
+        listed = (
+            "public: who knows a few memberships can look the others up in it"
+            if self.is_listed
+            else "drawn in secret; every figure is that of an adversary who knows it"
+        )
+        lines = [
+            ("secret", f"1 of {self.n_candidates} subsets ({self.entropy:.4g} nats); {inclusion}"),
+            ("naming the subset", f"at most {percent_up(bounds.naming)} %"),
+            ("list of subsets", listed),
+        ]
+        return [*lines, *self._knowledge(bounds.information)]

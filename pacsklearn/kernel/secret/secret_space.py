@@ -1,0 +1,340 @@
+"""The candidate subsets, one of which is the secret."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pacsklearn._validation import check_integer, check_rate, warn_user
+from pacsklearn.exceptions import DesignError, DesignWarning
+from pacsklearn.kernel.bounds.balanced_design import (
+    balanced_design,
+    distinct_subsets,
+    inclusion_counts,
+    unpack_subset,
+)
+from pacsklearn.kernel.guarantee.statement_rendering import percent_up
+
+_CHUNK = 16384
+# Share of the entropy asked for below which a design is worth a warning.
+_FEW = 0.75
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SecretSpace:
+    """A finite list of candidate subsets of the rows, and how likely each is a priori.
+
+    Build one with :meth:`balanced` or :meth:`from_subsets`. Which candidate is the secret is not
+    part of it; everything here is known to the adversary. Candidates that coincide are one, with
+    the sum of their weights: nobody could tell them apart, so there is less to hide.
+
+    Parameters
+    ----------
+    packed : ndarray of uint8, shape (n_units, ceil(m / 8))
+        Bit ``i`` of row ``u``: is unit ``u`` in candidate subset ``i``?
+    n_subsets : int
+        Number m of distinct candidates.
+    weights : ndarray of shape (m,)
+        Prior probabilities.
+    unit_of_row : ndarray of shape (n_rows,) or None
+        Unit of privacy each row belongs to; None when every row is its own.
+    is_listed : bool, default=True
+        Whether the subsets are public. No figure depends on it.
+    """
+
+    packed: NDArray[np.uint8] = field(repr=False)
+    n_subsets: int
+    weights: NDArray[np.float64] = field(repr=False)
+    unit_of_row: NDArray[np.int64] | None = field(default=None, repr=False)
+    is_listed: bool = True
+
+    def __post_init__(self) -> None:
+        # Equal subsets are one candidate: counted as two they would make the secret look larger.
+        numbers = distinct_subsets(self.packed, self.n_subsets)
+        m = int(numbers.max()) + 1
+        if m == self.n_subsets:
+            return
+        if m < 2:
+            raise DesignError(
+                "All candidate subsets are the same one, so there is no secret; give subsets that "
+                "differ, or more groups."
+            )
+        _, first = np.unique(numbers, return_index=True)
+        kept = [
+            np.packbits(self.membership(slice(start, start + _CHUNK))[:, first], axis=1)
+            for start in range(0, self.n_units, _CHUNK)
+        ]
+        object.__setattr__(self, "packed", np.concatenate(kept))
+        object.__setattr__(self, "weights", np.bincount(numbers, self.weights))
+        object.__setattr__(self, "n_subsets", m)
+
+    @classmethod
+    def balanced(
+        cls,
+        n_rows: int,
+        *,
+        n_subsets: int = 128,
+        rate: float = 0.5,
+        strata: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        seed: int = 0,
+    ) -> SecretSpace:
+        """Balanced design: every unit is in exactly ``rate * n_subsets`` of the subsets.
+
+        Parameters
+        ----------
+        n_rows : int
+            Rows of the universe.
+        n_subsets : int, default=128
+            Number m of candidate subsets; ``rate * n_subsets`` must be a whole number. Where few
+            units leave fewer that differ, there are fewer, and a :class:`DesignWarning`.
+        rate : float, default=0.5
+            Share of the subsets each unit is in.
+        strata : array-like of shape (n_rows,), optional
+            Labels whose shares are the same in all subsets, up to one unit (classes).
+        groups : array-like of shape (n_rows,), optional
+            Rows of one group move together: the group is the unit of privacy.
+        seed : int, default=0
+            Public seed of the design. The adversary is assumed to know it.
+
+        Returns
+        -------
+        SecretSpace
+
+        Raises
+        ------
+        DesignError
+            When the design does not exist or leaves some subset without rows or without one of
+            the strata.
+
+        Notes
+        -----
+        Source: pac-private-responses, section 4.2.1; guarantees.md, section 1.
+        """
+        check_integer(name="n_rows", value=n_rows, minimum=1)
+        check_integer(name="n_subsets", value=n_subsets, minimum=2, maximum=2**20)
+        included = included_subsets(check_rate(rate=rate), n_subsets)
+        unit_of_row, n_units = units_of(groups, n_rows)
+        needed = -(-n_subsets // included)
+        if n_units < needed:
+            unit = "row" if groups is None else "group"
+            raise DesignError(
+                f"The secret space needs at least {needed} {unit}s at rate={rate} so that no "
+                f"subset is empty, got {n_units}."
+            )
+        codes = None
+        if strata is not None:
+            codes, names = strata_of(strata, unit_of_row, n_rows, n_units)
+            counts = np.bincount(codes)
+            rare = np.flatnonzero(counts < needed)
+            if rare.size:
+                unit = "row" if groups is None else "group"
+                raise DesignError(
+                    f"{_class_name(names, rare[0])} has {counts[rare[0]]} {unit}(s); at "
+                    f"rate={rate} every class needs at least {needed}, so that every subset sees "
+                    "every class. Leave the class out, merge it with another, or collect more of "
+                    "it."
+                )
+        packed = balanced_design(n_units, n_subsets, included, strata=codes, seed=seed)
+        space = cls(packed, n_subsets, np.full(n_subsets, 1.0 / n_subsets), unit_of_row)
+        if space.entropy < _FEW * np.log(n_subsets):
+            warn_user(
+                f"Only {space.n_subsets} of the {n_subsets} candidate subsets are distinct: "
+                f"{n_units} {space.unit}s are few. Naming the secret one blindly succeeds "
+                f"with {percent_up(space.weights.max())} %, and what is promised is "
+                "promised for these. Give more rows, finer groups or a smaller n_subsets.",
+                DesignWarning,
+            )
+        return space
+
+    @classmethod
+    def from_subsets(
+        cls,
+        subsets: Sequence[ArrayLike],
+        n_rows: int,
+        *,
+        weights: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> SecretSpace:
+        """Explicit candidates.
+
+        Parameters
+        ----------
+        subsets : sequence of m array-likes
+            Row indices, or boolean masks of length ``n_rows``.
+        n_rows : int
+            Rows of the universe.
+        weights : array-like of shape (m,), optional
+            Prior probabilities, positive; normalised. Uniform when not given.
+        groups : array-like of shape (n_rows,), optional
+            Unit of privacy of each row; every subset must hold whole groups.
+        """
+        check_integer(name="n_rows", value=n_rows, minimum=1)
+        m = len(subsets)
+        if m < 2:
+            raise DesignError(f"subsets must hold at least 2 candidates, got {m}.")
+        unit_of_row, n_units = units_of(groups, n_rows)
+        rows = np.zeros((m, n_rows), dtype=bool)
+        for i, subset in enumerate(subsets):
+            rows[i, _row_indices(subset, n_rows, i)] = True
+        if unit_of_row is None:
+            members = rows.T
+        else:
+            members = np.zeros((n_units, m), dtype=bool)
+            members[unit_of_row] = rows.T
+            split = np.flatnonzero((members[unit_of_row] != rows.T).any(axis=0))
+            if split.size:
+                raise DesignError(
+                    f"subsets[{split[0]}] holds a part of a group; with groups= a subset must "
+                    "hold all rows of a group or none."
+                )
+        if not members.any(axis=0).all():
+            raise DesignError("Every subset must hold at least one row; one is empty.")
+        prior = np.full(m, 1.0 / m) if weights is None else np.asarray(weights, dtype=np.float64)
+        if prior.shape != (m,) or not np.all(np.isfinite(prior)) or np.any(prior <= 0):
+            raise DesignError(
+                f"weights must be {m} positive numbers, one for each subset, got shape "
+                f"{prior.shape}."
+            )
+        return cls(np.packbits(members, axis=1), m, prior / prior.sum(), unit_of_row)
+
+    @property
+    def n_candidates(self) -> int:
+        """Number m of candidates; ``n_subsets`` by the name other spaces have for it."""
+        return self.n_subsets
+
+    @property
+    def n_units(self) -> int:
+        """Units of privacy in the universe."""
+        return int(self.packed.shape[0])
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the universe."""
+        return self.n_units if self.unit_of_row is None else int(self.unit_of_row.shape[0])
+
+    @property
+    def unit(self) -> str:
+        """Unit of privacy: ``"row"`` or ``"group"``."""
+        return "row" if self.unit_of_row is None else "group"
+
+    @property
+    def entropy(self) -> float:
+        """Entropy of the secret, in nats; ln(m) when all candidates are equally likely."""
+        return float(-np.sum(self.weights * np.log(self.weights)))
+
+    def first(self, n_subsets: int) -> SecretSpace:
+        """The first candidates, eight or a multiple of eight, as a space of their own."""
+        if n_subsets >= self.n_subsets:
+            return self
+        weights = self.weights[:n_subsets]
+        return replace(
+            self,
+            packed=self.packed[:, : n_subsets // 8],
+            n_subsets=n_subsets,
+            weights=weights / weights.sum(),
+        )
+
+    def rows(self, index: int) -> NDArray[np.int64]:
+        """Row indices of candidate ``index``, increasing."""
+        if not 0 <= index < self.n_subsets:
+            raise DesignError(f"index must be from 0 to {self.n_subsets - 1}, got {index!r}.")
+        units = unpack_subset(self.packed, index)
+        if self.unit_of_row is None:
+            return units
+        chosen = np.zeros(self.n_units, dtype=bool)
+        chosen[units] = True
+        return np.flatnonzero(chosen[self.unit_of_row])
+
+    def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
+        """Which candidates hold each of the units; shape (n_chosen_units, m)."""
+        return np.unpackbits(self.packed[units], axis=1, count=self.n_subsets).astype(bool)
+
+    def inclusion(self) -> NDArray[np.float64]:
+        """Prior probability that each unit is in the secret subset; shape (n_units,)."""
+        if np.all(self.weights == self.weights[0]):
+            return inclusion_counts(self.packed) / self.n_subsets
+        parts = []
+        for start in range(0, self.n_units, _CHUNK):
+            members = self.membership(slice(start, start + _CHUNK))
+            # Certainty is decided by counting: sums of weights are one only up to rounding.
+            rates = np.clip(members @ self.weights, np.nextafter(0, 1), np.nextafter(1, 0))
+            rates[members.all(axis=1)] = 1.0
+            rates[~members.any(axis=1)] = 0.0
+            parts.append(rates)
+        return np.concatenate(parts)
+
+
+def included_subsets(rate: float, n_subsets: int) -> int:
+    """How many of the subsets every unit is in."""
+    # Rates are decimals: 0.07 * 100 is not 7 in doubles.
+    included = round(rate * n_subsets)
+    if abs(included - rate * n_subsets) > 1e-9 or not 0 < included < n_subsets:
+        raise DesignError(
+            f"n_subsets={n_subsets} and rate={rate} do not fit: every row must be in exactly "
+            f"rate * n_subsets = {rate * n_subsets:g} of the subsets, which must be a whole number "
+            f"between 1 and n_subsets - 1. At rate=0.5 n_subsets must be even, for instance 128."
+        )
+    return included
+
+
+def units_of(groups: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.int64] | None, int]:
+    """Unit of privacy of each row (None when every row is its own), and how many there are."""
+    if groups is None:
+        return None, n_rows
+    labels = np.asarray(groups)
+    if labels.shape != (n_rows,):
+        raise DesignError(
+            f"groups must have one entry for each of the {n_rows} rows, got shape {labels.shape}."
+        )
+    # A nan is unequal to itself, in an array of objects too.
+    if labels.dtype.kind in "fO" and np.any((labels != labels) | (labels == None)):  # noqa: E711, PLR0124
+        raise DesignError("groups must name a group for every row, got a missing value.")
+    names, units = np.unique(labels, return_inverse=True)
+    return units.astype(np.int64), int(names.size)
+
+
+def strata_of(
+    strata: ArrayLike, unit_of_row: NDArray[np.int64] | None, n_rows: int, n_units: int
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Stratum of each unit, and the strata's names."""
+    labels = np.asarray(strata)
+    if labels.shape[:1] != (n_rows,):
+        raise DesignError(
+            f"strata must have one entry for each of the {n_rows} rows, got shape {labels.shape}."
+        )
+    axis = 0 if labels.ndim > 1 else None
+    names, codes = np.unique(labels, return_inverse=True, axis=axis)
+    codes = codes.reshape(-1).astype(np.int64)
+    if unit_of_row is not None:
+        # A group stands in the stratum most of its rows are in.
+        counts = np.zeros((n_units, len(names)), dtype=np.int64)
+        np.add.at(counts, (unit_of_row, codes), 1)
+        codes = counts.argmax(axis=1)
+        used, codes = np.unique(codes, return_inverse=True)
+        names = names[used]
+    return codes, names
+
+
+def _class_name(names: NDArray[Any], index: int) -> str:
+    # A class is public, a number that may be none (a stratified regression's target) is not.
+    return "A class" if names.dtype.kind == "f" else f"Class {names.tolist()[index]!r}"
+
+
+def _row_indices(subset: ArrayLike, n_rows: int, i: int) -> NDArray[Any]:
+    rows = np.asarray(subset)
+    if rows.dtype == bool and rows.shape == (n_rows,):
+        return rows
+    if rows.ndim != 1 or not np.issubdtype(rows.dtype, np.integer):
+        raise DesignError(
+            f"subsets[{i}] must be a vector of row indices or a boolean mask of length {n_rows}, "
+            f"got dtype {rows.dtype} and shape {rows.shape}."
+        )
+    if rows.size and (rows.min() < 0 or rows.max() >= n_rows):
+        raise DesignError(f"subsets[{i}] must hold row indices from 0 to {n_rows - 1}.")
+    return rows

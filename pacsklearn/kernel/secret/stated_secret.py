@@ -1,0 +1,240 @@
+"""What a guarantee is about: the kinds of secret of PAC privacy, with their words."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Final, NamedTuple, final
+
+from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up
+
+PREPARATION: Final = (
+    "Preparation outside: what was computed from the rows before they were given to the private "
+    "estimator (scaling, imputing, selecting, balancing, looked-up ranges) saw all of them; do not "
+    "publish it, and put it inside."
+)
+
+
+class StatedSecret(ABC):
+    """What is secret, in the figures and the words that a guarantee needs.
+
+    Attributes
+    ----------
+    kind : str
+        How JSON names the kind.
+    threats : tuple of str
+        What the adversary can do and knows, a sentence each.
+    limits : tuple of str
+        What no promise about such a secret says.
+    """
+
+    kind: ClassVar[str]
+    threats: ClassVar[tuple[str, ...]]
+    limits: ClassVar[tuple[str, ...]] = ()
+
+
+@final
+class Bounds(NamedTuple):
+    """Most that any adversary reaches after the release.
+
+    Attributes
+    ----------
+    information : float
+        Mutual information with the secret, in nats.
+    membership : float
+        Success at the question with blind success ``prior_membership``.
+    naming : float
+        Success at naming the secret.
+    """
+
+    information: float
+    membership: float
+    naming: float
+
+
+@final
+class StatedAttack(NamedTuple):
+    """What an adversary may try, as the promise names it.
+
+    Attributes
+    ----------
+    aim : str
+        As an attack that tries it calls it (``AttackResult.criterion``).
+    blind : float
+        Success of guessing blindly.
+    bound : float
+        Most that any adversary reaches after the release.
+    """
+
+    aim: str
+    blind: float
+    bound: float
+
+
+class PACSecret(StatedSecret):
+    """A secret that was drawn by a known law; what is bounded is the information about it.
+
+    Attributes
+    ----------
+    noun : str
+        What was drawn.
+    unit : str
+        Unit of privacy.
+    even : str
+        What a comparison at ``prior_membership`` is called.
+    prior_membership : float
+        Success of guessing blindly: a unit's membership, or else a question at even odds.
+    prior_identification : float
+        Success of naming the secret blindly.
+    entropy : float or None
+        Nats needed to name it; None when it can only be sampled.
+    n_candidates : int or None
+        Secrets there are; None when they cannot be listed.
+    """
+
+    noun: ClassVar[str]
+    even: ClassVar[str] = "same at even odds"
+    unit: str
+    prior_membership: float
+    prior_identification: float
+    entropy: float | None
+    n_candidates: int | None
+
+    @property
+    def intrinsic_privacy(self) -> float | None:
+        """Minus the divergence of the prior from the uniform one, in nats; None without a list."""
+        if self.entropy is None or self.n_candidates is None:
+            return None
+        # Rounding may put the entropy above its maximum; the sum turns -0.0 into 0.0.
+        return min(self.entropy - math.log(self.n_candidates), 0.0) + 0.0
+
+    @abstractmethod
+    def promise(self, seen: str, bounds: Bounds) -> str:
+        """The promise in one sentence, to whoever sees ``seen``."""
+
+    @abstractmethod
+    def attacks(self, bounds: Bounds) -> tuple[StatedAttack, ...]:
+        """Attacks whose success the promise bounds."""
+
+    @property
+    def exceptions(self) -> str:
+        """A sentence on what the promise does not hold for, or nothing."""
+        return ""
+
+    @abstractmethod
+    def rows(self, bounds: Bounds) -> Rows:
+        """Rows of the text about the secret."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SecretCandidate(PACSecret):
+    """Which of a list of arbitrary inputs is in use.
+
+    Parameters
+    ----------
+    n_candidates, entropy, prior_identification
+        As in :class:`~pacsklearn.kernel.secret.secret_rows.SecretRows`.
+    """
+
+    n_candidates: int
+    entropy: float
+    prior_identification: float
+
+    kind = "candidate"
+    noun = "candidate"
+    unit = "candidate"
+    prior_membership = 0.5
+    threats = (
+        "The adversary has unlimited computing power.",
+        "The adversary knows all candidates, how likely each is, the functions and the noise.",
+        "The adversary sees everything that was released.",
+        "Hidden is which candidate is in use.",
+    )
+    limits = (
+        (
+            "Which candidates there are: the adversary is assumed to know all of them, how likely "
+            "each is, and the released functions; hidden is only which candidate was used, drawn "
+            "once with these probabilities. The shape of the noise, the metric and whatever all "
+            "candidates agree on are functions of the list."
+        ),
+        (
+            "Equal candidates: those that compare equal (==), such as 1, 1.0 and True, count as "
+            "one, with the sum of their weights. The first of them stands for all: which one was "
+            "given is never used."
+        ),
+        (
+            "Single outcomes: success is averaged over the secret and the noise; one particular "
+            "release may tell more about one particular candidate than the average does."
+        ),
+        (
+            "Other ways out: what other sessions, or a program that uses the secret, let out about "
+            "it; how long a call takes is not hidden unless it is what is released."
+        ),
+    )
+
+    def promise(self, seen: str, bounds: Bounds) -> str:
+        return (
+            f"Whoever sees {seen}, with unlimited computing power and knowing all "
+            f"{self.n_candidates:,} candidates, names the one that was used with a success of at "
+            f"most {percent_up(bounds.naming)} %; guessing blindly has "
+            f"{percent_up(self.prior_identification)} %."
+        )
+
+    def attacks(self, bounds: Bounds) -> tuple[StatedAttack, ...]:
+        return (StatedAttack("naming the candidate", self.prior_identification, bounds.naming),)
+
+    def rows(self, bounds: Bounds) -> Rows:
+        return [
+            ("secret", f"1 of {self.n_candidates} candidates ({self.entropy:.4g} nats)"),
+            ("naming the candidate", f"at most {percent_up(bounds.naming)} %"),
+            ("at even odds", f"at most {percent_up(bounds.membership)} %"),
+        ]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SampledSecret(PACSecret):
+    """What a sampler drew, of which only trials can be seen."""
+
+    kind = "sampled"
+    noun = "secret"
+    unit = "sampled secret"
+    prior_membership = 0.5
+    prior_identification = 1.0
+    entropy = None
+    n_candidates = None
+    threats = (
+        "The adversary has unlimited computing power.",
+        "The adversary knows how the secret is drawn, the function and the noise's law.",
+        "The adversary sees everything that was released.",
+        "Hidden is which secret was drawn.",
+    )
+    limits = (
+        (
+            "How secrets are drawn: the adversary is assumed to know the sampler, and the secret "
+            "must have been drawn by it, afresh, from a securely seeded generator."
+        ),
+        (
+            "Single outcomes: success is averaged over the secret and the noise; one particular "
+            "release may tell more about one particular secret than the average does."
+        ),
+        (
+            "Other ways out: every call draws a secret of its own; releases about one and the same "
+            "secret need a session."
+        ),
+    )
+
+    def promise(self, seen: str, bounds: Bounds) -> str:
+        return (
+            f"Whoever sees {seen}, with unlimited computing power and knowing how the secret is "
+            "drawn, answers any question about it that blind guessing gets right half of the time "
+            f"with a success of at most {percent_up(bounds.membership)} %."
+        )
+
+    def attacks(self, bounds: Bounds) -> tuple[StatedAttack, ...]:
+        return (StatedAttack("a question at even odds", 0.5, bounds.membership),)
+
+    def rows(self, bounds: Bounds) -> Rows:
+        return [("secret", "drawn afresh by a sampler, of which only trials can be seen")]

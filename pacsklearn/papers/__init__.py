@@ -1,0 +1,1 @@
+"""Rules as the papers publish them, for comparison."""

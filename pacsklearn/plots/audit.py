@@ -1,0 +1,176 @@
+"""Attacks beside what the guarantee allows, drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pacsklearn.audit.audit_record import Audit
+from pacsklearn.plots.palette import (
+    COLOURS,
+    MARKERS,
+    NEUTRAL,
+    legend_below,
+    percent,
+    pyplot,
+    styled,
+)
+
+
+class AuditDisplay:
+    """Success of each attack with its exact interval, and their true against false alarms.
+
+    Left, an interval for each attack, a tick where guessing blindly is and a diamond where the
+    guarantee's limit is: an interval that lies wholly right of its diamond refutes the guarantee.
+    Right, the receiver operating characteristics of the attacks on membership; dashed, blind
+    guessing; dotted, where an attack would have to get to in order to reach the limit.
+
+    Parameters
+    ----------
+    audit : Audit
+        What :func:`pacsklearn.run_audit` returned.
+
+    Attributes
+    ----------
+    axes_ : tuple of matplotlib Axes
+        Success, and characteristics.
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from pacsklearn import PACPrivate, run_audit
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = PACPrivate(RidgeClassifier(), n_subsets=16).fit(X, y)
+    >>> display = run_audit(model, X, y, n_trials=50).plot()
+    """
+
+    def __init__(self, *, audit: Audit) -> None:
+        self.audit = audit
+
+    @classmethod
+    def from_audit(cls, audit: Audit, ax: Any = None) -> AuditDisplay:
+        """Draw an audit.
+
+        Parameters
+        ----------
+        audit : Audit
+        ax : pair of matplotlib Axes, optional
+            A new figure is made when not given.
+        """
+        return cls(audit=audit).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None, **options: Any
+    ) -> AuditDisplay:
+        """Attack a fitted estimator and draw.
+
+        Parameters
+        ----------
+        estimator : PACPrivate
+            Fitted.
+        X, y : array-likes
+            What it was fitted on.
+        ax : pair of matplotlib Axes, optional
+        **options : dict
+            Passed to :func:`pacsklearn.run_audit`.
+        """
+        from pacsklearn.audit.run_audit import run_audit
+
+        pyplot(cls.__name__)
+        return cls(audit=run_audit(estimator, X, y, **options)).plot(ax)
+
+    @styled
+    def plot(self, ax: Any = None) -> AuditDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : pair of matplotlib Axes, optional
+            A new figure is made when not given.
+
+        Returns
+        -------
+        AuditDisplay
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib.
+        """
+        if ax is None:
+            height = max(3.8, 1.6 + 0.55 * len(self.audit.results))
+            _, ax = pyplot(type(self).__name__).subplots(
+                1, 2, figsize=(10.5, height), layout="constrained", width_ratios=(1.5, 1)
+            )
+        self.axes_ = tuple(ax)
+        self.figure_ = self.axes_[0].figure
+        self._draw_success(self.axes_[0])
+        self._draw_characteristics(self.axes_[1])
+        return self
+
+    def _draw_success(self, ax: Any) -> None:
+        names = []
+        for place, result in enumerate(self.audit.results):
+            low, high = map(percent, self.audit.interval(result))
+            middle = percent(result.success)
+            colour = COLOURS[place % len(COLOURS)]
+            ax.errorbar(
+                middle,
+                place,
+                xerr=[[middle - low], [high - middle]],
+                fmt=MARKERS[place % len(MARKERS)],
+                color=colour,
+                capsize=4,
+                markersize=6,
+            )
+            ax.plot(percent(result.prior), place, "|", color=NEUTRAL, markersize=18)
+            if result.bound is not None:
+                ax.plot(percent(result.bound), place, "d", color=NEUTRAL, markersize=8)
+            words = result.criterion.replace("naming a subset with ", "a subset, ")
+            refuted = result.violates(self.audit.attack_level)
+            names.append(f"{result.attack}\n{words}" + ("\nREFUTED" if refuted else ""))
+        ax.set_yticks(range(len(names)), names)
+        ax.set_ylim(len(names) - 0.5, -0.5)
+        ax.set_xlim(0, 104)
+        ax.set_xlabel("success (% of rounds)")
+        ax.grid(visible=True, axis="x", alpha=0.25)
+        shown = f"attack, {100 * self.audit.level:g} % interval (all together)"
+        ax.errorbar([], [], xerr=[], fmt="o", color=COLOURS[0], capsize=4, label=shown)
+        ax.plot([], [], "|", color=NEUTRAL, markersize=12, label="guessing blindly")
+        ax.plot([], [], "d", color=NEUTRAL, markersize=8, label="allowed by the guarantee")
+        legend_below(ax, 3, fontsize="small")
+        ax.set_title("Success of each attack")
+
+    def _draw_characteristics(self, ax: Any) -> None:
+        places = {result.attack: i for i, result in enumerate(self.audit.results)}
+        ax.plot([0, 100], [0, 100], "--", color=NEUTRAL, linewidth=1, label="guessing blindly")
+        limits = [
+            result.bound
+            for result in self.audit.results
+            if result.criterion == "membership of one unit"
+            and result.bound is not None
+            and result.prior == 0.5
+        ]
+        if limits:
+            lift = 2 * percent(max(limits)) - 100
+            ax.plot(
+                [0, 100 - lift], [lift, 100], ":", color=NEUTRAL, label="limit of the guarantee"
+            )
+        for curve in self.audit.curves:
+            ax.step(
+                list(map(percent, curve.false_positive_rate)),
+                list(map(percent, curve.true_positive_rate)),
+                where="post",
+                color=COLOURS[places.get(curve.attack, 0) % len(COLOURS)],
+                label=curve.attack,
+            )
+        ax.set_xlim(-2, 102)
+        ax.set_ylim(-2, 102)
+        ax.set_aspect("equal")
+        ax.set_xlabel("false alarms (%)")
+        ax.set_ylabel("members found (%)")
+        ax.grid(visible=True, alpha=0.25)
+        legend_below(ax, fontsize="small")
+        ax.set_title("Membership of one unit")

@@ -1,0 +1,105 @@
+"""A guarantee in the fields of the registry of deployments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.plots.privacy_statement import guarantee_of
+
+_NOT_DP = (
+    "Not differential privacy. The promise bounds what a release reveals about which rows of a "
+    "known table were used; the comparison is of membership bounds alone."
+)
+
+
+def deployment_record(
+    source: Any,
+    *,
+    name: str,
+    data_curators: Iterable[str],
+    intended_use: str,
+    description: str = "",
+    delta: float = 0.0,
+) -> dict[str, Any]:
+    """Entry for the registry of deployments that NIST and OpenDP keep, where its fields exist.
+
+    Parameters
+    ----------
+    source : fitted estimator, release, session or guarantee
+    name : str
+        Of the data product.
+    data_curators : iterable of str
+    intended_use : str
+    description : str, default=""
+    delta : float, default=0.0
+        For the epsilon of the comparison.
+
+    Returns
+    -------
+    dict
+        Plain data, to be written as YAML. Fields that a guarantee does not determine, the sector
+        and the date say, are left out: who enters it fills them in.
+
+    Notes
+    -----
+    The registry is about differential privacy, which a PAC-private release is not: the field
+    ``dp_flavor`` says so in its name, ``privacy_parameters`` holds the parameters that the promise
+    is stated in, and the epsilon of equal membership success is in the description of the
+    parameters alone.
+    """
+    guarantee = guarantee_of(source)
+    parameters: dict[str, Any] = {
+        "definition": guarantee.definition,
+        "bound": guarantee.spent,
+        "unit": guarantee.unit,
+        "confidence": guarantee.confidence,
+    }
+    if isinstance(guarantee, Guarantee):
+        epsilon = guarantee.dp_epsilon(delta)
+        compared = "no finite epsilon" if epsilon == float("inf") else f"epsilon {epsilon:.4g}"
+        text = f"{_NOT_DP} A mechanism of the same membership bound has {compared}."
+        unit = guarantee.privacy_unit
+    else:
+        costs = guarantee.costs
+        parameters |= {"renyi_order": costs.order, "epsilon": costs.full_epsilon}
+        parameters["delta"] = costs.delta
+        text = (
+            "Pufferfish privacy of the stated secret: epsilon and delta are about any two of its "
+            "protected values, not about single rows."
+        )
+        unit = "secret"
+    return {
+        "status": "Draft",
+        "deployment": {
+            "product": {
+                "name": name,
+                "data_curators": list(data_curators),
+                "intended_use": intended_use,
+                "data_product_type": "Machine learning model",
+                "description": description or guarantee.promise,
+            },
+            "dp_flavor": {
+                "name": f"None: {guarantee.framework}",
+                "unprotected_quantities": "; ".join(guarantee.public) or "none",
+            },
+            "privacy_loss": {
+                "privacy_unit": unit,
+                "privacy_unit_description": guarantee.promise,
+                "privacy_parameters": parameters,
+                "privacy_parameters_description": text,
+            },
+            "model": {
+                "model_name": "Central",
+                "release_type": "One release" if guarantee.n_releases <= 1 else "Several releases",
+            },
+            "accounting": {
+                "composition": f"{guarantee.n_releases} release(s) on one ledger: {guarantee.bound}"
+            },
+            "implementation": {
+                "mechanisms": f"{guarantee.noise} noise on {', '.join(guarantee.released)}",
+                "justification": "; ".join(guarantee.sources),
+            },
+        },
+    }

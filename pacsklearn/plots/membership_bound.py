@@ -1,0 +1,176 @@
+"""What a budget means for one person, drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from pacsklearn.kernel.bounds.dp_equivalent import dp_success
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.plots.palette import COLOURS, NEUTRAL, legend_below, percent, pyplot, styled
+
+_BUDGETS = tuple(np.geomspace(2.0**-10, 4, 161).tolist())
+_PRIORS = (1 / 2, 1 / 10, 1 / 100)
+_EPSILONS = (0.1, 0.25, 0.5, 1, 2, 3, 5)
+
+
+class MembershipBoundDisplay:
+    """Most that any adversary's success can be, against the budget.
+
+    One line for each blind success; the right-hand axis reads the line at even odds (membership of
+    one row) as the epsilon of a differentially private mechanism with the same bound, a comparison
+    and no claim. Needs no data.
+
+    Parameters
+    ----------
+    budgets : tuple of float
+        Nats, increasing.
+    priors : tuple of float
+        Success of guessing blindly.
+    guarantee : Guarantee, optional
+        Marked on the line of its own prior.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    dp_ax_ : matplotlib Axes
+        Right-hand axis; None when no line is at even odds.
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+
+    Notes
+    -----
+    Source: pac-private-algorithms, equations 2 and 3.
+
+    Examples
+    --------
+    >>> from pacsklearn import MembershipBoundDisplay
+    >>> display = MembershipBoundDisplay.from_budgets([1 / 64, 1 / 16, 1 / 4, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        budgets: tuple[float, ...],
+        priors: tuple[float, ...],
+        guarantee: Guarantee | None = None,
+    ) -> None:
+        self.budgets = budgets
+        self.priors = priors
+        self.guarantee = guarantee
+
+    @classmethod
+    def from_budgets(
+        cls,
+        budgets: Iterable[float] = _BUDGETS,
+        *,
+        priors: Iterable[float] = _PRIORS,
+        ax: Any = None,
+    ) -> MembershipBoundDisplay:
+        """Draw the bounds at several budgets.
+
+        Parameters
+        ----------
+        budgets : iterable of float
+            Nats; a fine grid from 1/1024 to 4 when not given.
+        priors : iterable of float, default=(1/2, 1/10, 1/100)
+            Success of guessing blindly.
+        ax : matplotlib Axes, optional
+            A new figure is made when not given.
+        """
+        listed = tuple(sorted(float(budget) for budget in budgets))
+        return cls(budgets=listed, priors=tuple(map(float, priors))).plot(ax)
+
+    @classmethod
+    def from_guarantee(cls, guarantee: Guarantee, *, ax: Any = None) -> MembershipBoundDisplay:
+        """Draw the line of a guarantee's prior, and where the guarantee is on it.
+
+        Parameters
+        ----------
+        guarantee : Guarantee
+        ax : matplotlib Axes, optional
+            A new figure is made when not given.
+        """
+        spent = guarantee.information
+        grid = {*_BUDGETS, *([spent] if spent > 0 else [])}
+        return cls(
+            budgets=tuple(sorted(grid)), priors=(guarantee.prior_membership,), guarantee=guarantee
+        ).plot(ax)
+
+    @styled
+    def plot(self, ax: Any = None) -> MembershipBoundDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure is made when not given.
+
+        Returns
+        -------
+        MembershipBoundDisplay
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib.
+        """
+        if ax is None:
+            figure = pyplot(type(self).__name__).figure(figsize=(7, 4.5), layout="constrained")
+            ax = figure.subplots()
+        self.ax_, self.figure_ = ax, ax.figure
+        self.lines_ = []
+        styles = ("-", "--", "-.", ":")
+        for i, prior in enumerate(self.priors):
+            bound = [percent(posterior_success(budget, prior)) for budget in self.budgets]
+            (line,) = ax.plot(
+                self.budgets,
+                bound,
+                styles[i % len(styles)],
+                color=COLOURS[i % len(COLOURS)],
+                label=f"blind success {percent(prior):.4g} %",
+            )
+            self.lines_.append(line)
+        self.dp_ax_ = self._draw_epsilons() if 0.5 in self.priors else None
+        if self.guarantee is not None and self.guarantee.information > 0:
+            success = percent(self.guarantee.posterior_membership)
+            ax.plot(
+                self.guarantee.information,
+                success,
+                "D",
+                color=NEUTRAL,
+                label=f"this guarantee: at most {math.ceil(success * 100) / 100:.2f} %",
+            )
+        self._label()
+        return self
+
+    def _draw_epsilons(self) -> Any:
+        right = self.ax_.twinx()
+        ticks = [percent(dp_success(epsilon)) for epsilon in _EPSILONS]
+        right.set_yticks(ticks, [f"{epsilon:g}" for epsilon in _EPSILONS])
+        right.set_ylabel("ε of DP with the same bound at even odds", color=NEUTRAL)
+        right.tick_params(axis="y", colors=NEUTRAL)
+        return right
+
+    def _label(self) -> None:
+        ax = self.ax_
+        ax.set_xscale("log", base=2)
+        powers = range(
+            math.ceil(math.log2(self.budgets[0])), math.floor(math.log2(self.budgets[-1])) + 1
+        )
+        every = max(1, len(powers) // 5)
+        shown = [power for power in powers if power % every == 0]
+        labels = [f"1/{2**-power}" if power < 0 else f"{2**power}" for power in shown]
+        ax.set_xticks([2.0**power for power in shown], labels)
+        ax.minorticks_off()
+        for axes in (ax, self.dp_ax_):
+            if axes is not None:
+                axes.set_ylim(0 if min(self.priors) < 0.3 else 40, 103)
+        ax.set_xlabel("mutual information (nats; smaller is more private)")
+        ax.set_ylabel("any adversary's success, at most (%)")
+        ax.grid(visible=True, alpha=0.25)
+        legend_below(ax, 3, fontsize="small")

@@ -1,0 +1,259 @@
+"""How far a model moves from subset to subset, and the noise that hides it, drawn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+import numpy as np
+
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
+from pacsklearn.kernel.outputs.candidates import subset_seed as seed_of
+from pacsklearn.kernel.outputs.metric import Metric, as_metric
+from pacsklearn.kernel.outputs.outputs import candidate_outputs
+from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.kernel.secret.home_process import SubsetSeed
+from pacsklearn.plots.palette import COLOURS, MARKERS, legend_below, pyplot, styled
+
+_BACKENDS = ("logdet", "eigen", "diagonal", "isotropic")
+_MOST_DIRECTIONS = 60
+
+
+@final
+@dataclass(frozen=True)
+class NoiseSpectrum:
+    """Variances of a model's numbers over the candidates, and of the noise of several backends.
+
+    A function of the rows without noise: for the curator.
+
+    Parameters
+    ----------
+    budget : float
+        Nats.
+    variances : tuple of float
+        Of the outputs, along their principal directions, most variable first.
+    noises : tuple of str
+        Backends.
+    noise_variances : tuple of tuple of float
+        Of each backend's noise, along the same directions.
+    powers : tuple of float
+        Sum of each backend's noise variances over all directions.
+    """
+
+    budget: float
+    variances: tuple[float, ...]
+    noises: tuple[str, ...]
+    noise_variances: tuple[tuple[float, ...], ...]
+    powers: tuple[float, ...]
+
+    @classmethod
+    def of(
+        cls, outputs: Any, *, budget: float = 1 / 16, noise: Any = _BACKENDS, metric: Any = None
+    ) -> NoiseSpectrum:
+        """Spectrum of outputs that are there.
+
+        Parameters
+        ----------
+        outputs : array-like of shape (m, d)
+            One vector for each candidate.
+        budget : float, default=1/16
+            Nats.
+        noise : str, NoiseBackend or iterable of them
+        metric : None, array-like or Metric
+        """
+        support, cost = Support(np.asarray(outputs, dtype=np.float64)), as_metric(metric)
+        span = support.span(cost)
+        axes = cost.root(span.mixing @ support.deviations)
+        listed = [noise] if isinstance(noise, str) or not isinstance(noise, Iterable) else noise
+        names, spectra, powers = [], [], []
+        for value in listed:
+            law = registry().noise_backend(value).calibrate(support, Target(budget), cost)
+            # Part of each of the law's own axes that points along a principal direction.
+            along = _rooted(cost, law.axes) @ axes.T
+            spectra.append(tuple((((law.step * law.scale) ** 2) @ along**2).tolist()))
+            names.append(value if isinstance(value, str) else type(value).__name__)
+            powers.append(float(law.noise_power))
+        return cls(
+            float(budget),
+            tuple(span.variances.tolist()),
+            tuple(names),
+            tuple(spectra),
+            tuple(powers),
+        )
+
+    def to_json(self, **options: Any) -> str:
+        """JSON text. ``options`` go to :func:`json.dumps`."""
+        return json.dumps(asdict(self), allow_nan=False, **options)
+
+
+class NoiseSpectrumDisplay:
+    """Spread of a model along its principal directions, and the noise each backend spends there.
+
+    Left, the variance over the candidates (grey bars) and the noise variance of each backend by
+    direction; right, the power each backend spends in total. Shows functions of the rows: for the
+    curator.
+
+    Parameters
+    ----------
+    spectrum : NoiseSpectrum
+
+    Attributes
+    ----------
+    axes_ : tuple of matplotlib Axes
+        Directions, and powers.
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from pacsklearn import NoiseSpectrumDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = NoiseSpectrumDisplay.from_estimator(RidgeClassifier(), X, y, n_subsets=16)
+    """
+
+    def __init__(self, *, spectrum: NoiseSpectrum) -> None:
+        self.spectrum = spectrum
+
+    @classmethod
+    def from_outputs(cls, outputs: Any, *, ax: Any = None, **options: Any) -> NoiseSpectrumDisplay:
+        """Draw the spectrum of outputs that are there.
+
+        Parameters
+        ----------
+        outputs : array-like of shape (m, d)
+            One vector for each candidate.
+        ax : pair of matplotlib Axes, optional
+            A new figure is made when not given.
+        **options : dict
+            ``budget``, ``noise`` and ``metric``, as for :meth:`NoiseSpectrum.of`.
+        """
+        return cls(spectrum=NoiseSpectrum.of(outputs, **options)).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        budget: float = 1 / 16,
+        noise: Any = _BACKENDS,
+        metric: Any = "auto",
+        canonicalizer: Any = "auto",
+        n_subsets: int = 128,
+        rate: float = 0.5,
+        stratify: Any = "auto",
+        groups: Any = None,
+        fit_params: Mapping[str, Any] | None = None,
+        subset_seed: int | SubsetSeed | None = None,
+        n_jobs: int | None = None,
+        fast_fit: bool = True,
+        ax: Any = None,
+    ) -> NoiseSpectrumDisplay:
+        """Fit the candidates and draw.
+
+        Parameters
+        ----------
+        estimator : estimator
+            As for :class:`PACPrivate`.
+        X, y : array-likes
+        budget : float, default=1/16
+            Nats.
+        noise : str, NoiseBackend or iterable of them
+            Backends to compare.
+        metric, canonicalizer, n_subsets, rate, stratify, groups, fit_params, subset_seed, \
+n_jobs, fast_fit
+            As for :class:`PACPrivate`.
+        ax : pair of matplotlib Axes, optional
+            A new figure is made when not given.
+        """
+        pyplot(cls.__name__)
+        chosen = registry().canonicalizer(canonicalizer, estimator)
+        design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed))
+        options = FitOptions(fit_params or {}, n_jobs, fast_fit=fast_fit)
+        outputs = candidate_outputs(Candidates.prepare(estimator, X, y, design, options), chosen)
+        cost = outputs.metric(metric)
+        return cls.from_outputs(outputs.vectors, budget=budget, noise=noise, metric=cost, ax=ax)
+
+    @styled
+    def plot(self, ax: Any = None) -> NoiseSpectrumDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : pair of matplotlib Axes, optional
+            A new figure is made when not given.
+
+        Returns
+        -------
+        NoiseSpectrumDisplay
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib.
+        """
+        if ax is None:
+            _, ax = pyplot(type(self).__name__).subplots(
+                1, 2, figsize=(10, 4.4), layout="constrained", width_ratios=(1.7, 1)
+            )
+        self.axes_ = tuple(ax)
+        self.figure_ = self.axes_[0].figure
+        self._draw_directions(self.axes_[0])
+        self._draw_powers(self.axes_[1])
+        return self
+
+    def _draw_directions(self, ax: Any) -> None:
+        spectrum = self.spectrum
+        shown = min(len(spectrum.variances), _MOST_DIRECTIONS)
+        places = np.arange(1, shown + 1)
+        ax.bar(places, spectrum.variances[:shown], color="0.8", label="outputs, without noise")
+        every = max(1, shown // 12)
+        for i, (name, variances) in enumerate(
+            zip(spectrum.noises, spectrum.noise_variances, strict=True)
+        ):
+            values = np.array(variances[:shown])
+            ax.plot(
+                places,
+                np.where(values > 0, values, np.nan),
+                color=COLOURS[i % len(COLOURS)],
+                marker=MARKERS[i % len(MARKERS)],
+                markersize=4.5,
+                markevery=(i % every, every),
+                label=f"noise, {name}",
+            )
+        ax.set_yscale("log")
+        ax.set_xlabel(f"principal direction of the outputs ({shown} of {len(spectrum.variances)})")
+        ax.set_ylabel("variance (units of the metric, squared)")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.grid(visible=True, axis="y", alpha=0.25)
+        ax.set_xlim(0.3, shown + 0.7)
+        legend_below(ax, 3, fontsize="small")
+        ax.set_title(f"Noise by direction, budget {spectrum.budget:.4g} nats")
+
+    def _draw_powers(self, ax: Any) -> None:
+        spectrum = self.spectrum
+        places = range(len(spectrum.powers))
+        colours = [COLOURS[i % len(COLOURS)] for i in places]
+        ax.barh(places, spectrum.powers, color=colours)
+        ax.set_yticks(places, spectrum.noises)
+        ax.invert_yaxis()
+        least = min((power for power in spectrum.powers if power > 0), default=1.0)
+        largest = max(spectrum.powers, default=0.0) or 1.0
+        for place, power in zip(places, spectrum.powers, strict=True):
+            ratio = (
+                f" {power:.3g}" if power <= least else f" {power:.3g} ({power / least:.2g} times)"
+            )
+            ax.text(power, place, ratio, va="center", fontsize="small")
+        ax.set_xlim(0, largest * 1.55)
+        ax.set_xlabel("noise power (sum of variances)")
+        ax.set_title("Total noise")
+        ax.spines[["top", "right"]].set_visible(False)
+
+
+def _rooted(metric: Metric, rows: Any) -> Any:
+    return metric.root(rows) if len(rows) else np.empty((0, 0))

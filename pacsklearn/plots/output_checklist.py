@@ -1,0 +1,260 @@
+"""What an officer for disclosure control checks and signs."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, final
+
+from pacsklearn.audit.audit_record import Audit
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.statement_rendering import percent_up
+from pacsklearn.kernel.guarantee.status import Reliance
+from pacsklearn.plots.privacy_statement import guarantee_of
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
+
+CHECKLIST_SCHEMA: Final = "pacsklearn-output-checklist/1"
+MET, VIOLATED, OPEN = "met", "violated", "open"
+
+
+@final
+@dataclass(frozen=True)
+class CheckLine:
+    """One line of a checklist.
+
+    Parameters
+    ----------
+    safe : str
+        Which of the five safes: ``"projects"``, ``"people"``, ``"data"``, ``"settings"`` or
+        ``"outputs"``.
+    question : str
+    verdict : str
+        ``"met"``, ``"violated"``, or ``"open"``: for the officer to decide.
+    finding : str
+        Why, in figures.
+    """
+
+    safe: str
+    question: str
+    verdict: str
+    finding: str
+
+
+@final
+@dataclass(frozen=True)
+class OutputChecklist:
+    """The five safes, line by line. Made by :func:`output_checklist`.
+
+    Parameters
+    ----------
+    title : str
+        What is to be published.
+    lines : tuple of CheckLine
+    """
+
+    title: str
+    lines: tuple[CheckLine, ...]
+
+    @property
+    def violations(self) -> tuple[CheckLine, ...]:
+        """Lines that forbid publication."""
+        return tuple(line for line in self.lines if line.verdict == VIOLATED)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no line is violated. Open lines are still the officer's."""
+        return not self.violations
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that follows the published schema."""
+        return {
+            "schema": CHECKLIST_SCHEMA,
+            "title": self.title,
+            "passed": self.passed,
+            "lines": [asdict(line) for line in self.lines],
+            "signature": {"name": "", "date": "", "decision": ""},
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """JSON text; ``options`` go to :func:`json.dumps`."""
+        return json.dumps(self.to_dict(), allow_nan=False, **options)
+
+    def to_html(self) -> str:
+        """One page, to print and to sign; it opens without a network."""
+        rows = "".join(
+            f"<tr class='{line.verdict}'><td>{html.escape(line.safe)}</td>"
+            f"<td>{html.escape(line.question)}</td><td>{line.verdict}</td>"
+            f"<td>{html.escape(line.finding)}</td></tr>"
+            for line in self.lines
+        )
+        title = html.escape(self.title)
+        return (
+            "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+            f"<title>Output check: {title}</title><style>"
+            "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto}"
+            "td,th{text-align:left;vertical-align:top;padding:.2rem .8rem .2rem 0}"
+            ".violated{background:#f7d9c4}.open{background:#f4f0d9}"
+            f"</style></head><body><h1>Output check: {title}</h1>"
+            "<table><tr><th>safe</th><th>question</th><th>verdict</th><th>finding</th></tr>"
+            f"{rows}</table><p>Name: ____________________ Date: ____________ Decision: "
+            "____________</p></body></html>"
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as a page (``.html``) or as data (``.json``)."""
+        place = Path(path)
+        if place.suffix not in {".html", ".json"}:
+            raise ValueError(f"path must end in .html or .json, got {place.name!r}.")
+        text = self.to_html() if place.suffix == ".html" else self.to_json(indent=1)
+        place.write_text(text, encoding="utf-8")
+        return place
+
+    def __str__(self) -> str:
+        verdict = "no line violated" if self.passed else "VIOLATED"
+        return "\n".join(
+            [f"Output check of {self.title}: {verdict}", ""]
+            + [
+                f"{each.safe:9} {each.verdict:9} {each.question} {each.finding}"
+                for each in self.lines
+            ]
+        )
+
+
+def output_checklist(
+    source: Any,
+    *,
+    title: str,
+    audit: Audit | None = None,
+    purpose: str = "",
+    largest_success: float | None = None,
+) -> OutputChecklist:
+    """Checklist of a release, from its guarantee and its audit.
+
+    Parameters
+    ----------
+    source : fitted estimator, release, session or guarantee
+    title : str
+        What is to be published.
+    audit : Audit, optional
+        Of the same release; without one the line on attacks is open.
+    purpose : str, default=""
+        Why it is published; without one the line on the project is open.
+    largest_success : float, optional
+        Most that an adversary's success at membership may be, by the rules of the house; without
+        it the line is open. Only where membership is the secret.
+
+    Returns
+    -------
+    OutputChecklist
+
+    Raises
+    ------
+    ValueError
+        When ``largest_success`` is given where membership is not the secret.
+    """
+    guarantee = guarantee_of(source)
+    return OutputChecklist(
+        title,
+        (
+            _line("projects", "Is the purpose stated?", True if purpose else None, purpose),
+            _line(
+                "people",
+                "Does the promise hold whoever reads it?",
+                True,
+                " ".join(guarantee.secret.threats),
+            ),
+            _protected(guarantee),
+            _line(
+                "data",
+                "Is what is published without noise public?",
+                None,
+                ", ".join(guarantee.public) or "nothing is",
+            ),
+            _line(
+                "settings",
+                "May it be given away?",
+                guarantee.status.kind is not Reliance.NOT_FOR_RELEASE,
+                str(guarantee.status),
+            ),
+            _line(
+                "settings",
+                "Does a shared ledger hold the charge?",
+                True if guarantee.ledger_head else None,
+                guarantee.ledger_head or "the charge is on no shared ledger",
+            ),
+            _line(
+                "outputs",
+                "Is the promise proved?",
+                guarantee.status.kind is not Reliance.ESTIMATED,
+                f"confidence {guarantee.confidence:.8g}: {guarantee.bound}",
+            ),
+            _line(
+                "outputs",
+                "Is anything hidden?",
+                guarantee.status.kind is not Reliance.HIDES_NOTHING,
+                f"noise: {guarantee.noise}",
+            ),
+            _line(
+                "outputs",
+                "Is the budget kept?",
+                guarantee.spent <= guarantee.budget * (1 + 1e-9),
+                f"{guarantee.spent:.6g} of {guarantee.budget:.6g} spent",
+            ),
+            _success(guarantee, largest_success),
+            _attacks(audit),
+            _line("outputs", "Is what is not covered acceptable?", None, _limits(guarantee)),
+        ),
+    )
+
+
+def _line(safe: str, question: str, met: bool | None, finding: str) -> CheckLine:
+    verdict = OPEN if met is None else MET if met else VIOLATED
+    return CheckLine(safe, question, verdict, finding or "not stated")
+
+
+def _protected(guarantee: Guarantee | PufferfishGuarantee) -> CheckLine:
+    bare = getattr(guarantee.secret, "n_unprotected", 0)
+    unit = getattr(guarantee.secret, "unit", "secret")
+    return _line(
+        "data",
+        "Is every unit of privacy protected?",
+        bare == 0,
+        f"unit: {unit}; {bare:,} whose membership is public",
+    )
+
+
+def _success(guarantee: Guarantee | PufferfishGuarantee, largest: float | None) -> CheckLine:
+    question = "Is the success that an adversary may have acceptable?"
+    if not isinstance(guarantee, Guarantee):
+        if largest is not None:
+            raise ValueError(
+                "largest_success is about membership, and the secret of this release is another "
+                "one; leave it out."
+            )
+        return _line("outputs", question, None, guarantee.promise)
+    reached = guarantee.posterior_membership
+    if guarantee.certified_membership is not None:
+        reached = min(reached, guarantee.certified_membership)
+    finding = f"at most {percent_up(reached)} %"
+    if largest is None:
+        return _line("outputs", question, None, f"{finding}; no limit was given")
+    return _line("outputs", question, reached <= largest, f"{finding}; limit {100 * largest:g} %")
+
+
+def _attacks(audit: Audit | None) -> CheckLine:
+    question = "Did no attack refute the promise?"
+    if audit is None:
+        return _line("outputs", question, None, "no audit was made")
+    names = ", ".join(result.attack for result in audit.results)
+    finding = f"{len(audit.results)} attacks at {100 * audit.level:g} % together: {names}"
+    if not audit.passed:
+        refuted = {result.attack for result in audit.violations}
+        refuted |= {point.attack for point in audit.violated_points}
+        finding += f"; refuted by {', '.join(sorted(refuted))}"
+    return _line("outputs", question, audit.passed, finding)
+
+
+def _limits(guarantee: Guarantee | PufferfishGuarantee) -> str:
+    return " ".join(guarantee.not_covered) or "nothing is left out"

@@ -1,0 +1,203 @@
+"""Utility against privacy, drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below, pyplot, styled
+from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
+from pacsklearn.tabular.choosing.privacy_utility_curve import PrivacyUtilityCurve, budget_label
+
+_MOST_TICKS = 10
+_STEP_ASIDE = 2**0.1
+
+
+class PrivacyUtilityDisplay:
+    """Utility of released models against the budget, and what the budget means.
+
+    For each noise backend the median score of the simulated releases and their quartiles: a band,
+    or bars side by side where the bands of several backends would hide each other. Dashed, the
+    score without noise; dotted, on the right-hand axis, the bound on any adversary's success at
+    telling whether one row was used.
+
+    It shows functions of the private rows: choosing a budget by looking at private data is itself
+    a release unless the choice stays with the curator.
+
+    Parameters
+    ----------
+    curve : PrivacyUtilityCurve
+        What :func:`pacsklearn.privacy_utility_curve` returned.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the scores.
+    membership_ax_ : matplotlib Axes
+        Right-hand axes with the membership bound; None when it was not asked for.
+    figure_ : matplotlib Figure
+        Figure that holds them.
+    lines_ : list of matplotlib Line2D
+        Median of each noise backend.
+    spreads_ : list of matplotlib collections
+        Quartiles of each noise backend; empty when not asked for.
+    legend_ : matplotlib Legend
+        Below the axes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from pacsklearn.plots.privacy_utility import PrivacyUtilityDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> display = PrivacyUtilityDisplay.from_estimator(
+    ...     RidgeClassifier(alpha=100), X, y, budgets=[1 / 16, 1 / 4, 1], n_releases=20
+    ... )
+    """
+
+    def __init__(self, *, curve: PrivacyUtilityCurve) -> None:
+        self.curve = curve
+
+    @classmethod
+    def from_curve(
+        cls, curve: PrivacyUtilityCurve, ax: Any = None, **options: Any
+    ) -> PrivacyUtilityDisplay:
+        """Draw a curve that is already there.
+
+        Parameters
+        ----------
+        curve : PrivacyUtilityCurve
+        ax : matplotlib Axes, optional
+            A new figure is made when not given.
+        **options : dict
+            Passed to :meth:`plot`.
+        """
+        return cls(curve=curve).plot(ax, **options)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None, **options: Any
+    ) -> PrivacyUtilityDisplay:
+        """Fit, simulate and draw.
+
+        Parameters
+        ----------
+        estimator : estimator
+        X, y : array-likes
+        ax : matplotlib Axes, optional
+            A new figure is made when not given.
+        **options : dict
+            Passed to :func:`pacsklearn.privacy_utility_curve`.
+        """
+        pyplot(cls.__name__)
+        return cls(curve=privacy_utility_curve(estimator, X, y, **options)).plot(ax)
+
+    @styled
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        spread: str | None = "auto",
+        membership: bool = True,
+        line_kwargs: dict[str, Any] | None = None,
+    ) -> PrivacyUtilityDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure is made when not given.
+        spread : {"auto", "band", "bars", None}, default="auto"
+            How the quartiles of the releases are shown; "auto" takes a band for one backend and
+            bars for several.
+        membership : bool, default=True
+            Show the bound on membership inference on a second axis.
+        line_kwargs : dict, optional
+            Passed to ``ax.plot`` for the medians.
+
+        Returns
+        -------
+        PrivacyUtilityDisplay
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib.
+        ValueError
+            When ``spread`` is something else.
+        """
+        if spread not in ("auto", "band", "bars", None):
+            raise ValueError(f"spread must be 'auto', 'band', 'bars' or None, got {spread!r}.")
+        if spread == "auto":
+            spread = "band" if len(self.curve.noises) == 1 else "bars"
+        if ax is None:
+            _, ax = pyplot(type(self).__name__).subplots(figsize=(7, 4.5), layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        self.lines_: list[Any] = []
+        self.spreads_: list[Any] = []
+        ax.set_xscale("log", base=2)
+        for i, noise in enumerate(self.curve.noises):
+            self._draw_backend(i, noise, spread, line_kwargs or {})
+        baseline = ax.axhline(
+            self.curve.noiseless_score, linestyle="--", color=NEUTRAL, label="no noise, not private"
+        )
+        handles = [*self.lines_, baseline]
+        self.membership_ax_ = None
+        if membership:
+            handles.append(self._draw_membership())
+        self._label(handles)
+        return self
+
+    def _draw_backend(
+        self, index: int, noise: str, spread: str | None, options: dict[str, Any]
+    ) -> None:
+        points = self.curve.of(noise)
+        style = {
+            "color": COLOURS[index % len(COLOURS)],
+            "marker": MARKERS[index % len(MARKERS)],
+            "markersize": 4.5,
+            "label": noise,
+        }
+        aside = index - (len(self.curve.noises) - 1) / 2 if spread == "bars" else 0.0
+        budgets = np.array([point.budget for point in points]) * _STEP_ASIDE**aside
+        (line,) = self.ax_.plot(budgets, [point.median for point in points], **style | options)
+        self.lines_.append(line)
+        low, high = ([point.quantile(q) for point in points] for q in (0.25, 0.75))
+        colour = line.get_color()
+        if spread == "band":
+            self.spreads_.append(
+                self.ax_.fill_between(budgets, low, high, color=colour, alpha=0.2, linewidth=0)
+            )
+        elif spread == "bars":
+            self.spreads_.append(self.ax_.vlines(budgets, low, high, colors=colour, alpha=0.6))
+
+    def _draw_membership(self) -> Any:
+        budgets = self.curve.budgets
+        dense = np.geomspace(budgets[0], budgets[-1], 200)
+        bound = [100 * posterior_success(b, self.curve.prior_membership) for b in dense]
+        right = self.ax_.twinx()
+        (line,) = right.plot(
+            dense, bound, linestyle=":", color=NEUTRAL, label="membership bound (right)"
+        )
+        low = 100 * self.curve.prior_membership
+        right.set_ylim(low - 0.02 * (100 - low), 100 + 0.04 * (100 - low))
+        right.set_ylabel("membership bound (%)", color=NEUTRAL)
+        right.tick_params(axis="y", colors=NEUTRAL)
+        # The scores stay in front of the bound.
+        self.ax_.set_zorder(right.get_zorder() + 1)
+        self.ax_.patch.set_visible(False)
+        self.membership_ax_ = right
+        return line
+
+    def _label(self, handles: list[Any]) -> None:
+        budgets = self.curve.budgets
+        every = -(-len(budgets) // _MOST_TICKS)
+        ticks = budgets[::-1][::every][::-1]
+        self.ax_.set_xticks(ticks, [budget_label(budget) for budget in ticks])
+        self.ax_.minorticks_off()
+        self.ax_.set_xlabel("budget in nats of mutual information (smaller is more private)")
+        self.ax_.set_ylabel(f"{self.curve.scoring} on held-out rows")
+        self.ax_.grid(visible=True, axis="y", alpha=0.25)
+        self.legend_ = legend_below(self.ax_, min(len(handles), 3), handles=handles)

@@ -1,0 +1,70 @@
+"""Schemas of the documents that other tools read, and the check against them."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import Any, Final
+
+SCHEMAS: Final = {
+    "pacsklearn-guarantee/1": "guarantee-1.json",
+    "pacsklearn-output-checklist/1": "output-checklist-1.json",
+}
+"""File of each schema, by the name that a document says it follows."""
+
+
+def published_schema(name: str) -> dict[str, Any]:
+    """JSON Schema (draft 2020-12) of a kind of document.
+
+    Parameters
+    ----------
+    name : str
+        ``"pacsklearn-guarantee/1"`` or ``"pacsklearn-output-checklist/1"``.
+
+    Raises
+    ------
+    ValueError
+        When there is none of that name.
+    """
+    if name not in SCHEMAS:
+        raise ValueError(
+            f"schema must be one of {', '.join(map(repr, SCHEMAS))}, got {name!r}; a document "
+            "of a later version needs a later pacsklearn."
+        )
+    file = resources.files("pacsklearn.plots").joinpath("schemas", SCHEMAS[name])
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def check_document(document: Any) -> None:
+    """Refuse a document that does not follow the schema it names.
+
+    Parameters
+    ----------
+    document : dict
+        What :func:`guarantee_document` or ``OutputChecklist.to_dict`` gives, or was read from a
+        file.
+
+    Raises
+    ------
+    ValueError
+        Naming where it departs from the schema. Values are not quoted.
+    ImportError
+        When jsonschema is not installed: ``pip install "pacsklearn[validate]"``.
+    """
+    try:
+        import jsonschema
+    except ImportError as error:
+        raise ImportError(
+            "Checking a document against its schema needs jsonschema: "
+            'pip install "pacsklearn[validate]".'
+        ) from error
+    name = document.get("schema") if isinstance(document, dict) else None
+    schema = published_schema(str(name))
+    validator = jsonschema.Draft202012Validator(schema)
+    # The branch that comes closest says what is wrong; "none of several" would not.
+    violation = jsonschema.exceptions.best_match(validator.iter_errors(document))
+    if violation is not None:
+        where = "/".join(map(str, violation.absolute_path)) or "the document itself"
+        raise ValueError(
+            f"The document does not follow {name}: {where} breaks the rule {violation.validator!r}."
+        )

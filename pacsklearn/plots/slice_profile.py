@@ -1,0 +1,255 @@
+"""What a sliced release costs along each slice, drawn around a circle."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.plots.palette import COLOURS, legend_below, pyplot, styled
+from pacsklearn.srpp.divergence.world_distances import slice_distances
+from pacsklearn.srpp.laws.slice_profile import SliceProfile
+from pacsklearn.srpp.laws.sliced_law import SlicedLaw
+from pacsklearn.srpp.scenarios.scenario import Worlds
+
+_LABEL_ANGLE = 22.5
+
+
+class SliceProfileDisplay:
+    """Renyi divergence between the releases of two secrets, slice by slice.
+
+    The polygon is the divergence along each slice, of the pair of secrets for which the average is
+    largest; circles are the average over slices, the joint cost, and the full view's. Of two
+    numbers the angle is the slice's direction; of more it has no meaning, and slices are sorted by
+    their divergence.
+
+    Parameters
+    ----------
+    profile : SliceProfile
+    divergences : ndarray of shape (n_slices,)
+        Nats.
+    order : float
+        Renyi order.
+    full : float, optional
+        Divergence of the whole release.
+
+    Attributes
+    ----------
+    ax_ : matplotlib PolarAxes
+    figure_ : matplotlib Figure
+
+    Notes
+    -----
+    Source: srpp, Figure 1 and sections 4.1 and 4.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pacsklearn import SliceProfile, SliceProfileDisplay
+    >>> generator = np.random.default_rng(0)
+    >>> left = generator.normal(size=(20, 2)) * (1, 0.2)
+    >>> display = SliceProfileDisplay.from_outputs(
+    ...     left, left + (1, 0), SliceProfile.uniform(2, n_slices=16), sigma=2.0, order=4
+    ... )
+    """
+
+    def __init__(
+        self,
+        *,
+        profile: SliceProfile,
+        divergences: Floats,
+        order: float,
+        full: float | None = None,
+    ) -> None:
+        self.profile = profile
+        self.divergences = divergences
+        self.order = order
+        self.full = full
+
+    @classmethod
+    def from_law(
+        cls, law: SlicedLaw, worlds: Worlds, profile: SliceProfile, *, ax: Any = None
+    ) -> SliceProfileDisplay:
+        """Draw a calibrated law; for the curator, who has one.
+
+        Parameters
+        ----------
+        law : SlicedLaw
+        worlds : Worlds
+            What it was calibrated on.
+        profile : SliceProfile
+        ax : matplotlib PolarAxes, optional
+            A new figure is made when not given.
+        """
+        vectors = np.stack([law.decode(centre) for centre in law.centres])
+        spread = (profile.directions @ law.axes.T * law.step * law.scale) ** 2
+        instances = [(left.members, right.members) for left, right in worlds.instances()]
+        distances = slice_distances(vectors, instances, profile.directions)
+        order = law.costs.order
+        divergences = _divergences(distances, spread.sum(axis=1), order)
+        worst = divergences[int(np.argmax(divergences @ profile.weights))]
+        return cls(profile=profile, divergences=worst, order=order, full=law.costs.full).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        secret: Any = None,
+        fit_params: Mapping[str, Any] | None = None,
+        ax: Any = None,
+    ) -> SliceProfileDisplay:
+        """Replay a fitted estimator's law and draw it; for the curator.
+
+        Parameters
+        ----------
+        estimator : SRPPPrivate
+            Fitted.
+        X, y, secret, fit_params
+            As given to its ``fit``.
+        ax : matplotlib PolarAxes, optional
+            A new figure is made when not given.
+        """
+        from pacsklearn.srpp.audit.sliced_replay import replay_sliced
+
+        pyplot(cls.__name__)
+        replayed = replay_sliced(estimator, X, y, secret=secret, fit_params=fit_params)
+        return cls.from_law(replayed.law, replayed.worlds, replayed.profile, ax=ax)
+
+    @classmethod
+    def from_outputs(
+        cls,
+        left: Any,
+        right: Any,
+        profile: SliceProfile,
+        *,
+        sigma: float,
+        order: float = 4.0,
+        ax: Any = None,
+    ) -> SliceProfileDisplay:
+        """Draw what isotropic noise leaves of the difference between two sets of outputs.
+
+        Parameters
+        ----------
+        left, right : array-likes of shape (n, d) and (m, d)
+            Outputs of the data sets that two secrets stand for, equally likely each.
+        profile : SliceProfile
+        sigma : float
+            Standard deviation of the noise.
+        order : float, default=4
+            Renyi order.
+        ax : matplotlib PolarAxes, optional
+            A new figure is made when not given.
+        """
+        first, second = (np.asarray(part, dtype=np.float64) for part in (left, right))
+        if first.ndim != 2 or second.ndim != 2 or first.shape[1:] != (profile.dimension,):
+            raise ValueError(
+                f"left and right must have shape (n, {profile.dimension}), as the profile's "
+                f"directions, got {first.shape} and {second.shape}."
+            )
+        if not sigma > 0:
+            raise ValueError(f"sigma must be a positive standard deviation, got {sigma!r}.")
+        vectors = np.concatenate([first, second])
+        members = [(range(len(first)), range(len(first), len(vectors)))]
+        distances = slice_distances(vectors, members, profile.directions)
+        spread = np.full(profile.n_slices, float(sigma) ** 2)
+        divergences = _divergences(distances, spread, order)
+        return cls(profile=profile, divergences=divergences[0], order=float(order)).plot(ax)
+
+    @property
+    def average(self) -> float:
+        """Weighted mean over the slices, in nats."""
+        return float(self.profile.weights @ self.divergences)
+
+    @property
+    def joint(self) -> float:
+        """Log-moment over the slices, in nats; never below :attr:`average`."""
+        scaled = (self.order - 1) * self.divergences
+        top = float(scaled.max())
+        moment = float(self.profile.weights @ np.exp(scaled - top))
+        return (top + math.log(moment)) / (self.order - 1)
+
+    @styled
+    def plot(self, ax: Any = None) -> SliceProfileDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib PolarAxes, optional
+            A new figure is made when not given.
+
+        Returns
+        -------
+        SliceProfileDisplay
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib.
+        ValueError
+            When ``ax`` is not polar.
+        """
+        if ax is None:
+            figure = pyplot(type(self).__name__).figure(figsize=(6, 6.8))
+            ax = figure.add_axes((0.1, 0.17, 0.8, 0.72), projection="polar")
+        if getattr(ax, "name", "") != "polar":
+            raise ValueError("ax must be polar axes: figure.add_subplot(projection='polar').")
+        self.ax_, self.figure_ = ax, ax.figure
+        angles, values = self._around()
+        closed = np.append(angles, angles[0] + 2 * np.pi), np.append(values, values[0])
+        ax.fill(*closed, color=COLOURS[3], alpha=0.25)
+        ax.plot(
+            *closed,
+            color=COLOURS[3],
+            marker="o" if len(values) <= 64 else None,
+            markersize=3.5,
+            label=f"along each of {self.profile.n_slices} slices",
+        )
+        circle = np.linspace(0, 2 * np.pi, 361)
+        levels = [
+            ("average over slices", self.average, "--", COLOURS[0]),
+            ("joint over slices", self.joint, ":", COLOURS[2]),
+        ]
+        if self.full is not None:
+            levels.append(("full view", self.full, "-.", COLOURS[1]))
+        for name, level, style, colour in levels:
+            ax.plot(
+                circle,
+                np.full(circle.size, level),
+                style,
+                color=colour,
+                linewidth=1.8,
+                label=f"{name}: {level:.3g} nats",
+            )
+        ax.set_ylim(0, 1.05 * max([float(values.max()), *(level for _, level, _, _ in levels)]))
+        ax.set_rlabel_position(_LABEL_ANGLE)
+        ax.tick_params(axis="y", labelsize="small")
+        if self.profile.dimension != 2:
+            ax.set_xticks([])
+        ax.set_title(f"Renyi divergence of order {self.order:g} (nats)", pad=16)
+        legend_below(ax, inches=0.4)
+        return self
+
+    def _around(self) -> tuple[Floats, Floats]:
+        if self.profile.dimension == 2:
+            angles = np.arctan2(self.profile.directions[:, 1], self.profile.directions[:, 0])
+            # A slice and its opposite are the same.
+            both = np.concatenate([angles, angles + np.pi]) % (2 * np.pi)
+            order = np.argsort(both)
+            return both[order], np.tile(self.divergences, 2)[order]
+        # The largest at the top, falling to both sides.
+        falling = np.sort(self.divergences)[::-1]
+        values = np.concatenate([falling[::2], falling[1::2][::-1]])
+        return np.pi / 2 + np.linspace(0, 2 * np.pi, values.size, endpoint=False), values
+
+
+def _divergences(distances: Floats, variances: Floats, order: float) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        divergences = order * distances**2 / (2 * variances)
+    # Without noise only slices along which nothing differs are left.
+    return np.where(distances > 0, divergences, 0.0)

@@ -1,0 +1,211 @@
+"""How many candidates it takes until the noise no longer changes, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pacsklearn._validation import check_integer
+from pacsklearn.kernel.noise.noise_law import Support, Target
+from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
+from pacsklearn.kernel.outputs.candidates import subset_seed as seed_of
+from pacsklearn.kernel.outputs.metric import as_metric
+from pacsklearn.kernel.outputs.outputs import candidate_outputs
+from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.kernel.secret.home_process import SubsetSeed
+from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below, pyplot, styled
+
+_LEAST = 8
+
+
+class StabilityDisplay:
+    """Noise power that fewer candidates would have led to, relative to all of them.
+
+    For each number of candidates, median and quartiles over random choices of so many. A model
+    that is stable from subset to subset needs little noise; a curve that is flat says that more
+    candidates would not change how much. Nothing rests on it: the guarantee is exact for the
+    candidates there are.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Numbers of candidates, increasing; the last is all of them.
+    powers : dict of str to ndarray of shape (n_orders, n_sizes)
+        Noise power relative to all candidates, by backend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+
+    Notes
+    -----
+    Source of the question: pac-private-algorithms, section 7.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from pacsklearn import StabilityDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = StabilityDisplay.from_estimator(RidgeClassifier(), X, y, n_subsets=32)
+    """
+
+    def __init__(self, *, sizes: tuple[int, ...], powers: dict[str, Any]) -> None:
+        self.sizes = sizes
+        self.powers = powers
+
+    @classmethod
+    def from_outputs(
+        cls,
+        outputs: Any,
+        *,
+        budget: float = 1 / 16,
+        noise: Any = ("logdet", "diagonal"),
+        metric: Any = None,
+        sizes: Iterable[int] | None = None,
+        n_orders: int = 20,
+        random_state: int = 0,
+        ax: Any = None,
+    ) -> StabilityDisplay:
+        """Draw from outputs that are there.
+
+        Parameters
+        ----------
+        outputs : array-like of shape (m, d)
+            One vector for each candidate.
+        budget : float, default=1/16
+            Nats.
+        noise : str or iterable of str
+            Backends.
+        metric : None, array-like or Metric
+        sizes : iterable of int, optional
+            Numbers of candidates; powers of two from 8 on when not given.
+        n_orders : int, default=20
+            Random choices of so many candidates.
+        random_state : int, default=0
+        ax : matplotlib Axes, optional
+            A new figure is made when not given.
+        """
+        vectors, cost = np.asarray(outputs, dtype=np.float64), as_metric(metric)
+        m = len(vectors)
+        check_integer(name="n_orders", value=n_orders, minimum=1)
+        wanted = _doubling(m) if sizes is None else sizes
+        counted = tuple(sorted({min(int(size), m) for size in wanted} | {m}))
+        if counted[0] < 2:
+            raise ValueError(f"sizes must be at least 2 candidates, got {counted[0]}.")
+        generator = np.random.default_rng(random_state)
+        orders = [generator.permutation(m) for _ in range(n_orders)]
+        target, powers = Target(budget), {}
+        for name in [noise] if isinstance(noise, str) else list(noise):
+            backend = registry().noise_backend(name)
+            whole = backend.calibrate(Support(vectors), target, cost).noise_power
+            if not whole > 0:
+                raise ValueError(
+                    f"The {name!r} backend needs no noise at budget={budget!r}; give a smaller "
+                    "budget."
+                )
+            powers[str(name)] = np.array(
+                [
+                    [
+                        backend.calibrate(Support(vectors[order[:size]]), target, cost).noise_power
+                        / whole
+                        for size in counted
+                    ]
+                    for order in orders
+                ]
+            )
+        return cls(sizes=counted, powers=powers).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        canonicalizer: Any = "auto",
+        n_subsets: int = 128,
+        rate: float = 0.5,
+        stratify: Any = "auto",
+        groups: Any = None,
+        fit_params: Mapping[str, Any] | None = None,
+        subset_seed: int | SubsetSeed | None = None,
+        n_jobs: int | None = None,
+        fast_fit: bool = True,
+        **options: Any,
+    ) -> StabilityDisplay:
+        """Fit the candidates and draw.
+
+        Parameters
+        ----------
+        estimator : estimator
+            As for :class:`PACPrivate`.
+        X, y : array-likes
+        canonicalizer, n_subsets, rate, stratify, groups, fit_params, subset_seed, n_jobs, fast_fit
+            As for :class:`PACPrivate`.
+        **options : dict
+            Passed to :meth:`from_outputs`; the metric is the canonicalizer's when not given.
+        """
+        pyplot(cls.__name__)
+        chosen = registry().canonicalizer(canonicalizer, estimator)
+        design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed))
+        how = FitOptions(fit_params or {}, n_jobs, fast_fit=fast_fit)
+        outputs = candidate_outputs(Candidates.prepare(estimator, X, y, design, how), chosen)
+        metric = outputs.metric(options.pop("metric", "auto"))
+        return cls.from_outputs(outputs.vectors, metric=metric, **options)
+
+    @styled
+    def plot(self, ax: Any = None) -> StabilityDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure is made when not given.
+
+        Returns
+        -------
+        StabilityDisplay
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib.
+        """
+        if ax is None:
+            figure = pyplot(type(self).__name__).figure(figsize=(7, 4.2), layout="constrained")
+            ax = figure.subplots()
+        self.ax_, self.figure_ = ax, ax.figure
+        self.lines_ = []
+        for i, (name, powers) in enumerate(self.powers.items()):
+            low, middle, high = np.quantile(100 * powers, (0.25, 0.5, 0.75), axis=0)
+            colour = COLOURS[i % len(COLOURS)]
+            (line,) = ax.plot(
+                self.sizes,
+                middle,
+                color=colour,
+                marker=MARKERS[i % len(MARKERS)],
+                label=f"{name}: median and quartiles",
+            )
+            ax.fill_between(self.sizes, low, high, color=colour, alpha=0.2, linewidth=0)
+            self.lines_.append(line)
+        ax.axhline(100, color=NEUTRAL, linestyle="--", linewidth=1, label="all candidates")
+        ax.set_xscale("log", base=2)
+        ax.set_xticks(self.sizes, [str(size) for size in self.sizes])
+        ax.minorticks_off()
+        ax.set_ylim(bottom=0)
+        ax.set_xlabel("number of candidates")
+        ax.set_ylabel("noise power (% of that of all candidates)")
+        ax.grid(visible=True, axis="y", alpha=0.25)
+        legend_below(ax)
+        return self
+
+
+def _doubling(m: int) -> list[int]:
+    return [size for power in range(3, m.bit_length()) if (size := 2**power) < m] or [
+        min(_LEAST, m)
+    ]

@@ -1,0 +1,1 @@
+"""Secrets drawn afresh from all subsets."""

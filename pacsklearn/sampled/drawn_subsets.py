@@ -1,0 +1,155 @@
+"""All balanced subsets of some rows: one is drawn as the secret, others as trials."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._validation import check_rate
+from pacsklearn.exceptions import DesignError
+from pacsklearn.kernel.bounds.balanced_design import distinct_subsets
+from pacsklearn.kernel.noise.sampler import Sampler, SeededSampler
+from pacsklearn.kernel.outputs.candidates import Design
+from pacsklearn.kernel.secret.home_process import SubsetSeed
+from pacsklearn.kernel.secret.secret_space import SecretSpace, strata_of, units_of
+from pacsklearn.sampled.balanced_draw import (
+    balanced_draw_entropy,
+    draw_balanced,
+    known_units_success,
+)
+
+Members = NDArray[np.bool_]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Trials:
+    """Some trial subsets, as candidates that can be fitted together.
+
+    Parameters
+    ----------
+    space : SecretSpace
+        The distinct ones.
+    numbers : ndarray of int, shape (n,)
+        Which of them each trial is.
+    """
+
+    space: SecretSpace
+    numbers: NDArray[np.int64]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class DrawnSubsets:
+    """The law of a balanced subset, and trials of it that are independent of the secret.
+
+    A subset holds the floor or the ceiling of ``rate * n`` of the n units of every stratum, each
+    such subset is equally likely, and every unit is in with probability ``rate``.
+
+    Parameters
+    ----------
+    strata : ndarray of int64, shape (n_units,)
+    rate : float
+    n_rows : int
+    unit_of_row : ndarray of shape (n_rows,) or None
+    seed : int
+        Of the trials.
+    """
+
+    strata: NDArray[np.int64]
+    rate: float
+    n_rows: int
+    unit_of_row: NDArray[np.int64] | None
+    seed: int = field(repr=False)
+
+    @classmethod
+    def of(cls, design: Design, n_rows: int, y: object = None, *, classifies: bool = False) -> Self:
+        """Subsets with the strata, rate and groups of a design; the number of its list is unused.
+
+        Raises
+        ------
+        DesignError
+            When a subset could be without rows, or without one of the strata.
+        """
+        rate = check_rate(rate=design.rate)
+        unit_of_row, n_units = units_of(design.groups, n_rows)
+        labels = design.strata(n_rows, y, classifies=classifies)
+        strata = np.zeros(n_units, dtype=np.int64)
+        if labels is not None:
+            strata, _ = strata_of(labels, unit_of_row, n_rows, n_units)
+        rarest = int(np.bincount(strata).min())
+        if int(rate * rarest) < 1:
+            unit = "row" if unit_of_row is None else "group"
+            raise DesignError(
+                f"A class has {rarest} {unit}(s); at rate={rate} every class needs at least "
+                f"{int(np.ceil(1 / rate))}, so that every subset sees every class. Leave the class "
+                "out, merge it with another, or collect more of it."
+            )
+        given = design.seed
+        seed = given.reveal() if isinstance(given, SubsetSeed) else given
+        return cls(strata, rate, n_rows, unit_of_row, seed)
+
+    @property
+    def n_units(self) -> int:
+        """Units of privacy in the universe."""
+        return int(self.strata.size)
+
+    @property
+    def unit(self) -> str:
+        """Unit of privacy: ``"row"`` or ``"group"``."""
+        return "row" if self.unit_of_row is None else "group"
+
+    @cached_property
+    def entropies(self) -> tuple[float, float]:
+        """Entropy of the secret, and minus the log of its likeliest value's probability; nats."""
+        return balanced_draw_entropy(np.bincount(self.strata), self.rate)
+
+    @cached_property
+    def known(self) -> tuple[tuple[float, float], ...]:
+        """Blind success at others' memberships of who knows 0 to 7: uniform ones, the best."""
+        curves = known_units_success(np.bincount(self.strata), self.rate)
+        return tuple((float(u), float(g)) for u, g in zip(*curves, strict=True))
+
+    def trials(self, start: int, stop: int, *before: Members) -> Trials:
+        """Trials of these numbers, after some subsets that are given."""
+        drawn = [self.trial(number) for number in range(start, stop)]
+        members = np.stack([*before, *drawn], axis=1)
+        n = members.shape[1]
+        packed = np.packbits(members, axis=1)
+        space = SecretSpace(packed, n, np.full(n, 1.0 / n), self.unit_of_row)
+        return Trials(space, distinct_subsets(packed, n))
+
+    def secret(self, sampler: Sampler) -> Members:
+        """A fresh subset from the secret stream; secret material."""
+        n, n_strata = self.n_units, int(self.strata.max()) + 1
+        if isinstance(sampler, SeededSampler):
+            generator = sampler.generator
+            keys = generator.integers(2**64, size=n, dtype=np.uint64)
+            coins = generator.random(n_strata)
+        else:
+            # 64 bits a unit: equal keys, which would favour some subset, are as good as impossible.
+            keys = np.frombuffer(secrets.token_bytes(8 * n), dtype=np.uint64)
+            coins = np.array([secrets.randbits(53) for _ in range(n_strata)]) * 2.0**-53
+        return draw_balanced(keys, coins, self.strata, self.rate)
+
+    def rows(self, members: Members) -> NDArray[np.int64]:
+        """Row indices of a subset."""
+        chosen = members if self.unit_of_row is None else members[self.unit_of_row]
+        return np.flatnonzero(chosen)
+
+    def trial(self, number: int) -> Members:
+        """A subset by the public stream; the same number gives the same."""
+        # 256 bits, as a secret seed has: the default pool would keep 128 of them.
+        sequence = np.random.SeedSequence(self.seed, spawn_key=(number,), pool_size=8)
+        generator = np.random.Generator(np.random.PCG64(sequence))
+        keys = generator.integers(2**64, size=self.n_units, dtype=np.uint64)
+        coins = generator.random(int(self.strata.max()) + 1)
+        return draw_balanced(keys, coins, self.strata, self.rate)
+
+    def __repr__(self) -> str:
+        return f"DrawnSubsets(n_units={self.n_units}, rate={self.rate:g})"

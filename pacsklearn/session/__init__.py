@@ -1,1 +1,0 @@
-"""Sessions: one secret, one belief, one ledger."""

@@ -1,0 +1,1 @@
+"""Sliced Renyi Pufferfish privacy: a property of the data as the secret."""

@@ -1,0 +1,1 @@
+"""Attacks that replay releases about a secret of the data set."""

@@ -1,0 +1,187 @@
+"""Sliced Pufferfish releases, played by their noise law."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from pacsklearn.audit.game import Game, Round
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.srpp.divergence.world_distances import full_distance
+from pacsklearn.srpp.laws.sliced_law import SlicedLaw
+from pacsklearn.srpp.release.release import CalibratedWorlds, published_figures
+from pacsklearn.srpp.release.world_outputs import drawn_world
+from pacsklearn.srpp.scenarios.scenario import all_pairs
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What an adversary sees of a sliced release.
+
+    Parameters
+    ----------
+    vector : ndarray of shape (k,)
+        Released whole numbers in units of the noise, in the axes of the noise.
+    figures : str
+        Everything printed: the guarantee's figures, grid and origin, as one text.
+    """
+
+    vector: Floats
+    figures: str
+
+
+@final
+class SlicedGame(Game):
+    """One sliced release, over and over, with the secret drawn anew from a prior over secrets.
+
+    Each round takes the steps of a release, by the code that takes them, with a known secret.
+
+    Parameters
+    ----------
+    calibrated : CalibratedWorlds or sequence of CalibratedWorlds
+        What the curator knows before the draw; or what that would be under each secret, where a
+        mechanism is suspected of letting it depend on the secret.
+    prior : array-like of shape (n_secrets,), optional
+        Of the secrets; the scenario's own when not given.
+    prior_index : int, default=0
+        Under which of the scenario's priors data sets are drawn.
+
+    Raises
+    ------
+    ValueError
+        When ``prior`` is not a distribution over the secrets, or there is not one calibration for
+        each.
+
+    Notes
+    -----
+    The noise is a rounded Gaussian of the lattice's scale from the round's generator. Where the
+    release is made on a table, the scenario's draws stand for it.
+
+    Naming the secret is held against the success that the guarantee states: at the scenario's own
+    prior that of all secrets, at 1/2 for each of a protected pair that of the worst pair.
+
+    Any other guess is bounded by the Renyi divergences. They grow with the order, so the full
+    view's also bounds the mutual information between the secret and the release, by the divergence
+    times the chance that two secrets drawn from the prior differ; of listed data sets half the
+    squared distance under the best coupling bounds it as well. Where not all pairs of secrets are
+    protected nothing is promised about it.
+    """
+
+    def __init__(
+        self,
+        calibrated: CalibratedWorlds | Sequence[CalibratedWorlds],
+        prior: Any = None,
+        *,
+        prior_index: int = 0,
+    ) -> None:
+        first = calibrated if isinstance(calibrated, CalibratedWorlds) else calibrated[0]
+        n_secrets = len(first.worlds.secrets)
+        self._calibrated = (
+            [calibrated] * n_secrets
+            if isinstance(calibrated, CalibratedWorlds)
+            else list(calibrated)
+        )
+        if len(self._calibrated) != n_secrets:
+            raise ValueError(
+                f"calibrated must have one calibration for each of {n_secrets} secrets, got "
+                f"{len(self._calibrated)}."
+            )
+        weights = np.array(first.worlds.prior if prior is None else prior, float)
+        usable = weights.shape == (n_secrets,) and bool(np.all(weights >= 0))
+        if not usable or not abs(weights.sum() - 1) <= 1e-9:
+            raise ValueError(
+                f"prior must be {n_secrets} probabilities, one for each secret, that sum to 1, got "
+                f"an array of shape {weights.shape}."
+            )
+        self._prior, self._prior_index = weights / weights.sum(), prior_index
+        worlds = first.worlds
+        self._members = [list(worlds.law(i, prior_index).members) for i in range(n_secrets)]
+        self._means = [
+            each.law.centres[rows].mean(axis=0) / (each.law.scale or 1)
+            for each, rows in zip(self._calibrated, self._members, strict=True)
+        ]
+        self._figures = _all_figures(self._calibrated)
+        self._rate = _information(first)
+        self._protected = {tuple(sorted(pair)) for pair in worlds.pairs}
+        self._named = _named(first, self._prior)
+        self._prior.flags.writeable = False
+
+    @property
+    def prior(self) -> Floats:
+        return self._prior
+
+    @property
+    def members(self) -> None:
+        return None
+
+    @property
+    def means(self) -> Floats:
+        """Mean output of each secret, in units of the noise; shape (n_secrets, k)."""
+        return np.stack(self._means)
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """What would be printed under each secret."""
+        return tuple(self._figures)
+
+    def bound(self, blind: float) -> float | None:
+        # The stated success is that of naming, whose blind success is the likeliest secret's.
+        named = self._named if abs(blind - float(self._prior.max())) <= 1e-12 else None
+        if not self._protected >= set(all_pairs(len(self._calibrated))):
+            return named
+        information = self._rate * (1 - float(self._prior @ self._prior))
+        implied = posterior_success(information, blind)
+        return implied if named is None else min(named, implied)
+
+    def play(self, generator: np.random.Generator) -> Round:
+        sampler = SeededSampler(generator)
+        secret = sampler.index(self._prior)
+        calibrated = self._calibrated[secret]
+        world = drawn_world(calibrated.worlds, secret, sampler, self._prior_index)
+        observed = calibrated.observed(calibrated.law.centres[world], sampler)
+        figures = self._figures[secret]
+        shown = Published(observed / (calibrated.law.scale or 1), figures)
+        return Round(secret, self._posterior(calibrated.law, observed, figures), shown)
+
+    def _posterior(self, law: SlicedLaw, observed: Any, figures: str) -> Floats:
+        log_likelihood = law.log_likelihood(observed)
+        likelihood = np.exp(log_likelihood - log_likelihood.max())
+        # A figure that depends on the secret gives it away, and the posterior must say so.
+        fits = [each == figures for each in self._figures]
+        joint = self._prior * [likelihood[rows].mean() for rows in self._members] * fits
+        return np.asarray(joint / joint.sum())
+
+
+def _named(calibrated: CalibratedWorlds, prior: Floats) -> float | None:
+    """Stated success at naming the secret under a prior; None where none is stated."""
+    worlds, stated = calibrated.worlds, calibrated.success
+    if np.allclose(prior, worlds.prior, rtol=0, atol=1e-12):
+        return stated.secret
+    likely = tuple(np.flatnonzero(prior).tolist())
+    pairs = {tuple(sorted(pair)) for pair in worlds.pairs}
+    # Of one pair, each as likely; the worst pair's figure holds for every one.
+    return stated.pair if likely in pairs and float(prior.max()) == 0.5 else None
+
+
+def _information(calibrated: CalibratedWorlds) -> float:
+    """Bound on the relative entropy between what any protected pair of secrets releases."""
+    law = calibrated.law
+    if not calibrated.scenario.redrawn or law.is_noiseless:
+        return law.costs.full
+    members = [(left.members, right.members) for left, right in calibrated.worlds.instances()]
+    farthest, _ = full_distance(law.centres / law.scale, members)
+    return min(law.costs.full, farthest**2 / 2)
+
+
+def _all_figures(calibrated: Sequence[CalibratedWorlds]) -> list[str]:
+    known: dict[int, str] = {}
+    for each in calibrated:
+        if id(each) not in known:
+            known[id(each)] = published_figures(each)
+    return [known[id(each)] for each in calibrated]

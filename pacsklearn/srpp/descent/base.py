@@ -1,0 +1,401 @@
+"""What private classifiers and regressors by gradient descent have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils import Tags
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
+
+from pacsklearn.estimators.private_estimator import warn_of_steps_before
+from pacsklearn.exceptions import ScenarioError
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.guarantee.model_digest import mark_released
+from pacsklearn.kernel.release.released_tables import RELEASED
+from pacsklearn.srpp.descent.checked import check_run
+from pacsklearn.srpp.descent.clipped_gradient import LinearLoss, clipped_sum, loss_named
+from pacsklearn.srpp.descent.descent import ColumnScales, Descent, Penalty, StepSize
+from pacsklearn.srpp.descent.discrepancy_cap import DiscrepancyCap
+from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
+from pacsklearn.srpp.release.open_run import PlainRun, opened_run, planned_unit
+from pacsklearn.srpp.release.run import PrivateRun
+from pacsklearn.srpp.release.training_rows import training_rows
+from pacsklearn.srpp.scenarios.scenario import SecretColumn
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows and targets of one call, checked."""
+
+    X: Any
+    targets: Floats
+    weights: Floats | None
+    clip_norm: float
+
+
+@dataclass(eq=False, repr=False)
+class LinearSGD(BaseEstimator):
+    """Parameters and training loop of the private linear models."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    _eta0: ClassVar[str]
+    draws_its_own_secret: ClassVar[bool] = True
+
+    loss: str = "squared_error"
+    _: KW_ONLY
+    penalty: str | None = "l2"
+    alpha: float = 1e-4
+    l1_ratio: float = 0.15
+    fit_intercept: bool = True
+    epsilon: float = 1.0
+    order: float = 4.0
+    noise_multiplier: float | None = None
+    accounting: str = "secret-batches"
+    scenario: Any = None
+    discrepancy: DiscrepancyCap | None = None
+    clip_norm: float = 1.0
+    feature_bounds: Any = None
+    batch_size: int = 64
+    sampling: str = "poisson"
+    max_iter: int = 20
+    learning_rate: str = "cosine"
+    eta0: float = 0.1
+    power_t: float = 0.25
+    warmup: float = 0.0
+    momentum: float = 0.0
+    average: bool | int = False
+    early_stopping: bool = False
+    tol: float = 1e-3
+    n_iter_no_change: int = 5
+    huber_width: float = 0.5
+    delta: float = 1e-5
+    secret_name: str | None = None
+    ledger: Any = None
+    steps_per_charge: int = 1
+    random_state: Any = None
+
+    @abstractmethod
+    def _targets(self, y: Any, classes: Any) -> tuple[Floats, Floats | None]:
+        """Targets of shape (n, k) and weights of the rows; learns what is public about them."""
+
+    @abstractmethod
+    def _publish(self, parameters: Floats) -> None:
+        """Set coefficients and intercepts."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        secret: Any = None,
+        realized: Any = None,
+        public_validation: Any = None,
+    ) -> Any:
+        """Train a new model; a run of its own.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Scaled by constants that are public: nothing is scaled here.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), optional
+            Of the rows' losses, before clipping: a row moves a step no further for its weight. A
+            part of the row, which differs where its weight does; refused where the scenario
+            draws tables anew, which have none.
+        secret : array-like of shape (n_rows,) or str, optional
+            What the scenario is about, a value for each row or the name of a column of ``X``; the
+            labels, for classifiers, when not given.
+        realized : object, optional
+            The true secret, for scenarios that must be told; drawn by the mechanism otherwise.
+        public_validation : tuple (X, y), optional
+            Rows that are nobody's secret, for ``early_stopping``.
+
+        Returns
+        -------
+        estimator
+            Fitted.
+        """
+        warn_of_steps_before(self)
+        check_run(self)
+        self._forget()
+        return self._train(
+            X,
+            y,
+            sample_weight,
+            secret,
+            realized,
+            validation=public_validation,
+        )
+
+    @property
+    def ledger_unit(self) -> str:
+        """Unit of a ledger that can bear runs like this one."""
+        return planned_unit(self)
+
+    def _train(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        secret: Any,
+        realized: Any,
+        *,
+        goes_on: bool = False,
+        validation: Any = None,
+        classes: Any = None,
+    ) -> Any:
+        names = getattr(X, "columns", None)
+        first = not hasattr(self, "_descent")
+        given = y
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=first,
+            dtype=np.float64,
+            order="C",
+            y_numeric=not is_classifier(self),
+            accept_sparse="csr",
+        )
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        targets, weights = self._targets(y, classes)
+        if sample_weight is not None:
+            weights = sample_weight if weights is None else sample_weight * weights
+        held_out = self._checked_validation(validation)
+        column = secret_column(self, X, y, given, secret, names)
+        record = getattr(self, "_record", None)
+        rows = training_rows(
+            self,
+            X,
+            y,
+            column,
+            realized,
+            sample_weight=sample_weight,
+            record=record,
+            goes_on=goes_on,
+        )
+        table, X, targets = X, rows.of(X), rows.of(targets)
+        weights = None if weights is None else rows.of(weights)
+        k, width = targets.shape[1], X.shape[1] + 1
+        norm = float(self.clip_norm)
+        if first:
+            self._scales = ColumnScales.of(
+                self.feature_bounds, X.shape[1], norm, intercept=self.fit_intercept
+            )
+        if self._scales is not None:
+            X, norm = self._scales.scaled(X), self._scales.clip_norm
+        steps = -(-rows.n_rows // rows.batch_size)
+        if first:
+            descent = Descent(
+                # A public start: one that looked at the rows would leave with the first step.
+                parameters=np.zeros((k, width)),
+                step_size=StepSize(
+                    self.learning_rate, self.eta0, self.power_t, self.max_iter * steps, self.warmup
+                ),
+                penalty=Penalty(self.penalty, self.alpha, self.l1_ratio),
+                momentum=self.momentum,
+                average_from=(None if self.average is False else int(self.average)),
+                fits_intercept=self.fit_intercept,
+            )
+            descent.check_reach(self.max_iter * steps, norm * rows.n_rows)
+        run = opened_run(
+            self,
+            rows,
+            clipping=GradientClipping((norm,), (k * width,)),
+            n_steps=self.max_iter * steps,
+            record=record,
+        )
+        if first:
+            self._descent, self.n_iter_ = descent, 0
+        problem = Problem(X, targets, weights, norm)
+        loss = loss_named(self.loss, self.huber_width)
+        before = self._descent.n_steps
+        try:
+            if first and isinstance(run, PrivateRun):
+                RELEASED.add(table, run.ceiling, run.unit, run.account.shared)
+            self._descend(run, problem, loss, 1 if goes_on else self.max_iter, steps, held_out)
+        finally:
+            run.close()
+            # Also after an interrupt or a spent budget: steps taken are out, and are stated.
+            if self._descent.n_steps > before:
+                self._record = run.record
+                self.n_steps_ = self._descent.n_steps
+                self._publish(self._result())
+                self.guarantee_ = run.guarantee(
+                    self.delta,
+                    f"{k * width} coefficients and intercepts, at every step"
+                    + ("" if self._scales is None else ", in units of feature_bounds"),
+                    self._public(),
+                    leaks=self._leaks(),
+                )
+                if self.guarantee_ is not None:
+                    self.released_estimator_ = released_linear_model(self, self.guarantee_)
+        return self
+
+    def _descend(
+        self,
+        run: PrivateRun | PlainRun,
+        problem: Problem,
+        loss: LinearLoss,
+        epochs: int,
+        steps: int,
+        held_out: tuple[Any, Any] | None,
+    ) -> None:
+        descent = self._descent
+        best, stale = -np.inf, 0
+        for _ in range(epochs):
+            for _ in range(steps):
+                rows = run.next_batch()
+                total = clipped_sum(
+                    problem.X[rows],
+                    problem.targets[rows],
+                    descent.parameters,
+                    loss,
+                    problem.clip_norm,
+                    None if problem.weights is None else problem.weights[rows],
+                    intercept=self.fit_intercept,
+                )
+                mean = run.noised_mean(total.ravel()).reshape(total.shape)
+                if not self.fit_intercept:
+                    # Its noise alone would move an intercept that is not fitted.
+                    mean[:, -1] = 0.0
+                descent.step(mean)
+            self.n_iter_ += 1
+            if held_out is None:
+                continue
+            self._publish(self._result())
+            score = self.score(*held_out)
+            stale = 0 if score > best + self.tol else stale + 1
+            best = max(best, score)
+            if stale >= self.n_iter_no_change:
+                return
+
+    def _result(self) -> Floats:
+        result = self._descent.result
+        return result if self._scales is None else self._scales.restored(result)
+
+    def _checked_validation(self, validation: Any) -> tuple[Any, Any] | None:
+        if not self.early_stopping:
+            if validation is not None:
+                raise ValueError("public_validation is for early_stopping=True; leave it out.")
+            return None
+        if validation is None:
+            raise ValueError(
+                "early_stopping=True needs rows that are nobody's secret, "
+                "fit(X, y, public_validation=(X_public, y_public)): a part of the training rows "
+                "held out would decide, without noise, when to stop."
+            )
+        if not isinstance(validation, tuple | list) or len(validation) != 2:
+            raise TypeError(
+                "public_validation must be a pair (X, y), got an object of type "
+                f"{type(validation).__name__}."
+            )
+        X = check_array(
+            validation[0], dtype=np.float64, input_name="public_validation", accept_sparse="csr"
+        )
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"public_validation must have {self.n_features_in_} columns like X, got "
+                f"{X.shape[1]}."
+            )
+        if hasattr(self, "feature_names_in_") and hasattr(validation[0], "columns"):
+            return validation[0], np.asarray(validation[1])
+        return X, np.asarray(validation[1])
+
+    def _decisions(self, X: Any) -> Floats:
+        check_is_fitted(self, "coef_")
+        X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr")
+        return np.asarray(X @ np.atleast_2d(self.coef_).T + self.intercept_)
+
+    def _public(self) -> tuple[str, ...]:
+        return (
+            "number of rows and of columns",
+            "batch size, number of steps and every parameter of the estimator",
+        )
+
+    def _leaks(self) -> tuple[str, ...]:
+        """What was released about the rows without noise, against the rules."""
+        return ()
+
+    def _forget(self) -> None:
+        for name in [name for name in vars(self) if name.endswith("_") or name in _PRIVATE]:
+            delattr(self, name)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.random_state is None
+        tags.input_tags.sparse = True
+        return tags
+
+
+_PRIVATE = ("_descent", "_read_off", "_record", "_scales")
+
+
+def secret_column(
+    model: Any, X: Any, y: Any, given: Any, secret: Any, names: Any
+) -> SecretColumn | None:
+    """Column that the scenario is about, with its place in validated data."""
+    if secret is None:
+        return SecretColumn(np.asarray(y), "y") if is_classifier(model) else None
+    if secret is given:
+        return SecretColumn(np.asarray(y), "y")
+    if isinstance(secret, str):
+        if names is None or secret not in names:
+            raise ScenarioError(
+                f"secret={secret!r} is not a column of X; give a column's name of a DataFrame, or "
+                "one value a row."
+            )
+        place = int(names.get_loc(secret))
+        column = X[:, [place]].toarray()[:, 0] if sparse.issparse(X) else X[:, place]
+        return SecretColumn(column, place)
+    return SecretColumn(np.asarray(secret))
+
+
+def released_linear_model(model: Any, guarantee: Any) -> Any:
+    """scikit-learn's own counterpart with the noised coefficients, marked as released.
+
+    Parameters
+    ----------
+    model : SRPPSGDClassifier or SRPPSGDRegressor
+        Fitted.
+    guarantee : PufferfishGuarantee
+
+    Returns
+    -------
+    SGDClassifier or SGDRegressor
+        With the same predictions, decisions and probabilities; it holds nothing of the run but
+        coefficients, intercepts and what is public.
+    """
+    from sklearn.linear_model import SGDClassifier, SGDRegressor
+
+    classes = getattr(model, "classes_", None)
+    made = (SGDRegressor if classes is None else SGDClassifier)(
+        loss=model.loss,
+        penalty=model.penalty,
+        alpha=float(model.alpha),
+        l1_ratio=float(model.l1_ratio),
+        fit_intercept=bool(model.fit_intercept),
+        epsilon=float(model.huber_width),
+    )
+    made.coef_ = np.array(model.coef_, dtype=np.float64)
+    made.intercept_ = np.array(model.intercept_, dtype=np.float64)
+    made.n_features_in_ = model.n_features_in_
+    if hasattr(model, "feature_names_in_"):
+        made.feature_names_in_ = model.feature_names_in_.copy()
+    if classes is not None:
+        made.classes_ = classes.copy()
+    return mark_released(made, guarantee)

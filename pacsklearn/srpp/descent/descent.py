@@ -1,0 +1,268 @@
+"""One linear model on its way down: scales, step sizes, penalties, and what a noised gradient does.
+
+Penalties are added after the noise, so that they cost nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Final, final
+
+import numpy as np
+from scipy import sparse
+
+from pacsklearn.kernel.bounds.arrays import Floats
+
+# Bounds from here to its inverse: no coefficient overflows when it is put back in its own unit.
+_SMALLEST: Final = 1e-50
+_LARGEST_ENTRY: Final = float(np.finfo(np.float64).max)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ColumnScales:
+    """Public scales in which a linear model is trained, and the norm to clip to there.
+
+    A row within the bounds has a gradient ``slope * (row / bounds, 1)`` in a box of equal sides: no
+    matrix cap around that box has less power than the ball. Put back in the columns' own units,
+    steps are preconditioned by ``1 / bounds**2`` and the noise has the shape of the matrix cap of
+    such updates, of least effect on the decisions of rows at their bounds.
+
+    Parameters
+    ----------
+    bounds : ndarray of shape (n_features,)
+    clip_norm : float
+        With which no row within the bounds is clipped whose slope is within the estimator's.
+    """
+
+    bounds: Floats
+    clip_norm: float
+
+    @classmethod
+    def of(
+        cls, bounds: Any, n_features: int, clip_norm: float, *, intercept: bool
+    ) -> ColumnScales | None:
+        """Scales for ``feature_bounds``; None where there are none.
+
+        Raises
+        ------
+        ValueError
+            When they are not one positive number for each column.
+        """
+        if bounds is None:
+            return None
+        try:
+            sides = np.asarray(bounds, dtype=np.float64)
+        except (TypeError, ValueError):
+            sides = np.empty(0)
+        if sides.shape != (n_features,) or not np.all(
+            (sides >= _SMALLEST) & (sides <= 1 / _SMALLEST)
+        ):
+            given = repr(bounds) if np.size(bounds) <= 20 else f"{np.size(bounds)} entries"
+            raise ValueError(
+                f"feature_bounds must be {n_features} numbers in [{_SMALLEST:g}, "
+                f"{1 / _SMALLEST:g}], one for each column of X, from a codebook; got {given}."
+            )
+        return cls(sides, clip_norm * math.sqrt(n_features + intercept))
+
+    def scaled(self, X: Any) -> Any:
+        """Rows over the bounds; an array or a sparse matrix of shape (n, n_features)."""
+        # An entry that overflows is far beyond its bound: such a row moves nothing.
+        with np.errstate(over="ignore", under="ignore"):
+            if sparse.issparse(X):
+                rows = (X @ sparse.diags(1 / self.bounds, format="csr")).tocsr()
+                rows.data = np.clip(rows.data, -_LARGEST_ENTRY, _LARGEST_ENTRY)
+                return rows
+            return np.clip(X / self.bounds, -_LARGEST_ENTRY, _LARGEST_ENTRY)
+
+    def restored(self, parameters: Floats) -> Floats:
+        """Parameters for rows as they were; shape (k, n_features + 1)."""
+        return parameters / np.append(self.bounds, 1.0)
+
+
+PENALTIES: Final = ("l2", "l1", "elasticnet", None)
+"""Names of the penalties."""
+
+
+@final
+@dataclass(frozen=True)
+class Penalty:
+    """Penalty on the coefficients, never on the intercepts.
+
+    The squared part enters by its gradient, the absolute part by its proximal map. Neither looks at
+    rows, so they stay outside the clipping; and neither makes an update react more strongly to the
+    gradient: its Lipschitz constant is the step size with or without them (srpp, appendix C).
+
+    Parameters
+    ----------
+    kind : str or None
+        One of :data:`PENALTIES`.
+    strength : float
+        ``alpha`` of scikit-learn's SGDClassifier.
+    l1_ratio : float
+        Share of the absolute part, for ``"elasticnet"``.
+    """
+
+    kind: str | None
+    strength: float
+    l1_ratio: float
+
+    @property
+    def l1_share(self) -> float:
+        """Share of the absolute part."""
+        return {"l2": 0.0, "l1": 1.0, "elasticnet": self.l1_ratio, None: 0.0}[self.kind]
+
+    def gradient(self, parameters: Floats) -> Floats | float:
+        """Gradient of the squared part."""
+        factor = 0.0 if self.kind is None else self.strength * (1 - self.l1_share)
+        if factor == 0:
+            return 0.0
+        gradient = factor * parameters
+        # Intercepts are not drawn toward zero, as scikit-learn's are not.
+        gradient[:, -1] = 0.0
+        return gradient
+
+    def shrink(self, parameters: Floats, step_size: float) -> None:
+        """Proximal map of the absolute part, in place."""
+        amount = step_size * self.strength * self.l1_share
+        if amount > 0:
+            inner = parameters[:, :-1]
+            inner[:] = np.sign(inner) * np.maximum(np.abs(inner) - amount, 0.0)
+
+
+# Of the largest parameter that a run may reach: noise, far above a gradient, has room beyond.
+_LARGEST_LOG: Final = 460.0
+
+SCHEDULES: Final = ("constant", "invscaling", "cosine")
+"""Names of the schedules."""
+
+
+@final
+@dataclass(frozen=True)
+class StepSize:
+    """Step size of every step.
+
+    Parameters
+    ----------
+    schedule : str
+        One of :data:`SCHEDULES`.
+    first : float
+        Step size at the beginning.
+    power : float
+        Of ``"invscaling"``: ``first / step**power``.
+    n_steps : int
+        Length of the run, for ``"cosine"``, which falls to zero at its end, and for the warm-up.
+    warmup : float
+        Share of the run in which the step size rises linearly.
+
+    Examples
+    --------
+    >>> [round(StepSize("cosine", 1.0, 0.5, 4)(t), 3) for t in range(4)]
+    [1.0, 0.854, 0.5, 0.146]
+    """
+
+    schedule: str
+    first: float
+    power: float
+    n_steps: int
+    warmup: float = 0.0
+
+    def __call__(self, step: int) -> float:
+        """Size of a step, counted from 0."""
+        rising = self.warmup * self.n_steps
+        size = self.first * min(1.0, (step + 1) / rising if rising > 1 else 1.0)
+        if self.schedule == "invscaling":
+            return size / (step + 1) ** self.power
+        if self.schedule == "cosine":
+            return size * (1 + math.cos(math.pi * min(step / self.n_steps, 1.0))) / 2
+        return size
+
+
+@final
+@dataclass(eq=False)
+class Descent:
+    """Parameters, momentum and average. Everything here was noised, or never saw a row.
+
+    Parameters
+    ----------
+    parameters : ndarray of shape (k, n_features + 1)
+        Changed in place.
+    step_size : StepSize
+    penalty : Penalty
+    momentum : float
+        Share of the last velocity that is kept.
+    average_from : int or None
+        Step from which on the parameters are averaged; None for no averaging.
+    fits_intercept : bool, default=True
+    n_steps : int, default=0
+        Steps taken.
+    velocity, mean : ndarray of shape (k, n_features + 1), optional
+        Momentum's, and the average.
+    """
+
+    parameters: Floats = field(repr=False)
+    step_size: StepSize
+    penalty: Penalty
+    momentum: float
+    average_from: int | None
+    fits_intercept: bool = True
+    n_steps: int = 0
+    velocity: Floats | None = field(default=None, repr=False)
+    mean: Floats | None = field(default=None, repr=False)
+
+    def check_reach(self, n_steps: int, largest: float) -> None:
+        """Refuse, before a step is charged, a descent whose parameters may overflow.
+
+        Parameters
+        ----------
+        n_steps : int
+        largest : float
+            Length of a mean gradient, but for its noise.
+
+        Raises
+        ------
+        ValueError
+
+        Notes
+        -----
+        Without rows a step is a linear map of parameter and velocity, the same for each number; its
+        spectral radius is the factor by which both may grow, and each gradient enters once.
+        """
+        first, kept = self.step_size.first, self.momentum
+        pull = self.penalty.strength * (1 - self.penalty.l1_share) * (self.penalty.kind is not None)
+        with np.errstate(over="ignore", invalid="ignore"):
+            turn = np.array([[1 - first * pull, -first * kept], [pull, kept]])
+            finite = bool(np.isfinite(turn).all())
+            radius = float(np.abs(np.linalg.eigvals(turn)).max()) if finite else math.inf
+        reach = math.log(first) + math.log(largest * n_steps / (1 - kept))
+        if n_steps * math.log(max(radius, 1.0)) + reach > _LARGEST_LOG:
+            raise ValueError(
+                f"eta0={first!r} with alpha={self.penalty.strength!r} and momentum={kept!r} lets "
+                f"the parameters grow beyond what a double can hold within {n_steps:,} steps; give "
+                "a smaller eta0, below 1 / alpha."
+            )
+
+    def step(self, gradient: Floats) -> None:
+        """Take a step along the noised mean of the clipped gradients."""
+        size = self.step_size(self.n_steps)
+        direction = gradient + self.penalty.gradient(self.parameters)
+        if self.momentum > 0:
+            before = 0.0 if self.velocity is None else self.momentum * self.velocity
+            self.velocity = direction = before + direction
+        self.parameters -= size * direction
+        if not self.fits_intercept:
+            self.parameters[:, -1] = 0.0
+        self.penalty.shrink(self.parameters, size)
+        self.n_steps += 1
+        if self.average_from is not None and self.n_steps >= self.average_from:
+            count = self.n_steps - self.average_from + 1
+            if self.mean is None:
+                self.mean = self.parameters.copy()
+            else:
+                self.mean += (self.parameters - self.mean) / count
+
+    @property
+    def result(self) -> Floats:
+        """Parameters of the model as it stands."""
+        return self.parameters if self.mean is None else self.mean

@@ -1,0 +1,1 @@
+"""Renyi divergences and transport distances between the outputs of two secrets."""

@@ -1,0 +1,1 @@
+"""Noise laws for the secrets of a data set."""

@@ -1,0 +1,353 @@
+"""Gaussian noise calibrated along slices: from the worlds' outputs to a law on the lattice."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.binary_scale import power_by, scaled_by
+from pacsklearn.kernel.bounds.rounding import OUTWARD
+from pacsklearn.kernel.noise.lattice import lattice_centres
+from pacsklearn.kernel.noise.noise_law import (
+    LATTICE_SCALE,
+    Integers,
+    Support,
+    origin_in_unit_of,
+)
+from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
+from pacsklearn.srpp.divergence import renyi_calibration as renyi
+from pacsklearn.srpp.divergence.anisotropic_covariance import anisotropic_covariance
+from pacsklearn.srpp.divergence.lattice_smoothing import smoothing_excess
+from pacsklearn.srpp.divergence.renyi_conversion import (
+    approximate_epsilon,
+    concentrated_epsilon,
+    epsilon_at_order,
+    gaussian_epsilon,
+)
+from pacsklearn.srpp.divergence.transport_moment import transport_divergence, transport_variance
+from pacsklearn.srpp.divergence.world_distances import (
+    full_distance,
+    rounding_slack,
+    slice_distances,
+    worst_case_distance,
+)
+from pacsklearn.srpp.laws.slice_profile import SliceProfile
+from pacsklearn.srpp.laws.sliced_law import RenyiCosts, SlicedLaw
+from pacsklearn.srpp.scenarios.scenario import Worlds
+
+
+@final
+@dataclass(frozen=True)
+class SlicedTarget:
+    """What a sliced law has to achieve.
+
+    Parameters
+    ----------
+    epsilon : float
+        Allowed Renyi divergence, in nats.
+    order : float
+        Its order.
+    aggregation : str
+        ``"average"``, ``"joint"`` or ``"full"``.
+    profile : SliceProfile
+    anisotropic : bool
+        Let the noise differ by direction.
+    worst_case : bool
+        Calibrate to the largest distance between any two outputs: a baseline.
+    delta : float
+        Of the (epsilon, delta) conversions.
+    """
+
+    epsilon: float
+    order: float
+    aggregation: str
+    profile: SliceProfile
+    anisotropic: bool = False
+    worst_case: bool = False
+    delta: float = 1e-5
+
+
+Members = list[tuple[tuple[int, ...], tuple[int, ...]]]
+Sides = list[tuple[Floats, Floats]]
+
+_EXACT_STEPS = 2.0**51
+_MOST_SHAPED = 400
+_PROOFS = {
+    "average": "distances along every slice, for each pair and prior (srpp, Lemma 4.1 and "
+    "Corollary 4.1)",
+    "joint": "log-moment of the divergences along the slices (srpp, Lemma 4.1 and Corollary 4.1)",
+    "full": "moment of the distances of the whole vectors under the best coupling "
+    "(distribution-aware general Wasserstein mechanism; srpp, appendix A.3)",
+}
+
+
+def sliced_law(
+    vectors: Floats, worlds: Worlds, target: SlicedTarget, metric: Metric | None = None
+) -> SlicedLaw:
+    """Law with as much noise as the target asks for, its costs taken on the lattice.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_worlds, d)
+        Output of each world; d is the profile's dimension.
+    worlds : Worlds
+    target : SlicedTarget
+    metric : Metric, optional
+        What noise costs in each direction: "isotropic" noise costs the same in all of them.
+
+    Returns
+    -------
+    SlicedLaw
+
+    Notes
+    -----
+    The published formula takes the largest distance of all pairs along each slice first (Theorem
+    4.5) or the worst slice (Theorem 4.6); pairs and slices are kept apart here, which never needs
+    more noise. Noise lives in the directions in which the worlds' outputs differ. Divergences do
+    not change under the linear map to the metric's coordinates, nor do slices: a direction of the
+    outputs is one of the coordinates too. Rounding to the lattice is accounted for: distances are
+    those of the whole numbers that are released, enlarged by what rounding in their computation
+    can take off, and the noise is enlarged until the cost is within the budget.
+
+    Nothing is noised, and nothing charged, where the whole numbers that would leave without noise
+    are the same on both sides of every pair, as often: not where a distance came out as zero.
+    """
+    instances = [(left.members, right.members) for left, right in worlds.instances()]
+    cost_of_noise = IdentityMetric() if metric is None else metric
+    support = Support(vectors)
+    # From all worlds alike, so that the unit says nothing of the true one.
+    exponent = support.exponent(cost_of_noise)
+    scaled = support.scaled(-exponent)
+    law = _in_ordinary_units(vectors, scaled, cost_of_noise, instances, target)
+    return replace(
+        law,
+        axes=scaled_by(law.axes, exponent),
+        origin=origin_in_unit_of(law.origin, support, exponent),
+        noise_power=power_by(law.noise_power, exponent),
+        published_power=power_by(law.published_power, exponent),
+    )
+
+
+def _in_ordinary_units(
+    vectors: Floats, support: Support, metric: Metric, instances: Members, target: SlicedTarget
+) -> SlicedLaw:
+    span = support.span(metric)
+    axes = span.mixing @ support.deviations
+    # Outputs that agree have equal coordinates to the last bit: some leave without noise.
+    _, first, same = np.unique(vectors, axis=0, return_index=True, return_inverse=True)
+    coordinates = span.coordinates[first[same.ravel()]]
+    profile = target.profile
+    slices = unit_directions(profile.directions, axes)
+    distances = slice_distances(coordinates, instances, slices)
+    farthest, exact = full_distance(coordinates, instances)
+    agreeing = _agreeing(coordinates, support.mean, axes, target)
+    if not any(differing(agreeing.centres, instances)):
+        return agreeing
+    if target.aggregation != "full" and not np.any(distances):
+        raise ValueError(
+            "The outputs of a protected pair differ, and along no slice of the profile do they: "
+            "give slices along which they differ, or aggregation='full'."
+        )
+    published = _published_power(support.deviations, instances, target)
+    if target.worst_case:
+        farthest = worst_case_distance(coordinates, instances)
+    variances, turn = _shape(
+        distances, farthest, slices, target, matched_sides(coordinates, instances)
+    )
+    if turn is not None:
+        coordinates, axes, slices = coordinates @ turn.T, turn @ axes, slices @ turn.T
+    # Whole numbers stay exact doubles, and so their differences, where worlds of no common pair
+    # are far apart: more noise than the pairs ask for, 2**-32 of the farthest world's number.
+    least = (np.max(np.abs(coordinates), axis=0, initial=0.0) * LATTICE_SCALE / _EXACT_STEPS) ** 2
+    enlarged, hair = 1.0, 1e-12
+    while True:
+        released = np.maximum(enlarged * variances, least)
+        step = np.sqrt(released) / LATTICE_SCALE
+        centres = lattice_centres(coordinates, step, "sliced")
+        costs = _costs(centres, step, slices, instances, target, exact=exact)
+        cost = costs.of(target.aggregation)
+        if cost <= target.epsilon:
+            break
+        enlarged *= (cost / target.epsilon) * (1 + hair)
+        hair *= 2
+        # Written so that what is no number ends it, too.
+        if not enlarged < 1e6:
+            raise ValueError(
+                f"epsilon={target.epsilon!r} is too small for the integer lattice; give at least "
+                "1e-9."
+            )
+    return SlicedLaw(
+        centres=centres,
+        step=step,
+        axes=axes,
+        origin=support.mean,
+        scale=LATTICE_SCALE,
+        aggregation=target.aggregation,
+        costs=costs,
+        proof=_PROOFS[target.aggregation],
+        noise_power=float(released @ np.sum(axes**2, axis=1)),
+        published_power=published,
+    )
+
+
+def differing(centres: Integers, instances: Members) -> list[bool]:
+    """Whether the two sides of each pair release other whole numbers, or the same less often."""
+    numbers = np.unique(centres, axis=0, return_inverse=True)[1].ravel()
+    size = int(numbers.max()) + 1
+
+    def shares(members: tuple[int, ...], times: int) -> NDArray[np.int64]:
+        return np.bincount(numbers[list(members)], minlength=size) * times
+
+    return [
+        not np.array_equal(shares(left, len(right)), shares(right, len(left)))
+        for left, right in instances
+    ]
+
+
+def matched_sides(coordinates: Floats, instances: Members) -> Sides | None:
+    """Outputs of both sides of each pair, as many; None where their numbers do not match."""
+    sides = []
+    for left, right in instances:
+        n = max(len(left), len(right))
+        if n % len(left) or n % len(right):
+            return None
+        sides.append(
+            (
+                coordinates[list(left * (n // len(left)))],
+                coordinates[list(right * (n // len(right)))],
+            )
+        )
+    return sides
+
+
+def unit_directions(directions: Floats, axes: Floats) -> Floats:
+    """Slices of the outputs as unit directions of the coordinates; zero where none differ."""
+    turned = directions @ axes.T
+    # Exactly, before lengths are taken: squares may vanish, each direction's at its own size.
+    largest = np.max(np.abs(turned), axis=1, keepdims=True, initial=0.0)
+    turned = np.ldexp(turned, -np.frexp(largest)[1])
+    lengths = np.linalg.norm(turned, axis=1, keepdims=True)
+    return np.asarray(np.divide(turned, lengths, out=np.zeros_like(turned), where=lengths > 0))
+
+
+def _shape(
+    distances: Floats,
+    farthest: float,
+    slices: Floats,
+    target: SlicedTarget,
+    sides: Sides | None,
+) -> tuple[Floats, Floats | None]:
+    """Variances, and the turn of the coordinates along which they are; None for as they are."""
+    profile, order, epsilon = target.profile, target.order, target.epsilon
+    k = slices.shape[1]
+    if target.worst_case or target.aggregation == "full":
+        variance = renyi.full_variance(farthest, order, epsilon)
+        if sides is not None and not target.worst_case:
+            variance = transport_variance(sides, order, epsilon, variance)
+        return np.full(k, variance), None
+    joint = target.aggregation == "joint"
+    if not target.anisotropic:
+        calibrate = renyi.joint_variance if joint else renyi.average_variance
+        return np.full(k, calibrate(distances, profile.weights, order, epsilon)), None
+    if k > _MOST_SHAPED:
+        raise ValueError(
+            f"noise='anisotropic' shapes at most {_MOST_SHAPED} numbers, and {k} are released; use "
+            "noise='isotropic'."
+        )
+    solution = anisotropic_covariance(
+        distances, slices, profile.weights, order, epsilon, joint=joint
+    )
+    variances, vectors = np.linalg.eigh(solution.covariance)
+    return variances, vectors.T
+
+
+def _published_power(vectors: Floats, instances: Members, target: SlicedTarget) -> float:
+    """Power of the published formula: the same noise in every direction of the outputs."""
+    profile, order, epsilon = target.profile, target.order, target.epsilon
+    if target.aggregation == "full":
+        farthest, _ = full_distance(vectors, instances)
+        return profile.dimension * renyi.full_variance(farthest, order, epsilon)
+    distances = slice_distances(vectors, instances, profile.directions)
+    if target.aggregation == "average":
+        variance = renyi.published_average_variance(distances, profile.weights, order, epsilon)
+    else:
+        variance = renyi.worst_slice_variance(distances, order, epsilon)
+    return profile.dimension * variance
+
+
+def _costs(
+    centres: Integers,
+    step: Floats,
+    slices: Floats,
+    instances: Members,
+    target: SlicedTarget,
+    *,
+    exact: bool,
+) -> RenyiCosts:
+    """Costs of the whole numbers that are released, rounded outwards."""
+    # In units of the noise: the same whole numbers whatever the step.
+    scaled = centres / LATTICE_SCALE
+    units = unit_directions(slices, np.diag(step * LATTICE_SCALE))
+    distances = slice_distances(scaled, instances, units)
+    # A distance that projections rounded away counts as well.
+    distances[differing(centres, instances)] += rounding_slack(scaled)
+    farthest, _ = full_distance(scaled, instances)
+    farthest *= OUTWARD
+    weights, order = target.profile.weights, target.order
+    d = centres.shape[1]
+
+    def joint(at: float) -> float:
+        return renyi.joint_cost(distances, weights, at, 1.0) * OUTWARD + smoothing_excess(d, at)
+
+    excess = smoothing_excess(d, order)
+    average = renyi.average_cost(distances, weights, order, 1.0) * OUTWARD + excess
+    full = renyi.full_cost(farthest, order, 1.0) * OUTWARD
+    full_epsilon = gaussian_epsilon(full / order, target.delta) * OUTWARD
+    whole = target.aggregation == "full" and not target.worst_case
+    sides = matched_sides(scaled, instances) if whole else None
+    if sides is not None:
+        moment = max(transport_divergence(*each, order) for each in sides) * OUTWARD
+        if moment < full:
+            full = moment
+            full_epsilon = min(full_epsilon, epsilon_at_order(full, order, target.delta))
+    worst = renyi.worst_slice_cost(distances, order, 1.0) * OUTWARD + excess
+    average_epsilon = concentrated_epsilon(average / order, target.delta) * OUTWARD
+    joint_epsilon = approximate_epsilon(joint, target.delta) * OUTWARD
+    # A slice tells no more than the whole, whose price may be the lower one here.
+    most, most_epsilon = (full, full_epsilon) if whole else (math.inf, math.inf)
+    return RenyiCosts(
+        order=order,
+        average=min(average, most),
+        joint=min(joint(order), most),
+        worst_slice=min(worst, most),
+        full=full,
+        delta=target.delta,
+        average_epsilon=min(average_epsilon, most_epsilon),
+        joint_epsilon=min(joint_epsilon, most_epsilon),
+        full_epsilon=full_epsilon,
+        full_is_exact=exact,
+    )
+
+
+def _agreeing(coordinates: Floats, origin: Floats, axes: Floats, target: SlicedTarget) -> SlicedLaw:
+    """Law without noise, for outputs in which no protected pair differs."""
+    zero = RenyiCosts(target.order, 0.0, 0.0, 0.0, 0.0, target.delta, 0.0, 0.0, 0.0, True)
+    farthest = np.max(np.abs(coordinates), axis=0)
+    step = np.where(farthest > 0, farthest / _EXACT_STEPS, 1.0)
+    return SlicedLaw(
+        centres=lattice_centres(coordinates, step, "sliced"),
+        step=step,
+        axes=axes,
+        origin=origin,
+        scale=0,
+        aggregation=target.aggregation,
+        costs=zero,
+        proof="no protected pair differs: both sides give the same whole numbers, as often",
+        noise_power=0.0,
+        published_power=0.0,
+    )

@@ -1,0 +1,125 @@
+"""Noise calibrated along slices, on an integer lattice, and what it costs in every sense."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.noise.noise_law import LatticeLaw
+from pacsklearn.kernel.noise.sampled_law import GuardedSpan
+
+Integers = NDArray[np.int64]
+
+AGGREGATIONS: Final = ("average", "joint", "full")
+"""How divergences along slices become one number; ``"full"`` is the whole vector's."""
+
+
+@final
+@dataclass(frozen=True)
+class RenyiCosts:
+    """Renyi divergences of one order between what any protected pair of secrets would release.
+
+    Parameters
+    ----------
+    order : float
+        Renyi order.
+    average : float
+        Weighted mean over the slices, in nats.
+    joint : float
+        Log-moment over the slices: a slice drawn at random and its direction are seen.
+    worst_slice : float
+        Along the worst slice of the profile.
+    full : float
+        Of the whole released vector.
+    delta : float
+        For which the next three are.
+    average_epsilon, joint_epsilon, full_epsilon : float
+        Of the (epsilon, delta) bounds, each at its best order.
+    full_is_exact : bool
+        Whether the distance behind ``full`` was computed exactly or bounded from above.
+    """
+
+    order: float
+    average: float
+    joint: float
+    worst_slice: float
+    full: float
+    delta: float
+    average_epsilon: float
+    joint_epsilon: float
+    full_epsilon: float
+    full_is_exact: bool
+
+    def of(self, aggregation: str) -> float:
+        """Cost under one of :data:`AGGREGATIONS`."""
+        return float(getattr(self, aggregation))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SlicedLaw(LatticeLaw):
+    """Noise for one release: whole numbers for each world, and how to read the result.
+
+    The release is ``w = centre + noise`` with independent discrete Gaussian noise of
+    parameter :data:`~pacsklearn.kernel.noise.noise_law.LATTICE_SCALE`; everything afterwards is the
+    public map :meth:`decode`. A law never sees which world is the true one. Its centres are secret.
+
+    Parameters
+    ----------
+    centres : ndarray of int64, shape (n_worlds, k)
+        Each world's output in grid steps.
+    step : ndarray of shape (k,)
+        Grid step of each coordinate.
+    axes : ndarray of shape (k, d)
+        Output direction of each coordinate. They span what the worlds' outputs differ in; nothing
+        else of the output depends on the world.
+    origin : ndarray of shape (d,)
+        Output at ``w = 0``.
+    scale : int
+        ``LATTICE_SCALE``, or 0 where all worlds agree and no noise is needed.
+    aggregation : str
+        What was calibrated: one of :data:`AGGREGATIONS`.
+    costs : RenyiCosts
+        What the noise costs, evaluated on the whole numbers.
+    proof : str
+        Why the calibrated cost is a bound.
+    noise_power : float
+        Sum of the noise variances.
+    published_power : float
+        Noise power that the published formula asks for at the same budget.
+    confidence : float
+        Probability that the bound holds; 1.0 when it is a proof.
+    assumptions : tuple of str
+        What a confidence below 1 rests on.
+    span : GuardedSpan, optional
+        Where the release is made on a table that is none of the worlds: how its output becomes
+        coordinates, clipped to a public ball.
+    """
+
+    aggregation: str
+    costs: RenyiCosts
+    proof: str
+    noise_power: float
+    published_power: float
+    confidence: float = 1.0
+    assumptions: tuple[str, ...] = ()
+    span: GuardedSpan | None = field(default=None, repr=False)
+
+    @property
+    def cost(self) -> float:
+        """The calibrated cost, in nats at the costs' order."""
+        return self.costs.of(self.aggregation)
+
+    def observe(self, centre: Integers, noise: Integers) -> Integers:
+        """Whole numbers released for a world's centre with this noise."""
+        return np.asarray(centre + noise)
+
+    def point(self, output: Floats | None) -> Integers:
+        """Whole numbers of a table's own output; the centre's where there is none."""
+        if self.span is None or output is None:
+            return np.zeros(self.dimension, dtype=np.int64)
+        return self.span.point(output, self.step)

@@ -1,0 +1,221 @@
+"""What a sliced Pufferfish release promises, in numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from pacsklearn.kernel.guarantee.statement import Statement
+from pacsklearn.kernel.guarantee.statement_rendering import Rows, percent_up, rounded_up
+from pacsklearn.kernel.guarantee.status import EMPTY_SUCCESS, Reliance, Status, relied_on
+from pacsklearn.srpp.laws.sliced_law import RenyiCosts
+from pacsklearn.srpp.release.bayes_success import BayesSuccess
+from pacsklearn.srpp.scenarios.stated_scenario import SecretBatches, SecretWorlds
+
+_SENSES = {
+    "average": "averaged over the slices",
+    "joint": "for a slice drawn at random",
+    "full": "for the whole release",
+}
+_OF_THESE = "not a bound for other tables of that law"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PufferfishGuarantee(Statement):
+    """The promise that comes with a sliced release. Prints as text and as HTML; round-trips JSON.
+
+    Parameters
+    ----------
+    releases : str
+        What is released.
+    definition : str
+        What is bounded.
+    budget, spent : float
+        Renyi divergence that was allowed, and that is reached at most, by this release alone.
+    unit : str
+        Unit of the charge; charges add up within one unit only.
+    aggregation : str
+        ``"average"``, ``"joint"`` or ``"full"``: what the noise was calibrated to.
+    costs : RenyiCosts
+        Average, joint and full-view costs of the noise.
+    bound : str
+        Why they are bounds.
+    confidence : float
+        Probability that the bound holds; 1.0 when it is a proof.
+    assumptions : tuple of str
+        What a confidence below 1 rests on.
+    secret : SecretWorlds or SecretBatches
+        What is secret: which secret of a scenario is true, or the same for a run of many steps.
+    slices : str
+        The slice profile.
+    noise : str
+        How the noise is shaped.
+    noiseless : bool
+        Whether no protected pair of secrets differs in the output, so that no noise was needed.
+    charged : float
+        On the ledger so far, this release included, in ``unit``.
+    success : BayesSuccess, optional
+        How often the best attack names the secret, over the listed worlds; None of a run of many
+        steps.
+    n_releases : int
+        Releases on that ledger.
+    released, public, not_covered, sources, not_for_release
+        As in :class:`~pacsklearn.Guarantee`.
+    provenance, details, ledger_head, headline
+        As in :class:`~pacsklearn.Guarantee`.
+    """
+
+    secret: SecretWorlds
+    releases: str
+    aggregation: str
+    costs: RenyiCosts
+    assumptions: tuple[str, ...]
+    slices: str
+    charged: float
+    success: BayesSuccess | None = None
+
+    framework = "Sliced Renyi Pufferfish"
+    _secrets = (SecretWorlds, SecretBatches)
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """What is known of the scenario, or of the run, by name."""
+        return tuple(self.secret.rows())
+
+    def _reliance(self) -> Status:
+        if self.noiseless:
+            return Status(Reliance.PROVED, "NO NOISE: no protected pair differs in the output")
+        secret = self.secret
+        if self.success is not None and self.success.pair >= EMPTY_SUCCESS:
+            return Status(
+                Reliance.HIDES_NOTHING,
+                f"the best attack tells a pair of secrets apart in {percent_up(self.success.pair)} "
+                "% of cases",
+            )
+        sliced = "" if self.aggregation == "full" else ", sliced, not full"
+        mean = f", a mean over {secret.averaged_over}" if secret.averaged_over else ""
+        tables = f" for {secret.holds_for}" if secret.holds_for else ""
+        return relied_on(
+            self.confidence,
+            f"proved for the scenario's data sets{sliced}{mean}",
+            f"{tables}{sliced}{mean}",
+        )
+
+    def _sentences(self) -> str:
+        secret = self.secret
+        order, cost = f"{self.costs.order:g}", rounded_up(self.spent, 4)
+        what = {
+            "average": (
+                "along the slices, on average over them, the release changes with the secret by a "
+                f"Renyi divergence of order {order} of at most {cost}"
+            ),
+            "joint": (
+                "whoever sees one slice drawn at random, and which one, meets a Renyi divergence "
+                f"of order {order} of at most {cost} between any two of these secrets"
+            ),
+            "full": (
+                "whoever sees the whole release meets a Renyi divergence of order "
+                f"{order} of at most {cost} between any two of these secrets"
+            ),
+        }[self.aggregation]
+        text = (
+            f"Secret is {secret.protects}. Released is {self.releases}, with noise: {what}. The "
+            "adversary may have unlimited computing power and know every data set of the scenario "
+            "and the noise; how likely which secret is beforehand does not matter."
+        )
+        text += self._named()
+        if secret.averaged_over:
+            text += f" This is a mean over {secret.averaged_over}: single draws can tell more."
+        if secret.holds_for:
+            text += f" This is for {secret.holds_for}; nothing is promised about others."
+        if self.aggregation != "full":
+            epsilon, delta = rounded_up(self.costs.full_epsilon, 2), f"{self.costs.delta:g}"
+            text += (
+                " A slice is one direction of the released numbers; whoever has all of them is "
+                f"bounded by the full view only: divergence {rounded_up(self.costs.full, 4)}, or "
+                f"({epsilon}, {delta})."
+            )
+        return text
+
+    def _named(self) -> str:
+        """Sentence on the success of the best attack."""
+        success = self.success
+        if success is None:
+            return ""
+        limit = f"; {_OF_THESE}" if self.secret.holds_for else ""
+        return (
+            " Over the listed worlds the best attack on this release alone tells the worst pair of "
+            f"these secrets apart, each as likely, in at most {percent_up(success.pair)} % of "
+            "cases (50 % blindly), and names the true one of "
+            f"{self.secret.n_secrets} secrets in at most "
+            f"{percent_up(success.secret)} % ({percent_up(success.secret_blind)} % blindly){limit}."
+        )
+
+    def _attacks(self) -> Rows:
+        """Rows of the text on the success of the best attack."""
+        success = self.success
+        if success is None:
+            return []
+        sure = "" if success.confidence == 1 else f", at confidence {success.confidence:.8g}"
+        limit = f" ({_OF_THESE})" if self.secret.holds_for else ""
+
+        def line(whole: float, one_slice: float, blind: float) -> str:
+            return (
+                f"at most {percent_up(whole)} % from the whole release, {percent_up(one_slice)} % "
+                f"from one random slice and its direction, {percent_up(blind)} % blindly; over the "
+                f"listed worlds{limit}{sure}"
+            )
+
+        return [
+            ("telling a pair apart", line(success.pair, success.pair_slice, 0.5)),
+            (
+                "naming the secret",
+                line(success.secret, success.secret_slice, success.secret_blind),
+            ),
+        ]
+
+    def _figures(self) -> Rows:
+        costs, drawn = self.costs, self.secret.holds_for
+        exact = costs.full_is_exact or drawn
+        upper = "" if exact else " (distance bounded from above)"
+
+        def both(view: str) -> str:
+            cost, epsilon = costs.of(view), float(getattr(costs, f"{view}_epsilon"))
+            best = "" if drawn else " at the best order"
+            return (
+                f"({costs.order:g}, {rounded_up(cost, 4)}); "
+                f"({rounded_up(epsilon, 3)}, {costs.delta:g}){best}"
+            )
+
+        return [
+            (
+                "spent",
+                (
+                    f"{rounded_up(self.spent, 6)} of {self.budget:.6g} nats of Renyi divergence "
+                    f"of order {costs.order:g}, {_SENSES[self.aggregation]}"
+                ),
+            ),
+            *self._attacks(),
+            ("average over slices", both("average")),
+            ("joint over slices", both("joint")),
+            ("full view", both("full") + upper),
+            ("worst slice", f"({costs.order:g}, {rounded_up(costs.worst_slice, 4)})"),
+            ("slices", self.slices),
+            *self.facts,
+        ]
+
+    def _accounts(self) -> Rows:
+        return [
+            *(("assumed", text) for text in self.assumptions),
+            *self.details,
+            ("ledger", f"{self.charged:.6g} in {self.n_releases} release(s), unit {self.unit}"),
+        ]
+
+    @classmethod
+    def _read(cls, facts: dict[str, Any]) -> dict[str, Any]:
+        success = facts.get("success")
+        return facts | {
+            "costs": RenyiCosts(**facts["costs"]),
+            "success": None if success is None else BayesSuccess(**success),
+        }

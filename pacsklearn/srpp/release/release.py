@@ -1,0 +1,374 @@
+"""A Pufferfish release: data sets, distances, noise, charge, and only then the draw."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.exceptions import ScenarioError
+from pacsklearn.kernel.guarantee.model_digest import mark_released
+from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
+from pacsklearn.kernel.ledger.event import Event, Provenance, SlicedNoise
+from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger, ledger_head
+from pacsklearn.kernel.noise.sampler import Sampler
+from pacsklearn.kernel.outputs.candidates import FitOptions
+from pacsklearn.kernel.release.rehearsal import public_integers
+from pacsklearn.kernel.release.release import Release
+from pacsklearn.kernel.release.released_tables import RELEASED
+from pacsklearn.srpp.laws.coupled_draws import coupled_law
+from pacsklearn.srpp.laws.slice_profile import SliceProfile
+from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
+from pacsklearn.srpp.laws.sliced_law import SlicedLaw
+from pacsklearn.srpp.release.bayes_success import BayesSuccess
+from pacsklearn.srpp.release.best_attack import bayes_success
+from pacsklearn.srpp.release.renyi_unit import check_unit, renyi_unit
+from pacsklearn.srpp.release.statement import pufferfish_guarantee
+from pacsklearn.srpp.release.world_outputs import (
+    Query,
+    WorldOutputs,
+    drawn_world,
+    own_output,
+    true_secret,
+    world_outputs,
+)
+from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
+
+Integers = NDArray[np.int64]
+
+CONFIDENCE = 1 - 1e-6
+"""Of promises about laws that are known by draws, unless stated otherwise."""
+
+_NOISE = {
+    "isotropic": "the same in every direction",
+    "anisotropic": "shaped by direction (least power)",
+    "worst-case": "the same in every direction, for the largest distance of any two data sets that "
+    "are listed",
+}
+
+
+@final
+@dataclass(frozen=True)
+class SlicedOptions:
+    """How much noise, and of what shape.
+
+    Parameters
+    ----------
+    epsilon, order : float
+        Allowed Renyi divergence and its order.
+    aggregation : str
+        ``"average"``, ``"joint"`` or ``"full"``.
+    noise : str
+        ``"isotropic"``, ``"anisotropic"`` or ``"worst-case"``.
+    profile : callable
+        Slice profile for a number of outputs.
+    delta : float
+        Of the (epsilon, delta) conversions.
+    metric : "auto", None, array-like or Metric
+        What noise costs in each direction.
+    confidence : float, default=0.999999
+        Of promises about laws that are known by draws.
+    """
+
+    epsilon: float
+    order: float
+    aggregation: str
+    noise: str
+    profile: Callable[[int], SliceProfile]
+    delta: float
+    metric: Any = "auto"
+    confidence: float = CONFIDENCE
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CalibratedWorlds:
+    """Everything that is known before the draw, the same whichever secret is true.
+
+    Curator's material: it holds the outputs of all data sets.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    worlds : Worlds
+    outputs : WorldOutputs
+    law : SlicedLaw
+    profile : SliceProfile
+    success : BayesSuccess
+        Of the best attack on this law.
+    """
+
+    scenario: Scenario
+    worlds: Worlds
+    outputs: WorldOutputs
+    law: SlicedLaw
+    profile: SliceProfile
+    success: BayesSuccess
+
+    def __repr__(self) -> str:
+        return "CalibratedWorlds(...)"
+
+    def observed(self, centre: Integers, sampler: Sampler) -> Integers:
+        """What is released for a data set's whole numbers."""
+        size = self.law.dimension
+        still = self.law.is_noiseless
+        noise = np.zeros(size, dtype=np.int64) if still else sampler.noise(size)
+        return self.law.observe(centre, noise)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class StatedRows:
+    """Rows that a scenario is about, and what is said of the secret in them.
+
+    Parameters
+    ----------
+    X, y : array-likes
+    secret : SecretColumn, optional
+    realized : object
+        The true secret where the curator states it.
+    secret_name : str, optional
+        What the user calls the secret; part of the unit.
+    """
+
+    X: Any
+    y: Any = None
+    secret: SecretColumn | None = None
+    realized: Any = None
+    secret_name: str | None = None
+
+
+def calibrated_worlds(
+    query: Query,
+    scenario: Scenario,
+    X: Any,
+    y: Any,
+    secret: SecretColumn | None,
+    options: SlicedOptions,
+    *,
+    params: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+) -> CalibratedWorlds:
+    """Compute every data set's output and the noise that hides which secret is true.
+
+    Which one is true is not asked for. Where the table itself is released on, ``X`` and ``y`` are
+    not looked at either: everything follows from the scenario's reference.
+    """
+    if not scenario.redrawn:
+        if options.noise != "isotropic":
+            raise ValueError(
+                f"noise={options.noise!r} is for listed training sets; where the table is one draw "
+                "from a law use noise='isotropic'."
+            )
+        X, y, secret = scenario.reference or (None, None, None)
+    worlds = scenario.worlds(X, y, secret)
+    outputs = world_outputs(
+        query,
+        worlds,
+        X,
+        y,
+        params or {},
+        metric=options.metric,
+        some_may_fail=not scenario.redrawn,
+        n_jobs=n_jobs,
+    )
+    profile = options.profile(outputs.vectors.shape[1])
+    target = SlicedTarget(
+        epsilon=options.epsilon,
+        order=options.order,
+        aggregation=options.aggregation,
+        profile=profile,
+        anisotropic=options.noise == "anisotropic",
+        worst_case=options.noise == "worst-case",
+        delta=options.delta,
+    )
+    if scenario.redrawn:
+        law = sliced_law(outputs.vectors, worlds, target, outputs.metric)
+    else:
+        law = coupled_law(
+            outputs.vectors, outputs.failed, worlds, target, outputs.metric, options.confidence
+        )
+    success = bayes_success(law, worlds, profile)
+    return CalibratedWorlds(scenario, worlds, outputs, law, profile, success)
+
+
+def published_figures(calibrated: CalibratedWorlds) -> str:
+    """Everything of a law that a release shows, but for the released numbers, as one text.
+
+    Grid and axes can be read off the numbers; origin, costs and sizes are printed or follow.
+    """
+    law = calibrated.law
+    digest = hashlib.sha256()
+    for array in (law.step, law.axes, law.origin):
+        # With the shape: arrays of the same bytes may still be other laws.
+        digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+    figures = f"{law.scale} {law.costs!r} {calibrated.success!r}"
+    return f"{digest.hexdigest()} {figures} {calibrated.profile.digest}"
+
+
+def sliced_release(
+    query: Query,
+    scenario: Scenario,
+    rows: StatedRows,
+    options: SlicedOptions,
+    *,
+    fitting: FitOptions,
+    ledger: Ledger | Callable[[str], Ledger] | None,
+    sampler: Sampler,
+    provenance: tuple[Provenance, ...],
+) -> Release:
+    """Release what the query gives for the true secret, noised.
+
+    Parameters
+    ----------
+    query : Query
+    scenario : Scenario
+    rows : StatedRows
+    options : SlicedOptions
+    fitting : FitOptions
+        Parameters of ``fit``, and workers.
+    ledger : Ledger, callable or None
+        Shared account, or a function of the unit that opens it; None for one of this release.
+    sampler : Sampler
+        Draws the secret and the data set, where they are drawn, and the noise.
+    provenance : tuple of Provenance
+
+    Returns
+    -------
+    Release
+
+    Raises
+    ------
+    BudgetExhaustedError
+        Before anything is computed, when the ledger cannot bear ``options.epsilon``.
+    LedgerMismatchError
+        When the ledger counts something else; nothing is charged.
+    ScenarioError
+        When the curator states a secret that is not asked for, or none that is.
+    """
+    X, y, realized, params = rows.X, rows.y, rows.realized, fitting.fit_params
+    _check_stated(scenario, realized, ledger, params)
+    if isinstance(ledger, Ledger):
+        ledger.check(options.epsilon)
+    calibrated = calibrated_worlds(
+        query, scenario, X, y, rows.secret, options, params=params, n_jobs=fitting.n_jobs
+    )
+    if not scenario.redrawn:
+        _check_form(calibrated, X)
+    if realized is not None:
+        # A secret that is none of the scenario's fails here, before anything is charged.
+        calibrated.worlds.index(realized)
+    law = calibrated.law
+    unit = renyi_unit(
+        order=options.order,
+        aggregation=options.aggregation,
+        profile=calibrated.profile,
+        scenario=scenario,
+        secret_name=rows.secret_name,
+    )
+    if ledger is None:
+        account: Ledger = MemoryLedger(options.epsilon, unit)
+    else:
+        account = ledger if isinstance(ledger, Ledger) else ledger(unit)
+    check_unit(account.unit, unit)
+    account.check(options.epsilon)
+    event = Event(
+        kind="sliced",
+        charge=law.cost,
+        unit=unit,
+        backend=options.noise,
+        bound=law.cost,
+        n_candidates=len(calibrated.worlds.worlds),
+        n_outputs=calibrated.profile.dimension,
+        n_noisy=0 if law.is_noiseless else law.dimension,
+        provenance=provenance,
+        mechanism=SlicedNoise(
+            shape=options.noise,
+            aggregation=options.aggregation,
+            order=law.costs.order,
+            average=law.costs.average,
+            joint=law.costs.joint,
+            worst_slice=law.costs.worst_slice,
+            full=law.costs.full,
+        ),
+    )
+    # What will be done with the released numbers is done with public ones first.
+    query.decode(law.decode(public_integers(law)), calibrated.outputs.first.layout)
+    # A mean over draws of tables says nothing of two releases about one of them.
+    cap = law.cost if scenario.redrawn else None
+    RELEASED.add(X, cap, unit, None if ledger is None else account)
+    # Before secret, data set and noise are drawn: a crash loses an answer, never a charge.
+    account.charge(event)
+    if scenario.redrawn:
+        secret = true_secret(calibrated.worlds, realized, sampler)
+        centre = law.centres[drawn_world(calibrated.worlds, secret, sampler)]
+    else:
+        # The first look at the table: what fails on it, or takes long, is paid for already.
+        centre = law.point(own_output(query, calibrated.outputs, X, y))
+    vector = law.decode(calibrated.observed(centre, sampler))
+    guarantee = pufferfish_guarantee(
+        calibrated,
+        budget=options.epsilon,
+        unit=unit,
+        noise=_NOISE[options.noise],
+        charged=account.spent,
+        n_releases=len(account.events),
+        released=query.released,
+        public=query.public(calibrated.outputs.first.layout),
+        not_for_release="" if sampler.is_secure else REPRODUCIBLE,
+        provenance=provenance,
+    )
+    guarantee = replace(guarantee, ledger_head=ledger_head(account))
+    return Release(
+        value=mark_released(query.decode(vector, calibrated.outputs.first.layout), guarantee),
+        guarantee=guarantee,
+        event=event,
+        noise_power=law.noise_power,
+        released_power=law.noise_power,
+    )
+
+
+def _check_stated(scenario: Scenario, realized: Any, ledger: Any, params: Any) -> None:
+    name = type(scenario).__name__
+    if scenario.stated and realized is None:
+        raise ScenarioError(f"{name} needs to know the true secret; call fit(..., realized=...).")
+    if scenario.redrawn:
+        return
+    if realized is not None:
+        raise ScenarioError(
+            f"{name} takes no realized here: the release is made on the table, and nothing "
+            "depends on which secret is true."
+        )
+    if ledger is not None:
+        raise ScenarioError(
+            f"Releases of one table under {name} do not add up: each is certified on average over "
+            "draws, and the draws are the same. Release everything at once, from one function, and "
+            "leave the ledger out."
+        )
+    if params:
+        raise ScenarioError(
+            "Parameters of fit have values for the rows given, and the scenario draws others; "
+            f"leave out {', '.join(sorted(params))}."
+        )
+
+
+def _check_form(calibrated: CalibratedWorlds, X: Any) -> None:
+    """Refuse a table that the scenario's laws cannot draw."""
+    least, most = calibrated.outputs.sizes
+    if not least <= X.shape[0] <= most:
+        drawn = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        raise ScenarioError(
+            f"X has {X.shape[0]:,} rows, and the tables that the scenario draws have {drawn}: the "
+            "promise is about tables that are drawn like that, and would say nothing about yours. "
+            "Draw tables of as many rows: PrevalenceScenario(size=...), or in the simulator."
+        )
+    here, there = X.shape[1], calibrated.outputs.rows.shape[1]
+    if here != there:
+        raise ScenarioError(
+            f"X has {here} columns, and the tables that the scenario draws have {there}; they must "
+            "be of the same form."
+        )

@@ -1,0 +1,332 @@
+"""A run of noised gradient steps, each charged before it is taken."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn._validation import check_integer
+from pacsklearn.exceptions import (
+    ForeignProcessError,
+    LedgerMismatchError,
+    SessionRolledBackError,
+)
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.ledger.event import Event, GradientSteps, Provenance
+from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger
+from pacsklearn.kernel.noise.sampler import NoisePool, Sampler
+from pacsklearn.kernel.release.account import Account
+from pacsklearn.kernel.secret.home_process import HomeProcess
+from pacsklearn.srpp.descent.srpp_sgd_accountant import SRPPSGDAccountant
+from pacsklearn.srpp.divergence.discrepancy import largest_batch
+from pacsklearn.srpp.laws.batch_sampler import BatchSampler
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn.srpp.release.renyi_unit import check_unit, renyi_unit
+from pacsklearn.srpp.release.run_statement import run_guarantee
+from pacsklearn.srpp.release.world_differences import WorldDifferences
+from pacsklearn.srpp.scenarios.scenario import Scenario
+
+Integers = NDArray[np.int64]
+
+_WHAT = "A run of private gradient steps"
+
+
+def run_unit(
+    accountant: SRPPSGDAccountant, scenario: Scenario, secret_name: str | None = None
+) -> str:
+    """Unit that the steps of a run are charged in."""
+    return renyi_unit(
+        order=accountant.order,
+        aggregation=accountant.label,
+        profile=accountant.profile,
+        scenario=scenario,
+        secret_name=secret_name,
+    )
+
+
+@final
+@dataclass(frozen=True)
+class RunRecord:
+    """Where a run stands: enough to go on with it. Holds nothing secret.
+
+    Parameters
+    ----------
+    unit : str
+        Of every price.
+    prices : tuple of (float, int, float)
+        Price of a step, steps charged at it, and the Renyi divergence of one such step's release,
+        in order.
+    n_steps : int
+        Steps taken; charged ones that were not taken yet are taken first when the run goes on.
+    noise_multiplier : float
+    session : str
+        Name of the run on a shared ledger.
+    n_charged : int
+        Its events there.
+    secure : bool
+        Whether all noise so far came from the operating system.
+    """
+
+    unit: str
+    prices: tuple[tuple[float, int, float], ...]
+    n_steps: int
+    noise_multiplier: float
+    session: str
+    n_charged: int
+    secure: bool
+
+    @property
+    def n_charged_steps(self) -> int:
+        """Steps charged."""
+        return sum(count for _, count, _ in self.prices)
+
+
+@final
+@dataclass(frozen=True)
+class Charging:
+    """What a run may cost, and where its steps are charged.
+
+    Parameters
+    ----------
+    ceiling : float
+        Most that the run may cost, in nats; what it has cost already, where that is more.
+    shared : Ledger, optional
+        Account shared with other releases.
+    record : RunRecord, optional
+        Of a run to go on with.
+    steps_per_charge : int, default=1
+        Steps that are charged together, beforehand.
+    """
+
+    ceiling: float
+    shared: Ledger | None = None
+    record: RunRecord | None = None
+    steps_per_charge: int = 1
+
+
+@final
+class _Heads:
+    """How far the runs of this process are: of all copies of a record, one goes on."""
+
+    _runs: ClassVar[dict[str, tuple[HomeProcess, int]]] = {}
+    _lock: ClassVar[Any] = threading.Lock()
+
+    @classmethod
+    def check(cls, session: str, n_paid: int, *, shared: bool) -> None:
+        """Refuse a run whose copy has gone on, and another process's that no ledger numbers."""
+        known = cls._runs.get(session)
+        if known is None or not known[0].is_here:
+            if shared:
+                return
+            raise ForeignProcessError(_WHAT)
+        reached = known[1]
+        if reached != n_paid:
+            raise SessionRolledBackError(
+                f"A copy of this run has gone on: {reached} steps are charged, {n_paid} of them "
+                "here. Go on with that copy, or call fit for a new run."
+            )
+
+    @classmethod
+    def advance(cls, account: Account, n_paid: int, count: int) -> None:
+        """Note that ``count`` steps more are charged; only the head may take them."""
+        with cls._lock:
+            if n_paid:
+                cls.check(account.session, n_paid, shared=account.shared is not None)
+            cls._runs[account.session] = account.home, n_paid + count
+
+
+@final
+class PrivateRun:
+    """The steps of one run, its account and its noise. Coordinator only; close it at the end.
+
+    For every step, in this order: :meth:`next_batch` charges it and draws its rows, the caller sums
+    their clipped gradients, and :meth:`noised_mean` makes of the sum what may leave. The sum is
+    rounded to whole multiples of the lattice's step, and whole numbers of noise are added.
+
+    Parameters
+    ----------
+    accountant : SRPPSGDAccountant
+    scenario : Scenario
+    noise_multiplier : float
+        Positive.
+    charging : Charging
+    sampler : Sampler
+        Source of the noise and of the batches.
+    differences : WorldDifferences, optional
+        What the guarantee says about the scenario's data sets; any two when not given.
+    secret_name : str, optional
+        What the user calls the secret; part of the unit.
+    provenance : tuple of Provenance
+
+    Raises
+    ------
+    LedgerMismatchError
+        When the ledger, or the run to go on with, counts something else.
+    ForeignProcessError, SessionRolledBackError
+        When the run to go on with is another process's, or a copy of it has gone on, and no shared
+        ledger can tell.
+    """
+
+    def __init__(
+        self,
+        accountant: SRPPSGDAccountant,
+        scenario: Scenario,
+        noise_multiplier: float,
+        *,
+        charging: Charging,
+        sampler: Sampler,
+        differences: WorldDifferences | None = None,
+        secret_name: str | None = None,
+        provenance: tuple[Provenance, ...] = (),
+    ) -> None:
+        shared, record = charging.shared, charging.record
+        self.accountant, self.scenario = accountant, scenario
+        self.noise_multiplier = noise_multiplier
+        self.unit = run_unit(accountant, scenario, secret_name)
+        self.price = accountant.cost(noise_multiplier)
+        self.sampler, self.provenance = sampler, provenance
+        cap = accountant.cap
+        self._batch_size = cap.batch_size
+        most = largest_batch(cap.n_rows, cap.batch_size, cap.sampling)
+        self._grid = accountant.clipping.grid(noise_multiplier, most)
+        self._batches = BatchSampler.beside(sampler, cap.n_rows, cap.batch_size, cap.sampling)
+        self.differences = differences or WorldDifferences(cap.largest)
+        self._at_once = check_integer(
+            name="steps_per_charge", value=charging.steps_per_charge, minimum=1
+        )
+        if shared is not None:
+            check_unit(shared.unit, self.unit)
+        self._prices: list[tuple[float, int, float]] = []
+        before: list[Event] = []
+        self.n_steps, self._secure = 0, sampler.is_secure
+        session, n_charged = None, 0
+        if record is not None:
+            if record.unit != self.unit:
+                raise LedgerMismatchError(
+                    f"The run so far is counted in {record.unit}, the next step in {self.unit}; "
+                    "call fit for a new run."
+                )
+            self._prices, self.n_steps = list(record.prices), record.n_steps
+            # One step with noise that can be drawn again, and the run may not be published.
+            self._secure = self._secure and record.secure
+            session, n_charged = record.session, record.n_charged
+            _Heads.check(session, record.n_charged_steps, shared=shared is not None)
+            for price, count, _ in record.prices:
+                # Rounded up: what was spent is never forgotten.
+                spent = math.nextafter(count * price, math.inf)
+                before.append(self._event("steps-before", spent, count))
+        self.ceiling = max(charging.ceiling, math.fsum(event.charge for event in before))
+        own = MemoryLedger(self.ceiling, self.unit)
+        for event in before:
+            own.charge(event)
+        self.account = Account(own, shared, session, n_charged)
+        self._pool = NoisePool(sampler)
+
+    @property
+    def spent(self) -> float:
+        """Nats that the run cost so far, in its unit."""
+        return self.account.own.spent
+
+    @property
+    def record(self) -> RunRecord:
+        """Where the run stands."""
+        return RunRecord(
+            unit=self.unit,
+            prices=tuple(self._prices),
+            n_steps=self.n_steps,
+            noise_multiplier=self.noise_multiplier,
+            session=self.account.session,
+            n_charged=self.account.n_charged,
+            secure=self._secure,
+        )
+
+    def next_batch(self) -> Integers:
+        """Charge the next step, then draw its rows.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            When another step does not fit; nothing is charged or looked at then.
+        """
+        self.account.home.check()
+        if self._n_paid <= self.n_steps:
+            count = self._at_once
+            # Close to the ceiling fewer at once: steps that still fit alone are not lost.
+            while count > 1 and not self.account.own.allows(count * self.price):
+                count -= 1
+            mechanism = self.accountant.mechanism(self.noise_multiplier, count)
+            self.account.charge(self._event("sgd-step", count * self.price, count, mechanism))
+            # After the charge: a refused one must leave the run where it can still go on.
+            _Heads.advance(self.account, self._n_paid, count)
+            self._count(count)
+        self.n_steps += 1
+        return self._batches.draw()
+
+    def noised_mean(self, total: Floats) -> Floats:
+        """What may leave of the sum of a batch's clipped gradients: their noised mean.
+
+        Parameters
+        ----------
+        total : ndarray of shape (d,)
+        """
+        # Whole numbers before the noise: the low digits of a noised sum of doubles would show it.
+        centres = np.rint(np.asarray(total, dtype=np.float64) / self._grid).astype(np.int64)
+        released = centres + self._pool.take(centres.size)
+        return np.asarray(released * (self._grid / self._batch_size))
+
+    def guarantee(
+        self, delta: float, dimension: str, public: Iterable[str], leaks: Iterable[str] = ()
+    ) -> PufferfishGuarantee:
+        """What is promised about everything released so far; see :func:`run_guarantee`."""
+        return run_guarantee(self, delta=delta, dimension=dimension, public=public, leaks=leaks)
+
+    def close(self) -> None:
+        """Stop drawing noise."""
+        self._pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return "PrivateRun(...)"
+
+    @property
+    def _n_paid(self) -> int:
+        return sum(count for _, count, _ in self._prices)
+
+    def _count(self, count: int) -> None:
+        if self._prices and self._prices[-1][0] == self.price:
+            count += self._prices.pop()[1]
+        self._prices.append(
+            (self.price, count, self.accountant.release_cost(self.noise_multiplier))
+        )
+
+    def _event(
+        self, kind: str, charge: float, n_steps: int, mechanism: GradientSteps | None = None
+    ) -> Event:
+        size = self.accountant.clipping.dimension
+        return Event(
+            kind=kind,
+            charge=charge,
+            unit=self.unit,
+            backend="gradient noise",
+            bound=charge,
+            n_candidates=0,
+            n_outputs=size,
+            n_noisy=size,
+            provenance=self.provenance,
+            confidence=1.0 - self.accountant.failure(n_steps),
+            mechanism=mechanism,
+        )
+
+    def __reduce__(self) -> Any:
+        raise TypeError("A private run cannot be pickled; keep its record.")

@@ -1,0 +1,361 @@
+"""One vector a world, from a model or a function of its data set."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.parallel import delayed
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.exceptions import (
+    NonDeterministicError,
+    StructureMismatchError,
+    SubsetFitError,
+)
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.noise.sampler import Sampler
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
+from pacsklearn.kernel.outputs.function_values import warn_of_cache
+from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric, as_metric
+from pacsklearn.kernel.outputs.outputs import (
+    CHECKED_ROWS,
+    CanonicalForm,
+    equal_but_for_rounding,
+)
+from pacsklearn.kernel.outputs.run import Failure, Outcome, Run, Stage, StageFailure, attempt
+from pacsklearn.kernel.outputs.subset_fitting import (
+    cut_params,
+    seeded_clone,
+)
+from pacsklearn.kernel.outputs.withheld import silence
+from pacsklearn.kernel.release.statement import public_facts
+from pacsklearn.srpp.scenarios.scenario import World, Worlds
+
+_ANCHORS = 8
+
+
+class Query(ABC):
+    """What is computed on each data set, as a vector, and how to go back."""
+
+    name: str
+    released: tuple[str, ...]
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
+        """What is computed on one data set: a fitted model, a value."""
+
+    @abstractmethod
+    def encode(self, fitted: Any, X: Any, stage: Stage) -> Encoding:
+        """Its vector."""
+
+    @abstractmethod
+    def metric(self, fitted: Any, layout: Layout, X: Any, vectors: Floats) -> Metric:
+        """What noise costs in each direction of the vector."""
+
+    @abstractmethod
+    def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
+        """Choose between representations that behave the same."""
+
+    @abstractmethod
+    def decode(self, vector: Floats, layout: Layout) -> Any:
+        """Released object that holds the numbers of ``vector`` only."""
+
+    @abstractmethod
+    def public(self, layout: Layout) -> tuple[str, ...]:
+        """Names of what a release shows as it is."""
+
+
+@final
+class ModelQuery(Query):
+    """Canonical vector of an estimator fitted on the data set.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Clones get fixed public seeds.
+    canonicalizer : Canonicalizer
+    """
+
+    def __init__(self, estimator: Any, canonicalizer: Canonicalizer) -> None:
+        self.name = type(estimator).__name__
+        self.released = canonicalizer.noised
+        self._form = CanonicalForm(seeded_clone(estimator), canonicalizer)
+
+    def fit(self, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
+        model = clone(self._form.template)
+        return model.fit(X, **params) if y is None else model.fit(X, y, **params)
+
+    def encode(self, fitted: Any, X: Any, stage: Stage) -> Encoding:
+        return self._form.encode(fitted, X, stage, tries=True)
+
+    def metric(self, fitted: Any, layout: Layout, X: Any, vectors: Floats) -> Metric:
+        return self._form.canonicalizer.metric(layout, fitted, X, vectors)
+
+    def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
+        return self._form.align(vectors, layout, rows)
+
+    def decode(self, vector: Floats, layout: Layout) -> Any:
+        return self._form.decode(vector, layout)
+
+    def public(self, layout: Layout) -> tuple[str, ...]:
+        return public_facts(layout)
+
+
+@final
+class FunctionQuery(Query):
+    """Numbers that a plain function computes on the data set.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X, y)``, or ``function(X)`` for one that takes a single argument.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.name = getattr(function, "__name__", type(function).__name__)
+        self.released = ("value",)
+        warn_of_cache(function)
+        self._function, self._takes_y = function, _takes_two(function)
+
+    def fit(self, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
+        return self._function(X, y) if self._takes_y else self._function(X)
+
+    def encode(self, fitted: Any, X: Any, stage: Stage) -> Encoding:
+        array = np.asarray(fitted)
+        # Turned into doubles, complex numbers would lose a part without a word.
+        if array.dtype.kind not in "biuf":
+            raise StageFailure("real")
+        array = array.astype(np.float64)
+        if not np.all(np.isfinite(array)):
+            raise StageFailure("finite")
+        return Encoding(array.ravel(), Layout.of({"value": array}))
+
+    def metric(self, fitted: Any, layout: Layout, X: Any, vectors: Floats) -> Metric:
+        return IdentityMetric()
+
+    def align(self, vectors: Floats, layout: Layout, rows: Any) -> Floats:
+        return vectors
+
+    def decode(self, vector: Floats, layout: Layout) -> Any:
+        value = layout.unpack(vector)["value"]
+        return float(value) if value.ndim == 0 else value
+
+    def public(self, layout: Layout) -> tuple[str, ...]:
+        return ("shape of the value",)
+
+
+@final
+class WorldRun(Run):
+    """A query, computed on every data set of a scenario."""
+
+    others = "data sets"
+
+    def place(self, index: int) -> str:
+        return "a data set of the scenario"  # which one would say something of the secret
+
+    def counted(self, count: int, total: int) -> str:
+        return f"on {count} data set(s) of the scenario"
+
+    def hint(self, failure: Failure, index: int) -> str:
+        return (
+            "its message is withheld because it may quote rows; a resampled or edited data set may "
+            "lack a class or repeat rows: try it on resampled rows yourself"
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class WorldOutputs:
+    """Vectors of listed data sets, aligned, with what they have in common. Curator's material.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_worlds, d)
+    first : Encoding
+        Of the first data set, with the layout of all.
+    metric : Metric
+        What noise costs in each direction.
+    rows : array-like
+        A few rows of the first data set, to see how models behave.
+    failed : ndarray of bool, shape (n_worlds,)
+        Data sets that gave no such vector, where that is allowed; their rows are meaningless.
+    sizes : tuple of int
+        Rows of the smallest and of the largest data set that gave a vector.
+    """
+
+    vectors: Floats
+    first: Encoding
+    metric: Metric
+    rows: Any
+    failed: NDArray[np.bool_]
+    sizes: tuple[int, int]
+
+
+def world_outputs(
+    query: Query,
+    worlds: Worlds,
+    X: Any,
+    y: Any,
+    params: Mapping[str, Any],
+    *,
+    metric: Any = "auto",
+    some_may_fail: bool = False,
+    n_jobs: int | None = None,
+) -> WorldOutputs:
+    """Vector of every data set, aligned with the first, and what they have in common.
+
+    Each is computed from the rows of its own data set and the first one's vector alone.
+
+    Parameters
+    ----------
+    query : Query
+    worlds : Worlds
+    X, y : array-likes
+        The rows that data sets are made of; None where they bring their own.
+    params : mapping
+        Passed to ``fit``; entries with one value a row follow the rows.
+    metric : "auto", None, array-like or Metric, default="auto"
+        "auto" asks the query.
+    some_may_fail : bool, default=False
+        Note data sets without a usable vector instead of raising; the first is never one.
+    n_jobs : int, optional
+        As in joblib.
+
+    Raises
+    ------
+    SubsetFitError, GaugeError, StructureMismatchError, NonDeterministicError
+        None quotes a data value.
+    """
+    run = WorldRun(query.name)
+    fitted, first, _ = run.value(_fitted(query, worlds.worlds[0], X, y, params))
+    if first.vector.size == 0:
+        raise SubsetFitError(f"{query.name} has no numbers to release.")
+    own, _ = worlds.worlds[0].data(X, y)
+    rows = safe_indexing(own, np.arange(min(CHECKED_ROWS, own.shape[0])))
+    tasks = (delayed(_encoded)(query, world, X, y, params) for world in worlds.worlds)
+    outcomes = run.outcomes(tasks, len(worlds.worlds), n_jobs)
+    run.warn(outcomes)
+    if not equal_but_for_rounding(run.value(outcomes[0]).encoding.vector, first.vector):
+        raise NonDeterministicError(
+            f"{query.name} gives two results on the same data set, so noise calibrated on the "
+            "data sets would not cover its own randomness. Give it a random_state, or make it "
+            "deterministic."
+        )
+    if some_may_fail:
+        # Each with the first alone, as the table later: aligned with all draws together
+        # a vector would depend on the other draws, and the bound is about independent ones.
+        anchored = [_anchored(query, each, first, rows) for each in outcomes]
+        failed = np.array([vector is None for vector in anchored])
+        # A stand-in: the law counts the draws in ``failed`` by themselves.
+        vectors = np.stack([first.vector if vector is None else vector for vector in anchored])
+        if failed[0]:
+            # The first must come through; this raises what went wrong with it.
+            same = np.stack([first.vector] * (_ANCHORS + 1))
+            run.value(attempt(partial(query.align, same, first.layout, rows), "align"))
+    else:
+        encodings = [run.value(each).encoding for each in outcomes]
+        _check_structure(query, first, encodings)
+        raw = np.stack([each.vector for each in encodings])
+        vectors = run.value(attempt(partial(query.align, raw, first.layout, rows), "align"))
+        failed = np.zeros(len(vectors), dtype=bool)
+    if isinstance(metric, str) and metric == "auto":
+        cost = query.metric(fitted, first.layout, own if X is None else X, vectors[~failed])
+    else:
+        cost = as_metric(metric)
+    sizes = [each.value.n_rows for each in outcomes if each.value is not None]
+    return WorldOutputs(vectors, first, cost, rows, failed, (min(sizes), max(sizes)))
+
+
+def own_output(query: Query, outputs: WorldOutputs, X: Any, y: Any) -> Floats | None:
+    """Vector of a table that is none of the listed data sets, or None where it gives no such.
+
+    What the table's computation raises, warns or prints shows nowhere.
+    """
+    with silence():
+        encoded = _encoded(query, _Given(), X, y, {})
+        return _anchored(query, encoded, outputs.first, outputs.rows)
+
+
+def true_secret(worlds: Worlds, realized: Any, sampler: Sampler) -> int:
+    """The secret that was stated, or one drawn from their prior."""
+    return sampler.index(worlds.prior) if realized is None else worlds.index(realized)
+
+
+def drawn_world(worlds: Worlds, secret: int, sampler: Sampler, prior: int = 0) -> int:
+    """One of a secret's data sets, each as likely."""
+    members = worlds.law(secret, prior).members
+    return members[sampler.index(np.ones(len(members)))]
+
+
+@final
+class _Encoded(NamedTuple):
+    """A data set's vector, and of how many rows it was."""
+
+    encoding: Encoding
+    n_rows: int
+
+
+@final
+class _Given(World):
+    """The rows given, as they are."""
+
+    def data(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return X, y
+
+
+def _fitted(query: Query, world: World, X: Any, y: Any, params: Mapping[str, Any]) -> Outcome:
+    stage = Stage()
+
+    def work() -> tuple[Any, Encoding, int]:
+        own, target = world.data(X, y)
+        cut = {} if world.rows is None else cut_params(params, world.rows, X.shape[0])
+        fitted = query.fit(own, target, cut)
+        stage.name = "encode"
+        return fitted, query.encode(fitted, own, stage), int(own.shape[0])
+
+    return attempt(work, stage, fits=True)
+
+
+def _encoded(query: Query, world: World, X: Any, y: Any, params: Mapping[str, Any]) -> Outcome:
+    outcome = _fitted(query, world, X, y, params)
+    value = None if outcome.value is None else _Encoded(*outcome.value[1:])
+    return Outcome(value, outcome.failure, outcome.warnings)
+
+
+def _anchored(query: Query, outcome: Outcome, first: Encoding, rows: Any) -> Floats | None:
+    """Vector aligned with the first data set's alone; None where it has another form."""
+    if outcome.failure is not None or first.layout.differences(outcome.value.encoding.layout):
+        return None
+    # Repeated, so that rules that align with a mean stay near the first.
+    stack = np.stack([*[first.vector] * _ANCHORS, outcome.value.encoding.vector])
+    fitted = attempt(partial(query.align, stack, first.layout, rows), "align")
+    return None if fitted.failure is not None else fitted.value[-1]
+
+
+def _check_structure(query: Query, first: Encoding, encodings: Iterable[Encoding]) -> None:
+    for encoding in encodings:
+        differences = first.layout.differences(encoding.layout)
+        if differences:
+            raise StructureMismatchError(
+                f"{query.name} has another structure on one data set of the scenario than on "
+                f"another: {'; '.join(differences)}. Structure cannot be noised, so it must be the "
+                "same for every data set: fix it by a parameter, or collect more rows."
+            )
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a built-in function without a signature
+        return False
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    required = [p for p in parameters if p.kind in kinds and p.default is p.empty]
+    return len(required) >= 2 or any(p.kind is p.VAR_POSITIONAL for p in parameters)

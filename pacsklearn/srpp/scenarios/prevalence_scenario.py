@@ -1,0 +1,211 @@
+"""The secret is how frequent a value is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import joblib
+import numpy as np
+
+from pacsklearn._validation import check_integer
+from pacsklearn.exceptions import ScenarioError
+from pacsklearn.srpp.scenarios.checks import class_codes, numbers, pair_indices, secret_codes
+from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, Worlds
+from pacsklearn.srpp.scenarios.shares import Share, SharesInUniverse, SharesOfReference
+
+_OWN = "as in the table"
+_DRAWS = {True: 8, False: 1000}
+_UNIVERSE = (
+    "The table's own share, and its rows: the table is a universe that the adversary may know. "
+    "Hidden is the share in the training set, which is drawn from it. Give a public reference= to "
+    "hide the share of the table itself."
+)
+_PRIOR = (
+    "Tables that are not drawn from the stated laws: rows of the reference, resampled to the "
+    "stated shares. How well they stand for the table is not part of the promise."
+)
+
+
+@final
+@dataclass(frozen=True)
+class PrevalenceScenario(Scenario):
+    """Hide how frequent a value of the secret column (or a label) is.
+
+    *Universe* (the default). The table is a universe, whose rows the adversary may know. For each
+    share of a public grid several training sets of one public size are drawn from it by a public
+    seed; those of neighbouring shares differ by as few rows as it takes. The mechanism draws the
+    share (or the curator states it, ``fit(..., realized=0.4)``) and one of its training sets, and
+    the model of that is released. Hidden is the share in the *training set*; the table's own
+    share is not.
+
+    *Prior* (``reference=``). The table's own share is hidden. What the table could have been is
+    drawn from a public sample of such rows, once for each share; noise, clipping, classes and the
+    form of the model follow from these draws before the table is looked at. The promise is about
+    tables that are drawn like that.
+
+    Parameters
+    ----------
+    shift : float, default=0.1
+        The grid, when ``shares`` is not given: for each value its share in the table (or the
+        reference), and the shares this much above and below. Neither the value nor its absence
+        becomes more than twice as frequent, so that training sets keep half of the rows.
+    shares : sequence of float, optional
+        The grid, for one value: shares that must be hard to tell from one another.
+    value : object, optional
+        Value that the shares are of. When not given: every value with ``shift``; with ``shares``
+        the last of two.
+    pairs : iterable of (str, str), optional
+        Pairs of secrets to be hard to tell apart; all pairs when not given. They are called
+        ``"as in the table"``, ``"'a' 0.1 higher"``, ``"'a' 0.1 lower"``, or ``"'a' at 0.25"``.
+    size : int, optional
+        Rows of each training set, or of each drawn table; as many as all shares allow, or as the
+        reference has, when not given.
+    n_draws : int, optional
+        Training sets of each share, 8 when not given; with a reference tables drawn for each
+        share, 1,000 when not given.
+    seed : int, default=0
+        Public seed of the draws.
+    reference : (X, y, secret), optional
+        Public rows, their targets (or None) and their values of the secret column.
+
+    Notes
+    -----
+    *Guarantee.* Universe: exact for an adversary who knows the table, the training sets listed and
+    everything else but the share and which training set of it was drawn. Prior: for tables drawn
+    from the stated laws, with the confidence printed. Source: srpp, sections 2 and 6.1.
+    """
+
+    shift: float = 0.1
+    shares: Sequence[float] | None = None
+    value: Any = None
+    pairs: Iterable[tuple[str, str]] | None = None
+    size: int | None = None
+    n_draws: int | None = None
+    seed: int = 0
+    reference: Any = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.reference is None:
+            return
+        given = self.reference
+        if not isinstance(given, tuple) or len(given) != 3:
+            raise ScenarioError(
+                "reference must be a tuple (X, y, secret) of public rows, their targets or None, "
+                f"and their values of the secret column, got an object of type "
+                f"{type(given).__name__}."
+            )
+        X, y, secret = given
+        column = secret if isinstance(secret, SecretColumn) else SecretColumn(np.asarray(secret))
+        object.__setattr__(self, "reference", (X, y, column))
+
+    @property
+    def redrawn(self) -> bool:  # type: ignore[override]
+        return self.reference is None
+
+    @property
+    def protects(self) -> str:
+        where, own = ("training set", "table") if self.redrawn else ("table", "reference")
+        if self.shares is None:
+            which, grid = "each", f"its share in the {own}, or {self.shift:g} more or less"
+        else:
+            which, grid = "a", "shares of " + ", ".join(f"{share:g}" for share in self.shares)
+        what = f"{which} value of the secret column" if self.value is None else repr(self.value)
+        text = f"how frequent {what} is in the {where} ({grid})"
+        return f"{text}; the table's own share is not hidden" if self.redrawn else text
+
+    @property
+    def releases(self) -> str:
+        if self.redrawn:
+            return "what was fitted on a training set drawn in secret from the table"
+        return "what was fitted on the table, clipped to what the drawn tables give"
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        return (_UNIVERSE if self.redrawn else _PRIOR,)
+
+    @property
+    def description(self) -> str:
+        pairs = None if self.pairs is None else sorted(map(repr, self.pairs))
+        drawn = "" if self.redrawn else f", reference={_digest(self.reference)}"
+        return (
+            f"PrevalenceScenario(shift={self.shift}, shares={self.shares}, value={self.value!r}, "
+            f"pairs={pairs}, size={self.size}, n_draws={self._n_draws}, seed={self.seed}{drawn})"
+        )
+
+    @property
+    def _n_draws(self) -> int:
+        return _DRAWS[self.redrawn] if self.n_draws is None else self.n_draws
+
+    def worlds(self, X: Any, y: Any, secret: SecretColumn | None) -> Worlds:
+        n_draws = check_integer(name="n_draws", value=self._n_draws, minimum=1)
+        seed = check_integer(name="seed", value=self.seed, minimum=0)
+        if self.size is not None:
+            check_integer(name="size", value=self.size, minimum=2)
+        values, codes = secret_codes(secret, X.shape[0], "PrevalenceScenario")
+        counts = np.bincount(codes)
+        shares = self._grid(values, counts / codes.size)
+        for each in shares:
+            if counts[each.code] < 2:
+                raise ScenarioError(
+                    f"The value {values[each.code]!r} of the secret column has a single record: no "
+                    "training sets of several shares can be drawn. Merge it with another value, or "
+                    "name one with value=."
+                )
+        drawn: SharesInUniverse | SharesOfReference
+        if self.redrawn:
+            drawn = SharesInUniverse(codes, class_codes(y, codes.size), shares, self.size, seed)
+        else:
+            drawn = SharesOfReference(codes, self.size or codes.size, seed)
+        names = [each.name for each in shares]
+        return Worlds.drawn(
+            [[drawn.world(each, k) for k in range(n_draws)] for each in shares],
+            ["training sets drawn from the table" if self.redrawn else "the reference"],
+            secrets=tuple(names),
+            pairs=pair_indices(self.pairs, names),
+            values=() if self.shares is None else tuple(each.share for each in shares),
+        )
+
+    def _grid(self, values: list[Any], own: Any) -> list[Share]:
+        """The secrets: a name, a value and its share each."""
+        if self.value is not None and self.value not in values:
+            raise ScenarioError(f"No row has the value {self.value!r} in the secret column.")
+        chosen = range(len(values)) if self.value is None else [values.index(self.value)]
+        if len(values) == 2:
+            chosen = chosen[-1:]  # the other's share is what is left
+        if self.shares is not None:
+            if len(chosen) > 1:
+                raise ScenarioError(
+                    f"shares are of one value, and the secret column has {len(values)}; give "
+                    "value=."
+                )
+            return [
+                Share(f"{values[chosen[0]]!r} at {share:g}", chosen[0], share)
+                for share in _checked_shares(self.shares)
+            ]
+        (shift,) = numbers([self.shift])
+        if not 0 < shift < 1:
+            raise ScenarioError(f"shift must be a number between 0 and 1, got {self.shift!r}.")
+        grid = [Share(_OWN, chosen[0], float(own[chosen[0]]))]
+        for code in chosen:
+            share = float(own[code])
+            high = min(share + shift, 2 * share, (1 + share) / 2)
+            low = max(share - shift, 2 * share - 1, share / 2)
+            grid.append(Share(f"{values[code]!r} {shift:g} higher", code, high))
+            grid.append(Share(f"{values[code]!r} {shift:g} lower", code, low))
+        return grid
+
+
+def _checked_shares(shares: Any) -> list[float]:
+    checked = sorted(set(numbers(shares)))
+    if len(checked) < 2 or not all(0 < share < 1 for share in checked):
+        raise ScenarioError(f"shares must be two numbers or more between 0 and 1, got {shares!r}.")
+    return checked
+
+
+def _digest(reference: Any) -> str:
+    X, y, column = reference
+    content = joblib.hash((X, y, column.values, column.place))
+    return hashlib.sha256(str(content).encode()).hexdigest()[:12]

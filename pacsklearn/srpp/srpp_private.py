@@ -1,0 +1,320 @@
+"""Any estimator, or a plain function, released so that a secret about the data stays hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.utils import Tags
+from sklearn.utils.metadata_routing import MetadataRouter
+
+from pacsklearn._sklearn_compat import features_of
+from pacsklearn.estimators.private_estimator import PrivateEstimator, warn_of_steps_before
+from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.kernel.ledger.ledger import Ledger
+from pacsklearn.kernel.outputs.candidates import FitOptions
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
+from pacsklearn.kernel.outputs.universe import check_names, check_wrapped
+from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.kernel.release.account import sampler_for
+from pacsklearn.srpp.release.release import StatedRows, sliced_release
+from pacsklearn.srpp.release.renyi_unit import check_secret_name, renyi_unit
+from pacsklearn.srpp.srpp_parameters import (
+    CONSTRAINTS,
+    is_function,
+    secret_column,
+    sliced_options,
+    sliced_query,
+)
+
+_DEFAULT_SCENARIO = "prevalence"
+
+
+@dataclass(eq=False, repr=False)
+class SRPPPrivate(PrivateEstimator):
+    """Release of an estimator, or of a function's value, that hides a secret about the data.
+
+    The secret is what a scenario names: how frequent a value is, which group the model is about,
+    what a simulator can be asked for. The estimator is fitted on data sets that each secret may
+    stand for; noise makes the releases under any two secrets hard to tell apart, as measured by a
+    Renyi divergence. The list of data sets, the noise and every figure of the guarantee are the
+    same whichever secret is true. The secret is *not* whether a row was used; that is what
+    :class:`PACPrivate` hides.
+
+    By default the table is a universe: training sets with three shares of the secret column's
+    value are drawn from it, one of them is used, and its share is hidden. The table's own share
+    is not; see :class:`PrevalenceScenario` for that.
+
+    Parameters
+    ----------
+    estimator : estimator or callable
+        An estimator with a canonicalizer; preprocessing and searches belong inside it. Or a
+        function ``f(X, y)`` that returns numbers, whose value is released.
+    epsilon : float, default=1.0
+        Allowed Renyi divergence, in nats.
+    order : float, default=4.0
+        Its order, above 1.
+    scenario : str or Scenario, optional
+        What is secret. ``PrevalenceScenario(shift=0.1)`` when not given.
+    aggregation : {"full", "joint", "average"}, default="full"
+        Bound the whole release, or the log-moment or the mean over slices of it. All three are
+        reported for the noise that results; whoever holds the release is bounded by the first
+        only.
+    noise : {"isotropic", "anisotropic", "worst-case"}, default="isotropic"
+        Shape of the noise: the same in every direction; of least power; or a baseline for the
+        largest distance between any two data sets that the scenario lists; data sets that it does
+        not list may be further apart.
+    slices : {"uniform", "orthogonal"} or SliceProfile, default="uniform"
+        Public directions.
+    n_slices : int, default=200
+        How many.
+    slice_seed : int, default=0
+        Public seed of the directions.
+    canonicalizer : "auto", str or Canonicalizer, default="auto"
+        How a fitted model becomes a vector.
+    delta : float, default=1e-5
+        For which (epsilon, delta) bounds are reported.
+    metric : "auto", None, array-like or Metric, default="auto"
+        What noise costs in each direction, as in :class:`PACPrivate`: "auto" lets a model's
+        canonicalizer say how much each number matters to its predictions.
+    confidence : float, optional
+        Of promises about tables drawn from stated laws (a ``reference``, a simulator);
+        1 - 1e-6 when not given. Listed training sets need none.
+    secret_name : str, optional
+        What you call the secret, say "clinic 2026: diagnosis". Needed with a ledger, which adds up
+        releases about one secret only; the same for all of them.
+    ledger : None, str or Ledger, default=None
+        Account shared by several releases, ``"sqlite:///clinic.db"`` or one with the unit
+        :meth:`ledger_unit`.
+    random_state : None, int or RandomState, default=None
+        None draws data set and noise from the operating system's generator. Anything else makes
+        them reproducible: it warns, and the guarantee says "not for release".
+    n_jobs : int, optional
+        Workers fitting the worlds.
+
+    Attributes
+    ----------
+    released_estimator_ : estimator
+        A plain fitted estimator that holds only private numbers, when an estimator was given.
+    released_value_ : float or ndarray
+        The noised value, when a function was given.
+    guarantee_ : PufferfishGuarantee
+        What is promised about it.
+    released_methods_ : tuple of str
+        What can be asked of what was released.
+    classes_, n_features_in_, feature_names_in_
+        As in the wrapped estimator.
+
+    Raises
+    ------
+    ScenarioError, BudgetError, BudgetExhaustedError, LedgerMismatchError, NoCanonicalizerError, \
+StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
+        From ``fit``. None quotes a row or the true secret.
+
+    Notes
+    -----
+    *Guarantee.* For every pair of secrets of the scenario and every prior, the Renyi divergence
+    between what would be released under either is at most ``epsilon``: exact for the training
+    sets that the scenario lists; with the confidence printed for tables drawn from stated laws.
+
+    *Edge cases.* Where no protected pair of secrets differs in the output, nothing is noised.
+    Several releases under one ``ledger`` add up for one order, aggregation, slice profile and
+    scenario, each on a training set of its own. Releases of one table under a reference or a
+    simulator do not add up.
+
+    Source: srpp, sections 2 to 4, Theorem 5.8 and appendix B.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from pacsklearn import SRPPPrivate
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01))
+    >>> private = SRPPPrivate(model, epsilon=2.0).fit(X, y, secret=X[:, 0] > 14)
+    >>> private.guarantee_.spent == private.guarantee_.costs.full <= 2.0
+    True
+    """
+
+    estimator: Any
+    _: KW_ONLY
+    epsilon: float = 1.0
+    order: float = 4.0
+    scenario: Any = None
+    aggregation: str = "full"
+    noise: str = "isotropic"
+    slices: Any = "uniform"
+    n_slices: int = 200
+    slice_seed: int = 0
+    canonicalizer: Any = "auto"
+    delta: float = 1e-5
+    metric: Any = "auto"
+    confidence: float | None = None
+    secret_name: str | None = None
+    ledger: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+
+    _parameter_constraints = CONSTRAINTS
+    _learned = (
+        "classes_",
+        "feature_names_in_",
+        "guarantee_",
+        "n_features_in_",
+        "released_estimator_",
+        "released_methods_",
+        "released_value_",
+    )
+
+    def fit(
+        self, X: Any, y: Any = None, *, secret: Any = None, realized: Any = None, **fit_params: Any
+    ) -> SRPPPrivate:
+        """Release.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs), optional
+        secret : array-like of shape (n_rows,) or str, optional
+            What the secret is about: a value for each row, or the name of a column of ``X``. The
+            labels, for classifiers, when not given.
+        realized : object, optional
+            The true secret, where the curator states it (which group, which share); drawn by
+            the mechanism where it may be and is not given. It is kept nowhere.
+        **fit_params : dict
+            Passed to ``fit`` of the wrapped estimator.
+
+        Returns
+        -------
+        SRPPPrivate
+            Fitted.
+        """
+        warn_of_steps_before(self)
+        options = sliced_options(self)
+        check_wrapped(self.estimator)
+        check_secret_name(self.secret_name, self.ledger)
+        plugins = registry()
+        named = _DEFAULT_SCENARIO if self.scenario is None else self.scenario
+        scenario = plugins.scenario(named)
+        if self.confidence is not None and scenario.redrawn:
+            raise ValueError(
+                f"confidence is about tables drawn from stated laws; what {type(scenario).__name__}"
+                " lists is known exactly, and it would be ignored. Leave confidence out."
+            )
+        provenance = [plugins.provenance("scenario", named)]
+        routed = self._routed(fit_params)
+        features: dict[str, Any] = {}
+        given = y
+        methods: tuple[str, ...] = ()
+        if not is_function(self.estimator):
+            canonicalizer = self._canonicalizer()
+            methods = canonicalizer.methods
+            automatic = isinstance(self.canonicalizer, str) and self.canonicalizer == "auto"
+            provenance.append(
+                plugins.provenance(
+                    "canonicalizer", canonicalizer if automatic else self.canonicalizer
+                )
+            )
+            check_names(X)
+            features = features_of(X)
+        query, X, y = sliced_query(self, X, y, routed)
+        release = sliced_release(
+            query,
+            scenario,
+            StatedRows(
+                X,
+                y,
+                secret_column(self, scenario, X, y, given, secret),
+                realized,
+                self.secret_name,
+            ),
+            options,
+            fitting=FitOptions(routed, self.n_jobs),
+            ledger=self._ledger(),
+            sampler=sampler_for(self.random_state),
+            provenance=tuple(provenance),
+        )
+        learned: dict[str, Any] = {
+            **features,
+            "guarantee_": release.guarantee,
+            "released_methods_": methods,
+        }
+        if is_function(self.estimator):
+            learned["released_value_"] = release.value
+        else:
+            self._pass_output_config(release.value)
+            learned["released_estimator_"] = release.value
+            if hasattr(release.value, "classes_"):
+                learned["classes_"] = release.value.classes_
+        self._learn(learned)
+        return self
+
+    def ledger_unit(self, n_numbers: int) -> str:
+        """Unit of a ledger that can bear releases like this one.
+
+        Parameters
+        ----------
+        n_numbers : int
+            How many numbers are released: coefficients and intercept, say.
+        """
+        options = sliced_options(self)
+        named = _DEFAULT_SCENARIO if self.scenario is None else self.scenario
+        return renyi_unit(
+            order=options.order,
+            aggregation=options.aggregation,
+            profile=options.profile(n_numbers),
+            scenario=registry().scenario(named),
+            secret_name=self.secret_name,
+        )
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Where metadata goes: ``secret`` and ``realized`` stay here, the rest is passed on."""
+        if is_function(self.estimator):
+            return MetadataRouter(owner=self).add_self_request(self)
+        return super().get_metadata_routing()
+
+    def __sklearn_tags__(self) -> Tags:
+        if not is_function(self.estimator):
+            return super().__sklearn_tags__()
+        tags = BaseEstimator.__sklearn_tags__(self)
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+    def _offers(self, method: str) -> bool:
+        return not is_function(self.estimator) and super()._offers(method)
+
+    def _canonicalizer(self) -> Canonicalizer:
+        try:
+            return registry().canonicalizer(self.canonicalizer, self.estimator)
+        except NoCanonicalizerError as error:
+            if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
+                raise
+            raise NoCanonicalizerError(
+                error.why,
+                f"{error.advice} SRPPPrivate releases models and functions of the rows; answers "
+                "are released by PACPrivate, whose promise is about single rows.".lstrip(),
+            ) from None
+
+    def _offered(self) -> Iterable[str]:
+        return self._canonicalizer().methods
+
+    def _ledger(self) -> Any:
+        if self.ledger is None or isinstance(self.ledger, Ledger):
+            return self.ledger
+        from pacsklearn.kernel.ledger.open_ledger import open_ledger  # loads the database's client
+
+        # Its unit is checked when that of the release is known; its budget before all else.
+        return open_ledger(self.ledger, ceiling=None, unit=None)
+
+    def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
+        if is_function(self.estimator):
+            if fit_params:
+                raise TypeError(
+                    f"A function takes no parameters of fit, got {', '.join(sorted(fit_params))}."
+                )
+            return {}
+        return super()._routed(fit_params)

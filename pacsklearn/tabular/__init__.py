@@ -1,0 +1,1 @@
+"""Models of tables: codebooks, additive and stepwise models, fixed forests, choosing, students."""

@@ -1,0 +1,215 @@
+"""Terms of an additive model: public levels of one column, or of a pair of columns.
+
+Of those that may only rise, or only fall: an exact fit, and a repair after noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import lsq_linear
+from sklearn.isotonic import isotonic_regression
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.tabular.additive.solver import Problem
+from pacsklearn.tabular.schema.column import Column
+
+Codes = NDArray[np.intp]
+
+
+@final
+@dataclass(frozen=True)
+class Term:
+    """Levels of a column, of which every row has exactly one.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        One, or two for a pair.
+    n_bins : int
+        Bins of a number without edges of its own.
+    """
+
+    columns: tuple[Column, ...]
+    n_bins: int
+
+    @property
+    def name(self) -> str:
+        """Name of the column, or of both."""
+        return " x ".join(column.name for column in self.columns)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Levels of each column; the last one of a column stands for missing values."""
+        return tuple(column.n_cells(self.n_bins) + 1 for column in self.columns)
+
+    @property
+    def n_levels(self) -> int:
+        """Levels of the term."""
+        return int(np.prod(self.sizes))
+
+    @property
+    def n_ordered(self) -> int:
+        """How many levels, from the first on, have an order; 0 where none have."""
+        (column, *others) = self.columns
+        ordered = column.kind in ("number", "date") or column.ordered
+        return self.sizes[0] - 1 if ordered and not others else 0
+
+    @property
+    def labels(self) -> list[str]:
+        """Name of each level."""
+        parts = [_labels(column, self.n_bins) for column in self.columns]
+        labels = parts[0]
+        for part in parts[1:]:
+            labels = [f"{left}, {right}" for left in labels for right in part]
+        return labels
+
+    def codes(self, columns: Sequence[Any]) -> Codes:
+        """Level of each row, from the values of the term's columns."""
+        # One level for what is missing and what is outside: to tell them apart would cost noise.
+        indices = []
+        for column, values, size in zip(self.columns, columns, self.sizes, strict=True):
+            cells = column.cells(values, self.n_bins)
+            indices.append(np.where(cells < 0, size - 1, cells))
+        return np.asarray(np.ravel_multi_index(indices, self.sizes), dtype=np.intp)
+
+
+def terms_of(
+    columns: Iterable[Column], pairs: Iterable[Any], n_bins: int, n_pair_bins: int
+) -> tuple[Term, ...]:
+    """A term for each column that is used, then one for each pair."""
+    used = {column.name: column for column in columns if column.kind not in ("ignored", "text")}
+    singles = [Term((column,), n_bins) for column in used.values()]
+    crossed = []
+    for pair in pairs:
+        if isinstance(pair, str) or len(pair) != 2 or len(set(pair)) != 2 or not {*pair} <= {*used}:
+            raise ValueError(
+                f"pairs must hold pairs of two columns that the model uses, got {pair!r}; it uses "
+                f"{', '.join(used)}."
+            )
+        crossed.append(Term(tuple(used[name] for name in pair), n_pair_bins))
+    if not singles:
+        raise ValueError("There is no column to use: text and ignored columns have no levels.")
+    return (*singles, *crossed)
+
+
+def design_of(codes: Sequence[Codes], sizes: Sequence[int]) -> sparse.csr_matrix:
+    """Ones where a row has a level, with a first column of ones; (n_rows, 1 + levels)."""
+    n_rows, starts = codes[0].size, 1 + np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    columns = np.empty((n_rows, len(codes) + 1), dtype=np.int32)
+    columns[:, 0] = 0
+    for place, (code, start) in enumerate(zip(codes, starts, strict=True), start=1):
+        columns[:, place] = code + start
+    ends = np.arange(0, columns.size + 1, columns.shape[1], dtype=np.int32)
+    shape = (n_rows, 1 + int(sum(sizes)))
+    return sparse.csr_matrix((np.ones(columns.size), columns.ravel(), ends), shape=shape)
+
+
+def _labels(column: Column, n_bins: int) -> list[str]:
+    if column.kind in ("number", "date"):
+        inner = [f"{cut:g}" for cut in column.cuts(n_bins)]
+        ends = zip(["..", *inner], [*inner, ".."], strict=True)
+        return [*(f"[{low},{high})" for low, high in ends), "missing"]
+    return [*map(str, column.categories), "other or missing"]
+
+
+Range = tuple[int, int, int]
+
+_MOST_STEPS = 60
+_SMALLEST_STEP = 1e-8
+
+
+def monotone_ranges(
+    terms: Sequence[Term], directions: Mapping[str, int] | None
+) -> tuple[Range, ...]:
+    """First level, end and direction (1 or -1) of each constrained term; the intercept is 0.
+
+    Raises
+    ------
+    ValueError
+        When a name is no ordered column of the model, or a direction is neither 1 nor -1.
+    """
+    ranges, start, wanted = [], 1, dict(directions or {})
+    for term in terms:
+        direction = wanted.pop(term.name, None) if term.n_ordered else None
+        if direction is not None:
+            if direction not in (1, -1):
+                raise ValueError(
+                    f"monotone must be 1 (rising) or -1 (falling), got {direction!r} for "
+                    f"{term.name!r}."
+                )
+            ranges.append((start, start + term.n_ordered, int(direction)))
+        start += term.n_levels
+    if wanted:
+        raise ValueError(
+            f"monotone: the model has no ordered column {next(iter(wanted))!r}; only numbers, "
+            "dates and ordered categories can be constrained."
+        )
+    return tuple(ranges)
+
+
+def minimise_monotone(problem: Problem, ranges: Sequence[Range]) -> tuple[Floats, bool]:
+    """Minimise one model's problem with one score under the constraints; weights and success.
+
+    Notes
+    -----
+    Newton's method in the increments between neighbouring levels, which must not be negative; each
+    step solves its bounded quadratic problem exactly (Stark and Parker's active sets).
+    """
+    d = problem.penalty.shape[0]
+    basis, low = np.eye(d), np.full(d, -np.inf)
+    for start, stop, direction in ranges:
+        basis[start:stop, start:stop] = np.tril(np.ones((stop - start, stop - start)))
+        basis[:, start + 1 : stop] *= direction
+        low[start + 1 : stop] = 0.0
+    shares, u = problem.weights[:, None, :], np.zeros(d)
+    for _ in range(_MOST_STEPS):
+        w = basis @ u
+        slope, state = problem.loss.slope(problem.scores(w[:, None, None]))
+        gradient = basis.T @ _flat(
+            problem.collect(shares * slope) + problem.penalise(w[:, None, None])
+        )
+        bend = np.ones(shares.shape[0]) if state is None else state[:, 0, 0]
+        weighted = problem.design.multiply((shares[:, 0, 0] * bend)[:, None]).tocsr()
+        hessian = basis.T @ ((problem.design.T @ weighted).toarray() + problem.penalty) @ basis
+        root = cholesky(hessian, lower=True)
+        aim = root.T @ u - solve_triangular(root, gradient, lower=True)
+        best = lsq_linear(root.T, aim, bounds=(low, np.inf), method="bvls", tol=1e-14).x
+        step = best - u
+        length, value = 1.0, _value(problem, w)
+        while _value(problem, basis @ (u + length * step)) > value + 1e-12 * abs(value):
+            # A full Newton step may overshoot where the loss is far from quadratic.
+            length /= 2
+            if length < 1e-9:
+                return w, False
+        u = u + length * step
+        if np.abs(basis @ step).max() <= _SMALLEST_STEP * max(np.abs(w).max(), 1e-300):
+            return basis @ u, True
+    return basis @ u, False
+
+
+def repaired(levels: Floats, ranges: Sequence[Range]) -> Floats:
+    """Nearest weights that keep the constraints, a public function of noisy ones; (k, levels)."""
+    repaired_levels = levels.copy()
+    for start, stop, direction in ranges:
+        for row in repaired_levels:
+            row[start - 1 : stop - 1] = isotonic_regression(
+                row[start - 1 : stop - 1], increasing=direction > 0
+            )
+    return repaired_levels
+
+
+def _value(problem: Problem, w: Floats) -> float:
+    scores = problem.scores(w[:, None, None])
+    data = np.sum(problem.weights * problem.loss.value(scores))
+    return float(data + w @ problem.penalty @ w / 2)
+
+
+def _flat(values: Any) -> Floats:
+    return np.asarray(values).reshape(-1)

@@ -1,0 +1,1 @@
+"""Choose what to release by simulated releases."""

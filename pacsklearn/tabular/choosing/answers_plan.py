@@ -1,0 +1,208 @@
+"""How good private answers would be, and what a fit that ends in answers says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import warn_user
+from pacsklearn.exceptions import (
+    AnswersWarning,
+    NoCanonicalizerError,
+    SubsetFitError,
+    UtilityWarning,
+)
+from pacsklearn.kernel.answers.answer_kind import AnswerKind
+from pacsklearn.kernel.answers.responder import Answers, Responder
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.fit_report import FitReport
+from pacsklearn.kernel.outputs.models import candidate_models
+from pacsklearn.kernel.outputs.run import SubsetRun, attempt
+from pacsklearn.tabular.choosing.fit_plan import ExpectedScore, FitPlan
+from pacsklearn.tabular.choosing.planning import (
+    NULL_BUDGET,
+    constant_score,
+    promise_of_nats,
+)
+from pacsklearn.tabular.choosing.simulated_releases import (
+    SEED,
+    HeldOut,
+    SimulatedAnswers,
+    over_constant,
+    some_of,
+)
+
+_ASKED_ROWS = 512
+_QUICK_CANDIDATES, _QUICK_RELEASES, _QUICK_ROWS = 32, 4, 256
+_MANY_CONTESTED = 0.15
+_AT_RANDOM = "what candidates disagree on is answered almost at random"
+_HELP = (
+    "Fewer answers (max_answers=), a larger budget, a steadier model, or release='student', which "
+    "learns from what they agree on, may help."
+)
+
+
+def plan_answers(
+    candidates: Candidates,
+    kind: AnswerKind,
+    report: FitReport,
+    *,
+    title: str,
+    why: str,
+    budget: float,
+    step_budget: float,
+    n_releases: int,
+) -> FitPlan:
+    """Plan of private answers to rows like those outside the drawn subset.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Of what answers, stabilized where that was asked for.
+    kind : AnswerKind
+    report : FitReport
+    title, why : str
+    budget, step_budget : float
+        Nats in all, and a contested answer.
+    n_releases : int
+    """
+    models = candidate_models(candidates)
+    simulated, held_out = _simulated(
+        candidates,
+        kind,
+        lambda queries: kind.predictions(models, models.checked(queries)),
+        kind.score,
+        most=_ASKED_ROWS,
+        n_releases=n_releases,
+    )
+    constant = constant_score(
+        candidates.estimator,
+        lambda model, X, y: kind.score(y, model.predict(X)),
+        held_out,
+        simulated.candidates,
+    )
+    expected = ExpectedScore(title, tuple(simulated.at(step_budget).tolist()))
+    contested = simulated.n_contested / simulated.n_queries
+    poor = f"No better than a constant is expected: {_AT_RANDOM}. {_HELP}"
+    return FitPlan(
+        estimator=title,
+        route="responses",
+        why=why,
+        promise=promise_of_nats(budget, candidates.space),
+        public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
+        n_numbers=simulated.n_queries,
+        n_noised=simulated.n_contested,
+        scoring="R²" if kind.answers == "values" else "accuracy",
+        expected=expected,
+        constant=constant,
+        at_null_budget=ExpectedScore(
+            title, tuple(simulated.at(NULL_BUDGET * step_budget / budget).tolist())
+        ),
+        seconds=sum(report.wall.values()),
+        advice=(
+            *([poor] if expected.mean <= constant else []),
+            *advice_on_answers(contested, kind),
+        ),
+    )
+
+
+def warn_of_answers(estimator: Any, why: NoCanonicalizerError | None) -> None:
+    """Say that "auto" releases answers and no model, and why; nothing when they were asked for."""
+    if why is not None:
+        warn_user(
+            f"release='auto' releases private answers of {type(estimator).__name__}, one by one "
+            f"until the budget is spent, and no model. {why} Say release='responses' where answers "
+            "are meant.",
+            AnswersWarning,
+        )
+
+
+def warn_of_poor_answers(responder: Responder, candidates: Candidates) -> None:
+    """Warn when answers are expected to be no better than a constant; nothing secret is used."""
+    if np.ndim(candidates.y) != 1:
+        return
+    kind, estimator = responder.kind, candidates.estimator
+    # Every fit of answers comes through here: some candidates and rows stand for all.
+    few = replace(candidates, space=candidates.space.first(_QUICK_CANDIDATES))
+    try:
+        simulated, _ = _simulated(
+            few,
+            kind,
+            lambda queries: responder.predictions(responder.checked(queries), _QUICK_CANDIDATES),
+            lambda y, predicted: over_constant(y, predicted, is_classifier(estimator)),
+            most=_QUICK_ROWS,
+            n_releases=_QUICK_RELEASES,
+        )
+    except SubsetFitError:
+        # Candidates that cannot answer some rows may answer others; predict says which.
+        return
+    if simulated.at(responder.step_budget).mean() <= 0:
+        contested = simulated.n_contested / simulated.n_queries
+        advice = " ".join([_HELP, *advice_on_answers(contested, kind)])
+        warn_user(
+            f"Answers of {type(estimator).__name__}, {responder.step_budget:.4g} nats each, are "
+            f"expected to be no better than a constant answer: {_AT_RANDOM}. {advice} "
+            "PACPrivate.plan shows the figures (for the curator's eyes).",
+            UtilityWarning,
+        )
+
+
+def advice_on_answers(contested: float, kind: AnswerKind) -> Iterable[str]:
+    """What would help answers of a model on which candidates disagree so often."""
+    if contested > _MANY_CONTESTED and kind.answers == "labels":
+        yield (
+            f"Candidates disagree on {100 * contested:.0f} % of the rows, and each such answer is "
+            "paid for. Steadier models disagree on 3 to 13 %: larger leaves, a smaller learning "
+            "rate, row sampling, or stabilize=True."
+        )
+
+
+def _simulated(
+    candidates: Candidates,
+    kind: AnswerKind,
+    ask: Callable[[Any], Any],
+    score: Callable[[Any, Any], float],
+    *,
+    most: int,
+    n_releases: int,
+) -> tuple[SimulatedAnswers, HeldOut]:
+    """Simulated answers to some of the rows, and those of them that each candidate is scored on."""
+    space = candidates.space
+    rows = some_of(np.arange(space.n_rows), most, [SEED, 3])
+    queries, truth = safe_indexing(candidates.X, rows), safe_indexing(candidates.y, rows)
+
+    outcome = attempt(lambda: ask(queries), "predict", fits=True)
+    predictions = SubsetRun(candidates.estimator).value(outcome)
+    if predictions.dtype.kind == "f":
+        # Some regressors say nan far from what they saw; such rows get no answer.
+        are_finite = np.isfinite(predictions).reshape(len(rows), -1).all(axis=1)
+        rows, predictions = rows[are_finite], predictions[are_finite]
+        queries, truth = safe_indexing(queries, are_finite), safe_indexing(truth, are_finite)
+
+    def outside(index: int) -> Any:
+        return np.flatnonzero(~np.isin(rows, space.rows(index)))
+
+    def scored(answers: Answers, index: int) -> float:
+        chosen = outside(index)
+        predicted = kind.predicted(answers.values[chosen])
+        return float(score(safe_indexing(truth, chosen), predicted))
+
+    simulated = SimulatedAnswers(
+        candidates.estimator, predictions, kind, scored, space, n_releases=n_releases, seed=SEED
+    )
+    if not all(outside(index).size for index in simulated.candidates):
+        raise SubsetFitError(
+            f"{type(candidates.estimator).__name__}: some candidate has no row outside its subset "
+            "of which every candidate says a finite number, so nothing tells how good answers are."
+        )
+    return simulated, HeldOut(
+        lambda index: (
+            safe_indexing(queries, outside(index)),
+            safe_indexing(truth, outside(index)),
+        )
+    )

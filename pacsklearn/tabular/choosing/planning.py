@@ -1,0 +1,195 @@
+"""How good a release would be, before anything is charged, drawn or released."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
+
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.guarantee.statement_rendering import percent_up
+from pacsklearn.kernel.noise.noise_law import NoiseLaw
+from pacsklearn.kernel.outputs.candidates import Candidates, row_space
+from pacsklearn.kernel.outputs.fit_report import FitReport
+from pacsklearn.kernel.outputs.run import attempt
+from pacsklearn.kernel.release.account import opening_belief
+from pacsklearn.kernel.release.parameters import ParameterPlan
+from pacsklearn.kernel.release.statement import membership_prior, public_facts
+from pacsklearn.tabular.choosing.fit_plan import ExpectedScore, FitPlan
+from pacsklearn.tabular.choosing.simulated_releases import (
+    SEED,
+    HeldOut,
+    SimulatedReleases,
+    as_number,
+    outside_rows,
+    released_scorer,
+    scoring_name,
+)
+
+NULL_BUDGET = 1e-9
+
+
+def plan_parameters(
+    plan: ParameterPlan,
+    candidates: Candidates,
+    report: FitReport,
+    *,
+    title: str,
+    scoring: Any,
+    n_releases: int,
+    leaderboard: Iterable[ExpectedScore] = (),
+    alternatives: Mapping[str, Callable[[], ParameterPlan]] | None = None,
+) -> FitPlan:
+    """Plan of a release of parameters.
+
+    Parameters
+    ----------
+    plan : ParameterPlan
+        What would be taken.
+    candidates : Candidates
+    report : FitReport
+        Of the work so far.
+    title : str
+    scoring : None, str or callable
+    n_releases : int
+    leaderboard : iterable of ExpectedScore
+    alternatives : mapping of str to callable, optional
+        Steadier models by name, each prepared when it is called.
+    """
+    outputs, space = plan.outputs, row_space(plan.space)
+    law = plan.calibrate(opening_belief(space.weights))
+    score = released_scorer(scoring, outputs.template, outputs.canonicalizer, candidates.y)
+    held_out = outside_rows(candidates, SEED)
+    simulated = SimulatedReleases(outputs, space, score, held_out, n_releases=n_releases, seed=SEED)
+    expected = ExpectedScore(title, tuple(simulated.at(law).tolist()))
+    constant = constant_score(outputs.template, score, held_out, simulated.candidates)
+    others = [
+        expected_score(name, prepare(), candidates, scoring, n_releases, held_out=held_out)
+        for name, prepare in (alternatives or {}).items()
+    ]
+    best = max(others, key=lambda other: other.mean, default=None)
+    if best is not None and best.mean <= expected.mean:
+        best = None
+    fixed = outputs.layout.size - law.dimension
+    return FitPlan(
+        estimator=title,
+        route="parameters",
+        why=(
+            f"{type(outputs.canonicalizer).__name__} turns the fitted model into numbers, which "
+            "are noised once and can be published"
+        ),
+        promise=promise_of(law, space),
+        public=(
+            *public_facts(outputs.layout),
+            *(
+                [f"{fixed} direction{'s' * (fixed != 1)} on which all candidates agree"]
+                if fixed
+                else []
+            ),
+        ),
+        n_numbers=outputs.layout.size,
+        n_noised=law.dimension,
+        signal=float(np.linalg.norm(plan.cost.root(outputs.vectors.mean(axis=0)[None, :]))),
+        noise=math.sqrt(law.released_power),
+        scoring=scoring_name(scoring, outputs.reference),
+        expected=expected,
+        without_noise=float(simulated.without_noise().mean()),
+        constant=constant,
+        at_null_budget=None,
+        seconds=sum(report.wall.values()),
+        leaderboard=tuple(leaderboard),
+        alternative=best,
+        advice=tuple(_advice_on_parameters(expected, constant, best, plan)),
+    )
+
+
+def constant_score(
+    estimator: Any,
+    score: Callable[[Any, Any, Any], Any],
+    held_out: HeldOut,
+    candidates: Iterable[int],
+) -> float:
+    """Mean score of the best constant answer on the same rows; nan where there is none."""
+    dummy: Any
+    if is_classifier(estimator):
+        dummy = DummyClassifier(strategy="most_frequent")
+    elif is_regressor(estimator):
+        dummy = DummyRegressor()
+    else:
+        return math.nan
+
+    def work() -> float:
+        scores = []
+        for index in dict.fromkeys(candidates):
+            X, y = held_out(index)
+            scores.append(as_number(score(dummy.fit(np.zeros((len(y), 1)), y), X, y)))
+        return float(np.mean(scores))
+
+    # A scorer of the user's may ask for what a constant does not offer.
+    score_of_constant = attempt(work, fits=True).value
+    return math.nan if score_of_constant is None else float(score_of_constant)
+
+
+def expected_score(
+    name: str,
+    plan: ParameterPlan,
+    candidates: Candidates,
+    scoring: Any,
+    n_releases: int,
+    seed: int = SEED,
+    held_out: HeldOut | None = None,
+) -> ExpectedScore:
+    """Expected score of a release of parameters, over the draws of a public seed."""
+    outputs = plan.outputs
+    score = released_scorer(scoring, outputs.template, outputs.canonicalizer, candidates.y)
+    simulated = SimulatedReleases(
+        outputs,
+        row_space(plan.space),
+        score,
+        held_out or outside_rows(candidates, SEED),
+        n_releases=n_releases,
+        seed=seed,
+    )
+    return ExpectedScore(
+        name, tuple(simulated.at(plan.calibrate(opening_belief(plan.space.weights))).tolist())
+    )
+
+
+def _advice_on_parameters(
+    expected: ExpectedScore, constant: float, best: ExpectedScore | None, plan: ParameterPlan
+) -> Iterable[str]:
+    if expected.mean <= constant:
+        yield (
+            "No better than a constant is expected: regularise more, release fewer numbers, or "
+            "encode the table by a public Schema."
+        )
+    if best is not None:
+        yield f"{best.name} is expected to be better under the same promise."
+    if plan.target.criterion is None:
+        yield (
+            "A cap on membership success (criterion='membership') needs far less noise than nats, "
+            "and promises nothing else."
+        )
+
+
+def promise_of(law: NoiseLaw, space: Any) -> str:
+    """What a release by ``law`` promises, in words."""
+    if law.information is None:
+        return promise_of_nats(law.bound, space)
+    return (
+        f"success at most {percent_up(law.bound)} % at the capped criterion; at most "
+        f"{law.information:.4g} nats"
+    )
+
+
+def promise_of_nats(budget: float, space: Any) -> str:
+    """What at most ``budget`` nats promise, in words: what is learned, and a member told."""
+    prior, _ = membership_prior(space)
+    return (
+        f"at most {budget:.4g} nats; membership of a {space.unit} is told with a success of at "
+        f"most {percent_up(posterior_success(budget, prior))} %"
+    )

@@ -1,0 +1,278 @@
+"""Utility at many budgets from one set of subset fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import GroupShuffleSplit, train_test_split
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import validate_data
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import check_budget, check_integer
+from pacsklearn.estimators.pac_private import PACPrivate
+from pacsklearn.estimators.planned_fit import title_of
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
+from pacsklearn.kernel.noise.criterion import CriterionBackend
+from pacsklearn.kernel.noise.noise_backend import NoiseBackend
+from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
+from pacsklearn.kernel.outputs.candidates import subset_seed as seed_of
+from pacsklearn.kernel.outputs.outputs import candidate_outputs
+from pacsklearn.kernel.outputs.subset_fitting import cut_params, fit_subset
+from pacsklearn.kernel.outputs.universe import check_names, check_universe
+from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.kernel.release.statement import membership_prior
+from pacsklearn.kernel.secret.home_process import SubsetSeed
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.tabular.choosing.privacy_utility_curve import (
+    PrivacyUtilityCurve,
+    PrivacyUtilityPoint,
+)
+from pacsklearn.tabular.choosing.simulated_releases import (
+    HeldOut,
+    SimulatedReleases,
+    as_number,
+    released_scorer,
+    scoring_name,
+)
+
+_BUDGETS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4)
+
+
+def privacy_utility_curve(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    budgets: Iterable[float] = _BUDGETS,
+    noise: Any = "logdet",
+    metric: Any = "auto",
+    canonicalizer: Any = "auto",
+    n_releases: int = 100,
+    scoring: Any = None,
+    test_size: Any = 0.3,
+    X_test: Any = None,
+    y_test: Any = None,
+    n_subsets: int = 128,
+    rate: float = 0.5,
+    stratify: Any = "auto",
+    groups: Any = None,
+    fit_params: Mapping[str, Any] | None = None,
+    subset_seed: int | SubsetSeed | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    fast_fit: bool = True,
+) -> PrivacyUtilityCurve:
+    """How good a released model would be, at several budgets and with several noise backends.
+
+    The candidate subsets are fitted once. For each budget and backend, releases are simulated (a
+    random candidate, noise, decoding) and scored on rows that no subset ever saw.
+
+    Choosing a budget by looking at private data is itself a release unless the choice stays with
+    the curator. Use public data of the same kind, or keep the curve and what you chose to
+    yourself.
+
+    Parameters
+    ----------
+    estimator : estimator
+        As for :class:`PACPrivate`; preprocessing and searches belong inside it.
+    X, y : array-likes
+        All rows, or the training rows when ``X_test`` is given.
+    budgets : iterable of float
+        Nats. By default the powers of two from 1/64 to 4.
+    noise : str or NoiseBackend, or a list of them, default="logdet"
+        Noise backends to compare. ``"criterion"`` caps membership at what each budget promises
+        about it, so that it is compared at an equal promise.
+    metric, canonicalizer
+        As for :class:`PACPrivate`.
+    n_releases : int, default=100
+        Simulated releases for each budget and backend, at least 2.
+    scoring : None, str or callable, default=None
+        None takes the released model's own ``score``. A name of a scikit-learn scorer, or a
+        callable ``scoring(model, X_test, y_test)`` that returns a number. Transformers need a
+        callable.
+    test_size : float or int, default=0.3
+        Held-out share or number of rows, stratified by class for classifiers, whole groups with
+        ``groups``. Not used when ``X_test`` is given.
+    X_test, y_test : array-likes, optional
+        Held-out rows.
+    n_subsets, rate, stratify, subset_seed
+        As for :class:`PACPrivate`.
+    groups : array-like of shape (n_rows,), optional
+        Unit of privacy: all rows of a group are used together or not at all.
+    fit_params : mapping, optional
+        Passed to every ``fit``; entries with one value for each row of ``X`` are cut to its rows.
+    random_state : int, RandomState or None, default=0
+        Decides the split, the simulated releases, and the subsets when ``subset_seed`` is None.
+    n_jobs : int, optional
+        Workers that fit the candidates' models.
+    verbose : int, default=0
+        Show a progress bar of the fits.
+    fast_fit : bool, default=True
+        As for :class:`PACPrivate`.
+
+    Returns
+    -------
+    PrivacyUtilityCurve
+        Prints as a table; ``to_frame()``, ``to_json()`` and ``plot()`` give the rest.
+
+    Raises
+    ------
+    BudgetError
+        When a budget is not a positive number.
+    UnknownNameError
+        When no backend has a name in ``noise``.
+    ValueError
+        When another argument cannot be used; the message names it.
+
+    Notes
+    -----
+    *Guarantee.* None: the scores are functions of the private rows and of noise that can be
+    predicted. Each point's ``posterior_membership`` is the bound one release made by
+    :class:`PACPrivate` with that budget would have.
+
+    All points share the same candidates and the same stream of noise, so differences between
+    budgets and backends are less noisy than the points themselves.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import LinearSVC
+    >>> from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LinearSVC(C=0.01))
+    >>> curve = privacy_utility_curve(model, X, y, budgets=[1 / 16, 1], n_releases=20)
+    >>> [point.median > 0.8 for point in curve.points]
+    [True, True]
+    """
+    grid = _check_budgets(budgets)
+    check_integer(name="n_releases", value=n_releases, minimum=2)
+    backends = _check_backends(noise)
+    chosen = registry().canonicalizer(canonicalizer, estimator)
+    scorer = released_scorer(scoring, estimator, chosen, y)
+    owner = PACPrivate(estimator)
+    check_names(X)
+    validate_data(owner, X, skip_check_array=True)
+    X, y = check_universe(estimator, X, y)  # all rows, before they are split
+    params, randomness = dict(fit_params or {}), check_random_state(random_state)
+    if X_test is None:
+        if y_test is not None:
+            raise ValueError("y_test was given without X_test; give both or neither.")
+        train, test = _split(estimator, X, y, groups, test_size, randomness)
+        params = cut_params(params, train, X.shape[0])
+        groups = None if groups is None else np.asarray(groups)[train]
+        X, X_test = safe_indexing(X, train), safe_indexing(X, test)
+        if y is not None:
+            y, y_test = safe_indexing(y, train), safe_indexing(y, test)
+    else:
+        X_test = _check_held_out(owner, X_test, y, y_test)
+    design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed, random_state))
+    options = FitOptions(params, n_jobs, verbose, fast_fit)
+    prepared = Candidates.prepare(estimator, X, y, design, options)
+    space, outputs = prepared.space, candidate_outputs(prepared, chosen)
+    cost, support = outputs.metric(metric), outputs.support()
+
+    everything, own = fit_subset(outputs.template, X, y, np.arange(X.shape[0]), params)
+    seed = int(randomness.randint(0, 2**31 - 1))
+    simulated = SimulatedReleases(
+        outputs,
+        space,
+        scorer,
+        HeldOut(lambda _: (X_test, y_test)),
+        n_releases=n_releases,
+        seed=seed,
+        is_silent=False,
+    )
+    vector, layout = chosen.encode(everything, own)
+    # Through the same form: what the form itself loses is not a price of privacy.
+    on_all_rows = chosen.decode(vector, layout, clone(outputs.template))
+    prior, _ = membership_prior(space)
+    points = []
+    for name, backend in backends:
+        for budget in grid:
+            target = _target(backend, budget, space, prior)
+            law = backend.calibrate(support, target, cost)
+            scores = tuple(simulated.at(law).tolist())
+            spent, membership = law.bound, posterior_success(law.bound, prior)
+            if target.criterion is not None:
+                assert law.information is not None
+                spent, membership = law.information, law.bound
+            points.append(
+                PrivacyUtilityPoint(name, budget, spent, membership, law.noise_power, scores)
+            )
+    return PrivacyUtilityCurve(
+        estimator=title_of(estimator),
+        scoring=scoring_name(scoring, everything),
+        points=tuple(points),
+        noiseless_score=float(
+            np.mean([simulated.score(vector, i) for i, vector in enumerate(outputs.vectors)])
+        ),
+        all_rows_score=as_number(scorer(on_all_rows, X_test, y_test)),
+        prior_membership=prior,
+        secret_entropy=space.entropy,
+        n_subsets=space.n_subsets,
+        n_rows=space.n_rows,
+        n_test_rows=int(X_test.shape[0]),
+    )
+
+
+def _check_budgets(budgets: Any) -> list[float]:
+    if isinstance(budgets, (str, bytes, Mapping)) or not isinstance(budgets, Iterable):
+        raise ValueError(f"budgets must be a list of numbers of nats, got {budgets!r}.")
+    checked = {check_budget(budget=b, name=f"budgets[{i}]") for i, b in enumerate(budgets)}
+    if not checked:
+        raise ValueError("budgets must hold at least one number of nats, for instance [1/16, 1].")
+    return sorted(checked)
+
+
+def _check_backends(noise: Any) -> list[tuple[str, NoiseBackend]]:
+    values = list(noise) if isinstance(noise, (list, tuple)) else [noise]
+    if not values:
+        raise ValueError("noise must name at least one noise backend, got an empty list.")
+    named: dict[str, NoiseBackend] = {}
+    for value in values:
+        backend = registry().noise_backend(value)
+        name = value if isinstance(value, str) else type(value).__name__
+        # Instances of one class may differ in their parameters; both are kept.
+        named[name if name not in named else f"{name} ({len(named) + 1})"] = backend
+    return list(named.items())
+
+
+def _target(backend: NoiseBackend, budget: float, space: SecretSpace, prior: float) -> Target:
+    if not isinstance(backend, CriterionBackend):
+        return Target(budget)
+    return Target(posterior_success(budget, prior), MembershipCriterion(space))
+
+
+def _split(
+    estimator: Any, X: Any, y: Any, groups: Any, test_size: Any, randomness: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    rows = np.arange(X.shape[0])
+    if groups is not None:
+        check_consistent_length(X, groups)
+        splitter = GroupShuffleSplit(1, test_size=test_size, random_state=randomness)
+        train, test = next(splitter.split(rows, groups=groups))
+        return train, test
+    strata = y if is_classifier(estimator) else None
+    train, test = train_test_split(
+        rows, test_size=test_size, stratify=strata, random_state=randomness
+    )
+    return np.sort(train), np.sort(test)
+
+
+def _check_held_out(owner: Any, X_test: Any, y: Any, y_test: Any) -> Any:
+    if (y is None) != (y_test is None):
+        raise ValueError("y and y_test must be given together, with X_test.")
+    X_test = X_test if hasattr(X_test, "shape") else np.asarray(X_test)
+    validate_data(owner, X_test, reset=False, skip_check_array=True)
+    check_consistent_length(X_test, y_test)
+    return X_test

@@ -1,0 +1,404 @@
+"""Releases as they would come out, scored on rows outside the drawn subset, and by what."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
+from numbers import Real
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin, clone, is_classifier, is_regressor
+from sklearn.metrics import check_scoring
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import warn_user
+from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.kernel.answers.answer_kind import AnswerKind
+from pacsklearn.kernel.answers.joint_labels import JointLabels
+from pacsklearn.kernel.answers.responder import Answers, Responder
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.bounds.binary_scale import binary_exponent, scaled_by
+from pacsklearn.kernel.noise.noise_law import NoiseLaw
+from pacsklearn.kernel.noise.sampler import NoisePool, SeededSampler
+from pacsklearn.kernel.outputs.candidates import Candidates, row_space
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
+from pacsklearn.kernel.outputs.models import PredictionTable
+from pacsklearn.kernel.outputs.outputs import CandidateOutputs, observe
+from pacsklearn.kernel.outputs.run import SubsetRun, attempt
+from pacsklearn.kernel.release.account import opening_belief
+from pacsklearn.kernel.release.parameters import ParameterPlan
+from pacsklearn.kernel.release.procedure import ReleaseProcedure
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+
+_MOST_ROWS = 2000
+SEED = 0
+_QUICK_RELEASES, _QUICK_ROWS = 8, 500
+
+
+@final
+class HeldOut:
+    """Rows and targets that a release of some candidate is scored on, by the candidate's number.
+
+    Parameters
+    ----------
+    rows_of : callable
+        The same objects whenever it is asked for the same candidate.
+    """
+
+    def __init__(self, rows_of: Callable[[int], tuple[Any, Any]]) -> None:
+        self._rows_of = rows_of
+        self._encoder: Any = None
+        self._encoded: dict[int, tuple[Any, Any]] = {}
+
+    def __call__(self, index: int) -> tuple[Any, Any]:
+        return self._rows_of(index)
+
+    def encode_once(self, encoder: Any, X: Any) -> None:
+        """Have an encoder that is public look up ``X`` where an equal one has transformed it."""
+        params = encoder.get_params()
+        if params != self._encoder:  # rows as one encoder gives them, not as all
+            self._encoder, self._encoded = params, {}
+        if id(X) not in self._encoded:
+            self._encoded[id(X)] = X, encoder.transform(X)
+        known, transform = self._encoded[id(X)][1], encoder.transform
+        # A copy: a step after it may work in place.
+        encoder.transform = lambda rows: known.copy() if rows is X else transform(rows)
+
+
+class Simulation(ABC):
+    """Releases of randomly drawn candidates, with noise of a public seed; secret material.
+
+    The draws and the noise come from public streams of their own, so what is simulated is a
+    function of the universe and of the list of candidates, never of the candidate in use.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What is simulated, for errors.
+    space : SecretSpace
+    n_releases : int
+    seed : int
+        Public. Simulations of one seed draw the same candidates.
+    is_silent : bool, default=True
+        Tell only the kinds of errors and warnings: their messages may quote rows.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        space: SecretSpace,
+        *,
+        n_releases: int,
+        seed: int,
+        is_silent: bool = True,
+    ) -> None:
+        # Streams apart for candidates, noise and rows: options are compared on the same draws.
+        draw = SeededSampler(np.random.default_rng([seed, 0]))
+        self.space, self.seed = space, seed
+        self._estimator, self._is_silent = estimator, is_silent
+        self.candidates = tuple(draw.index(space.weights) for _ in range(n_releases))
+
+    def _scored(self, release: Callable[[int, SeededSampler], float]) -> Floats:
+        """Score of each simulated release."""
+        sampler = SeededSampler(np.random.default_rng([self.seed, 1]))
+        if not self._is_silent:
+            return np.array([release(index, sampler) for index in self.candidates])
+        run = SubsetRun(self._estimator)
+        outcomes = [
+            (attempt(partial(release, index, sampler), "predict", fits=True), index)
+            for index in self.candidates
+        ]
+        return np.array([run.value(*outcome) for outcome in outcomes])
+
+    @abstractmethod
+    def at(self, law: Any) -> Floats:
+        """Scores under a noise law, or with so many nats a contested answer; (n_releases,)."""
+
+
+@final
+class SimulatedReleases(Simulation):
+    """Simulated releases of parameters: a random candidate, noise, decoding, a score.
+
+    Parameters
+    ----------
+    outputs : CandidateOutputs
+    space : SecretSpace
+    score : callable
+        ``score(model, X, y)``.
+    held_out : HeldOut
+    n_releases, seed, is_silent
+        As for :class:`Simulation`.
+    """
+
+    def __init__(
+        self,
+        outputs: CandidateOutputs,
+        space: SecretSpace,
+        score: Callable[[Any, Any, Any], Any],
+        held_out: HeldOut,
+        **how: Any,
+    ) -> None:
+        super().__init__(outputs.template, space, **how)
+        self._outputs, self._score, self._held_out = outputs, score, held_out
+
+    def at(self, law: NoiseLaw) -> Floats:
+        def release(index: int, sampler: SeededSampler) -> float:
+            return self.score(self._outputs.read(law, observe(law, index, sampler)), index)
+
+        return self._scored(release)
+
+    def without_noise(self) -> Floats:
+        """Scores of the same candidates' models as they are."""
+        vectors = self._outputs.vectors
+        return self._scored(lambda index, _: self.score(vectors[index], index))
+
+    def score(self, vector: Floats, index: int) -> float:
+        """Score of a vector as a release of candidate ``index``."""
+        model, (X, y) = self._outputs.decode(vector), self._held_out(index)
+        name, first = getattr(self._outputs.canonicalizer, "steps", [("", None)])[0]
+        if getattr(first, "is_public", False) and name in model.named_steps:
+            self._held_out.encode_once(model.named_steps[name], X)
+        return as_number(self._score(model, X, y))
+
+
+@final
+class SimulatedAnswers(Simulation):
+    """Simulated sessions in which a random candidate answers; a student may learn from it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What answers, for errors.
+    predictions : ndarray of shape (n, m) or (n, m, width)
+        What every candidate says of each of n queries: asked once, for all simulations.
+    kind : AnswerKind
+    score : callable
+        ``score(answers, index)`` of all n answers in a session of candidate ``index``.
+    space : SecretSpace
+    n_releases, seed, is_silent
+        As for :class:`Simulation`.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        predictions: NDArray[Any],
+        kind: AnswerKind,
+        score: Callable[[Any, int], float],
+        space: SecretSpace,
+        **how: Any,
+    ) -> None:
+        super().__init__(estimator, space, **how)
+        self._predictions, self._kind, self._score = predictions, kind, score
+
+    def at(self, law: float) -> Floats:
+        queries = np.arange(self.n_queries)[:, None]
+
+        def release(index: int, sampler: SeededSampler) -> float:
+            # Never refused: a session charges no more than the entropy of its secret.
+            procedure = ReleaseProcedure.rehearsing(self.space, sampler, self.space.entropy + 1.0)
+            procedure.secret.use(index, np.arange(self.space.n_candidates))
+            responder = Responder(
+                PredictionTable(self._predictions),
+                procedure,
+                NoisePool(sampler),
+                self._kind,
+                step_budget=law,
+            )
+            return self._score(responder.answer_checked(queries), index)
+
+        return self._scored(release)
+
+    @property
+    def n_queries(self) -> int:
+        """Queries that are answered in each session."""
+        return len(self._predictions)
+
+    @property
+    def n_contested(self) -> int:
+        """Queries on which candidates that are possible disagree."""
+        log_belief = np.log(self.space.weights / self.space.weights.sum())
+        return int(self._kind.contested(self._predictions, log_belief).sum())
+
+
+@final
+class SimulatedJointLabels(Simulation):
+    """Simulated releases of the labels of all queries at once; a student may learn from them.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What answers, for errors.
+    joint : JointLabels
+    score : callable
+        ``score(answers, index)`` of all labels of candidate ``index``.
+    space : SecretSpace
+    n_releases, seed, is_silent
+        As for :class:`Simulation`.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        joint: JointLabels,
+        score: Callable[[Any, int], float],
+        space: SecretSpace,
+        **how: Any,
+    ) -> None:
+        super().__init__(estimator, space, **how)
+        self._joint, self._score = joint, score
+
+    def at(self, law: NoiseLaw) -> Floats:
+        def release(index: int, sampler: SeededSampler) -> float:
+            labels = self._joint.labels(law.decode(observe(law, index, sampler)))
+            return self._score(Answers(labels, np.full(labels.shape, np.nan)), index)
+
+        return self._scored(release)
+
+
+def outside_rows(candidates: Candidates, seed: int, most: int = _MOST_ROWS) -> HeldOut:
+    """Rows outside the candidate that was drawn, at most so many of them."""
+    X, y, space = candidates.X, candidates.y, candidates.space
+    rows_of: dict[int, tuple[Any, Any]] = {}
+
+    def held_out(index: int) -> tuple[Any, Any]:
+        if index not in rows_of:
+            outside = np.ones(space.n_rows, dtype=bool)
+            outside[space.rows(index)] = False
+            rows = some_of(np.flatnonzero(outside), most, [seed, 2, index])
+            rows_of[index] = safe_indexing(X, rows), None if y is None else safe_indexing(y, rows)
+        return rows_of[index]
+
+    return HeldOut(held_out)
+
+
+def some_of(rows: NDArray[np.intp], most: int, seed: list[int]) -> NDArray[np.intp]:
+    """At most so many of the rows, in their order, by a public seed."""
+    if rows.size <= most:
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+
+
+def as_number(value: Any) -> float:
+    """What a scorer returned, as one number."""
+    if not isinstance(value, Real):
+        raise ValueError(f"scoring must return one number, got {type(value).__name__}.")
+    return float(value)
+
+
+def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator: Any) -> None:
+    """Warn when a release is expected to be no better than a constant; nothing secret is used."""
+    y, methods = candidates.y, plan.outputs.canonicalizer.methods
+    predicts = is_classifier(estimator) or is_regressor(estimator)
+    if not predicts or "predict" not in methods or y is None or np.ndim(y) != 1:
+        return
+    held_out = outside_rows(candidates, SEED, _QUICK_ROWS)
+
+    # Every fit comes through here: scikit-learn's scorers would take longer than the predictions.
+    def gain(model: Any, X: Any, y: Any) -> float:
+        return over_constant(np.asarray(y), model.predict(X), is_classifier(estimator))
+
+    simulated = SimulatedReleases(
+        plan.outputs, row_space(plan.space), gain, held_out, n_releases=_QUICK_RELEASES, seed=SEED
+    )
+    law = plan.calibrate(opening_belief(plan.space.weights))
+    if simulated.at(law).mean() <= 0:
+        advice = "More regularisation, fewer features or another criterion may help: "
+        if is_regressor(estimator) and can_have_prior(plan):
+            # A warning: scikit-learn's checks fit tables on which noise always dominates.
+            advice = (
+                "State what is publicly expected of the targets, without looking at them: "
+                "prior_mean=..., or value_range=(low, high); what is released is then drawn toward "
+                "it. More regularisation may help as well: "
+            )
+        warn_user(
+            f"{type(estimator).__name__} released under this budget is expected to be no better "
+            f"than a constant answer. {_advice_on_wide(candidates, estimator)}{advice}"
+            "PACPrivate.plan shows the figures (for the curator's eyes), and tune= chooses.",
+            UtilityWarning,
+        )
+
+
+def _advice_on_wide(candidates: Candidates, estimator: Any) -> str:
+    """What to try where there are more columns than rows, and so many numbers to noise."""
+    shape: tuple[int, ...] = getattr(candidates.X, "shape", ())
+    if len(shape) < 2 or shape[1] <= shape[0]:
+        return ""
+    kind = "Classifier" if is_classifier(estimator) else "Regressor"
+    return (
+        f"The table has {shape[1]} columns and {shape[0]} rows: a model of few of the columns, "
+        f"Stepwise{kind}(n_terms=2), needs least noise. "
+    )
+
+
+def over_constant(y: NDArray[Any], predicted: NDArray[Any], are_labels: bool) -> float:
+    """Accuracy above that of the most frequent label, or R², which the mean leaves at 0."""
+    if are_labels:
+        counts = np.unique(y, return_counts=True)[1]
+        return float(np.mean(predicted == y) - counts.max() / len(y))
+    around, errors = y - y.mean(), y - predicted
+    # Far smaller or larger numbers have squares of zero, or infinite ones.
+    exponent = binary_exponent(around)
+    spread = float(np.sum(scaled_by(around, -exponent) ** 2))
+    with np.errstate(over="ignore"):
+        missed = float(np.sum(scaled_by(errors, -exponent) ** 2))
+    return 1 - missed / spread if spread else -missed
+
+
+def can_have_prior(plan: ParameterPlan) -> bool:
+    """Whether a public prior was not stated and could be."""
+    outputs = plan.outputs
+    if outputs.prior is not None:
+        return False
+    return outputs.canonicalizer.constant(outputs.layout, 1.0, clone(outputs.template)) is not None
+
+
+def released_scorer(
+    scoring: Any, estimator: Any, canonicalizer: Canonicalizer, y: Any
+) -> Callable[[Any, Any, Any], Any]:
+    """Callable ``(model, X_test, y_test)`` for a user's ``scoring``.
+
+    Raises
+    ------
+    ValueError
+        When a released model does not offer what ``scoring`` needs.
+    """
+    name, methods = type(estimator).__name__, canonicalizer.methods
+    offers = (
+        f"a released {name} offers {', '.join(methods)}. Give "
+        "scoring=callable(model, X_test, y_test)."
+    )
+    if scoring is None:
+        if "predict" not in methods or not hasattr(estimator, "score"):
+            raise ValueError(f"scoring=None needs a model that predicts and scores; {offers}")
+        return _own_score
+    if isinstance(scoring, str):
+        if not {"predict", "predict_proba", "decision_function"}.intersection(methods):
+            raise ValueError(f"scoring={scoring!r} needs a model that predicts; {offers}")
+        if y is None:
+            raise ValueError(f"scoring={scoring!r} compares with true values; pass y.")
+    elif not callable(scoring):
+        raise ValueError(
+            "scoring must be None, the name of one scorer or a callable(model, X_test, y_test), "
+            f"got {scoring!r}."
+        )
+    return check_scoring(estimator, scoring=scoring)
+
+
+def scoring_name(scoring: Any, model: Any) -> str:
+    """Name of a score for tables and axes; ``model`` is a fitted one."""
+    if isinstance(scoring, str):
+        return scoring
+    if scoring is not None:
+        return str(getattr(scoring, "__name__", type(scoring).__name__))
+    while hasattr(model, "steps") or hasattr(model, "best_estimator_"):
+        model = model.steps[-1][1] if hasattr(model, "steps") else model.best_estimator_
+    method = getattr(type(model), "score", None)
+    return {ClassifierMixin.score: "accuracy", RegressorMixin.score: "R²"}.get(method, "score")
+
+
+def _own_score(model: Any, X: Any, y: Any) -> Any:
+    return model.score(X) if y is None else model.score(X, y)

@@ -1,0 +1,321 @@
+"""Choosing among listed options by simulated releases, and what the choice tells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Real
+from typing import Any, final
+
+import joblib
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import ParameterGrid
+
+from pacsklearn.exceptions import NoCanonicalizerError
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.plugins.registry import registry
+from pacsklearn.kernel.release.account import opening_belief
+from pacsklearn.kernel.release.parameters import ParameterPlan
+from pacsklearn.tabular.choosing.fit_plan import ExpectedScore
+from pacsklearn.tabular.choosing.planning import expected_score
+from pacsklearn.tabular.choosing.simulated_releases import SEED, outside_rows
+
+MOST_OPTIONS = 64
+"""So that a choice on the whole table is at most ``ln 64`` nats about it."""
+
+_RELEASES, _FIRST_RELEASES = 32, 8
+_HOPELESS = 3.0
+_NEVER = frozenset(
+    {
+        "budget",
+        "class_prior",
+        "class_weight",
+        "constant",
+        "criterion",
+        "fill_value",
+        "init",
+        "n_subsets",
+        "prior",
+        "priors",
+        "random_state",
+        "rate",
+        "release",
+        "schema",
+        "stratify",
+        "subset_seed",
+        "threshold",
+        "thresholds",
+    }
+)
+_LONGEST_TUPLE = 8
+_AGREED = "all candidates agree on it, so it is a function of the whole table, without noise"
+
+
+@final
+@dataclass(frozen=True)
+class Option:
+    """One of the models to choose among.
+
+    Parameters
+    ----------
+    name : str
+    estimator : estimator
+    params : mapping
+        As ``tune`` lists them.
+    """
+
+    name: str
+    estimator: Any
+    params: Mapping[str, Any]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice:
+    """The option whose simulated releases score best; secret material but for the option.
+
+    Parameters
+    ----------
+    option : Option
+    plan : ParameterPlan
+    leaderboard : tuple of ExpectedScore
+        Best first: for the curator.
+    outcomes : int
+        How many different things the call could have released, whichever was chosen.
+    """
+
+    option: Option
+    plan: ParameterPlan
+    leaderboard: tuple[ExpectedScore, ...]
+    outcomes: int
+
+    def stated(self, guarantee: Guarantee) -> Guarantee:
+        """Guarantee that says among how many outcomes was chosen, and what that may tell.
+
+        The number is fixed before anything is fitted: counted after the choice, it would tell which
+        way the choice went.
+        """
+        nats = math.log(self.outcomes)
+        return replace(
+            guarantee,
+            details=(
+                *guarantee.details,
+                (
+                    "choice",
+                    (
+                        f"1 of {self.outcomes} possible outcomes, by simulated releases over all "
+                        f"candidates: at most ln {self.outcomes} = {nats:.4g} nats about the whole "
+                        "table"
+                    ),
+                ),
+            ),
+            not_covered=(
+                *guarantee.not_covered,
+                (
+                    f"Which of the {self.outcomes} possible outcomes was chosen: a function of the "
+                    "whole table, like the metric, and not of which rows were used."
+                ),
+            ),
+        )
+
+
+def listed_options(owner: Any, tune: Any) -> list[Option]:
+    """Options of a grid, checked.
+
+    Parameters
+    ----------
+    owner : PACPrivate
+    tune : dict or list of dict
+        Values by the names of ``owner.set_params``: ``"estimator"`` and what is inside it.
+
+    Raises
+    ------
+    ValueError
+        When there are more than 64, or one differs in what must not be tuned.
+    """
+    try:
+        grid = list(ParameterGrid(tune))
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"tune must be a dict of lists, or a list of such dicts, as for a grid search: {error}"
+        ) from None
+    if not 1 <= len(grid) <= MOST_OPTIONS:
+        raise ValueError(
+            f"tune must list between 1 and {MOST_OPTIONS} options, got {len(grid)}: a choice made "
+            "on the whole table tells up to ln(outcomes) nats about it. List fewer."
+        )
+    for params in grid:
+        for name, value in params.items():
+            _check_entry(name, value)
+    options = [_option(owner, params) for params in grid]
+    _check_differences(options)
+    for option in options:
+        if is_classifier(option.estimator) != is_classifier(owner.estimator):
+            raise ValueError(
+                f"tune: the option {option.name} and the wrapped estimator must both be "
+                "classifiers, or neither: the subsets are drawn for one of them."
+            )
+        try:
+            registry().canonicalizer(owner.canonicalizer, option.estimator)
+        except NoCanonicalizerError as error:
+            raise NoCanonicalizerError(
+                f"tune: the option {option.name} cannot be released as parameters, and answers "
+                "cannot be chosen among: they hold what all candidates agree on, so that choosing "
+                f"by their score would choose by the whole table without noise. {error}"
+            ) from None
+    return options
+
+
+def choose(
+    options: list[Option],
+    prepare: Callable[[Any], ParameterPlan],
+    candidates: Candidates,
+    scoring: Any,
+) -> Choice:
+    """Simulate releases of every option over the same candidates; the best mean wins.
+
+    Parameters
+    ----------
+    options : list of Option
+    prepare : callable
+        Plan of an option's estimator, on the candidates that the release is taken from.
+    candidates : Candidates
+    scoring : None, str or callable
+
+    Notes
+    -----
+    Everything is a function of the universe and of the candidates, with noise of a public seed: the
+    secret has no part in it. Ties go to the option that is listed first. An option that is behind
+    the best so far by three standard errors of their difference, over eight releases of the same
+    draws, is not simulated further, and listed after those that are.
+    """
+    scores: list[ExpectedScore] = []
+    best: tuple[ExpectedScore, Option, ParameterPlan] | None = None
+    held_out = outside_rows(candidates, SEED)
+    for option in options:
+        plan = prepare(option.estimator)
+        law = plan.calibrate(opening_belief(plan.space.weights))
+        expected = partial(
+            expected_score, option.name, plan, candidates, scoring, held_out=held_out
+        )
+        score = expected(_RELEASES if best is None else _FIRST_RELEASES)
+        if best is not None and not _is_hopeless(score, best[0]):
+            score = expected(_RELEASES)
+        # Exact for every candidate, it would win by what the whole table says.
+        if law.dimension == 0:
+            score = replace(score, why_not=_AGREED)
+        # Strictly: the first of equals, whatever order the scores come in.
+        elif best is None or (len(score.scores) == _RELEASES and score.mean > best[0].mean):
+            best = score, option, plan
+        scores.append(score)
+    if best is None:
+        raise ValueError(
+            "tune: the candidates agree on every listed option, so nothing would be noised and "
+            "choosing would choose by the whole table. List models that depend on their rows."
+        )
+    order = sorted(scores, key=lambda score: (bool(score.why_not), -len(score.scores), -score.mean))
+    return Choice(best[1], best[2], tuple(order), len(options))
+
+
+def _is_hopeless(score: ExpectedScore, best: ExpectedScore) -> bool:
+    behind = np.subtract(best.scores[: len(score.scores)], score.scores)
+    return bool(behind.mean() > _HOPELESS * behind.std(ddof=1) / math.sqrt(behind.size))
+
+
+def released_scoring(scoring: Any, estimator: Any) -> Any:
+    """What options are compared by: a constant counts for nothing, unless something was stated."""
+    if scoring is None and is_classifier(estimator):
+        return "matthews_corrcoef"
+    return scoring
+
+
+def _check_entry(name: Any, value: Any) -> None:
+    head, _, rest = str(name).partition("__")
+    last = str(name).rpartition("__")[2]
+    if head != "estimator":
+        raise ValueError(
+            f"tune may list the wrapped estimator ('estimator') and its parameters "
+            f"('estimator__...'), got {name!r}: nothing else of PACPrivate may depend on the rows."
+        )
+    if rest and _is_forbidden(last):
+        raise ValueError(
+            f"tune must not list {name!r}: seeds, starting points, priors, constants and "
+            "thresholds could carry what the rows say past the noise. State one value."
+        )
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return
+    is_list = isinstance(value, tuple) and len(value) <= _LONGEST_TUPLE
+    for one in value if is_list else (value,):
+        if not (one is None or isinstance(one, (bool, Real, str))):
+            raise ValueError(
+                f"tune: values of {name!r} must be numbers, words, None or estimators, got an "
+                f"object of type {type(one).__name__}, which could hold anything of the rows."
+            )
+
+
+def _is_forbidden(name: str) -> bool:
+    return name in _NEVER or (name.endswith("_init") and name != "n_init")
+
+
+def _option(owner: Any, params: Mapping[str, Any]) -> Option:
+    holder = clone(owner).set_params(tune=None)
+    # Outer names first: set later, an estimator would undo what was set inside it.
+    ordered = sorted(params, key=lambda name: name.count("__"))
+    for name in ordered:
+        holder.set_params(**{name: clone(params[name], safe=False)})
+    shown = ", ".join(
+        value_name(params[name])
+        if name == "estimator"
+        else f"{_short(name)}={value_name(params[name])}"
+        for name in ordered
+    )
+    return Option(shown or "as it is", holder.estimator, dict(params))
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("estimator__")
+
+
+def value_name(value: Any) -> str:
+    """An option's value as a leaderboard names it: of a pipeline, its steps."""
+    steps = [step for _, step in getattr(value, "steps", [("", value)])]
+    return " + ".join(" ".join(repr(step).split()) for step in steps)
+
+
+def unfitted(value: Any) -> Any:
+    """Copy of estimators in lists and dicts that keeps nothing of what they were fitted on."""
+    if isinstance(value, Mapping):
+        return {name: unfitted(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(unfitted(one) for one in value)
+    return clone(value) if hasattr(value, "get_params") else value
+
+
+def _check_differences(options: list[Option]) -> None:
+    """Refuse options that differ in what must not be tuned, wherever it is inside them."""
+    seen: dict[tuple[str, str], tuple[str, str]] = {}
+    for option in options:
+        for kind, name, value in _fixed_facts(option.estimator):
+            digest = joblib.hash(value)
+            known, first = seen.setdefault((kind, name), (digest, option.name))
+            if known != digest:
+                raise ValueError(
+                    f"tune: the options {first} and {option.name} differ in {name} of {kind}; "
+                    "seeds, starting points, priors, constants and thresholds must be the same in "
+                    "all options."
+                )
+
+
+def _fixed_facts(estimator: Any) -> Iterator[tuple[str, str, Any]]:
+    params = estimator.get_params(deep=True)
+    for path, value in params.items():
+        owner, _, name = path.rpartition("__")
+        if not _is_forbidden(name) or name == "schema":
+            continue
+        # None becomes the public seed 0 in every candidate.
+        stated = 0 if name == "random_state" and value is None else value
+        yield type(params.get(owner, estimator)).__name__, name, stated

@@ -1,0 +1,223 @@
+"""A public codebook: what is known about a table before any of its rows is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, final
+
+from pacsklearn.tabular.schema.column import Column
+from pacsklearn.tabular.schema.supply import supplied
+from pacsklearn.tabular.schema.table_schema import from_table_schema, to_table_schema
+from pacsklearn.tabular.schema.template import columns_of_dtypes, drafted_columns
+
+_SHOWN = 6
+
+
+@final
+@dataclass(frozen=True)
+class Schema:
+    """Columns of a table, their kinds, ranges, categories and codes for missing values.
+
+    Everything in it is public: it is written down from a codebook, a questionnaire or a standard,
+    never looked up in the rows that are to be protected. With it, encoding a table learns nothing
+    and needs no noise: see :class:`SchemaEncoder`.
+
+    Parameters
+    ----------
+    columns : iterable of Column
+        In the order of the table. Columns of a table that are not listed are not used.
+
+    Raises
+    ------
+    ValueError
+        When two columns have one name.
+
+    Examples
+    --------
+    >>> from pacsklearn import Column, Schema
+    >>> schema = Schema([
+    ...     Column("age", low=0, high=120),
+    ...     Column("smoker", "boolean", categories=("no", "yes")),
+    ...     Column("ward", "category", categories=("north", "south"), missing=("?",)),
+    ... ])
+    >>> schema["age"].bounds
+    (0.0, 120.0)
+    """
+
+    columns: tuple[Column, ...]
+
+    def __init__(self, columns: Iterable[Column]) -> None:
+        object.__setattr__(self, "columns", tuple(columns))
+        for column in self.columns:
+            if not isinstance(column, Column):
+                raise TypeError(
+                    f"columns must be Column objects, got one of type {type(column).__name__}."
+                )
+        names = self.names
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"Two columns of the schema are called {twice[0]!r}.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def open_columns(self) -> tuple[str, ...]:
+        """Names of the columns with facts from private rows that nobody has confirmed."""
+        return tuple(column.name for column in self.columns if column.is_open)
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(f"The schema has no column {name!r}; it has {', '.join(self.names)}.")
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{column.name}: {column.kind}" for column in self.columns[:_SHOWN])
+        more = len(self.columns) - _SHOWN
+        return f"Schema({shown}{f', and {more} more' if more > 0 else ''})"
+
+    def __deepcopy__(self, memo: Any) -> Schema:
+        return self  # it is frozen, and every clone of an encoder would copy it
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def select(self, names: Iterable[str]) -> Schema:
+        """Schema of these columns, in this order."""
+        return Schema(self[name] for name in names)
+
+    def drop(self, *names: str) -> Schema:
+        """Schema without these columns."""
+        for name in names:
+            _ = self[name]
+        return Schema(column for column in self.columns if column.name not in names)
+
+    def with_column(self, name: str, **facts: Any) -> Schema:
+        """Schema in which some facts of a column are others, stated by hand.
+
+        What is stated here is no longer marked as looked up.
+        """
+        old = self[name]
+        left = tuple(fact for fact in old.looked_up if fact not in facts)
+        new = replace(old, **{"looked_up": left, **facts})
+        return Schema(new if column is old else column for column in self.columns)
+
+    def confirm(self, *names: str) -> Schema:
+        """Schema whose looked-up facts somebody says are public; of all columns without names.
+
+        Confirm what a person who never saw the rows could have written: an age from 0 to 120, the
+        sexes on a form. Not the largest income in the table.
+        """
+        for name in names:
+            _ = self[name]
+        return Schema(
+            column.confirm() if not names or column.name in names else column
+            for column in self.columns
+        )
+
+    def supply(self, estimator: Any) -> Any:
+        """Clone of ``estimator`` with public facts in place of what it would learn.
+
+        ``OneHotEncoder`` and ``OrdinalEncoder`` with ``categories="auto"`` get the schema's
+        categories; ``KBinsDiscretizer`` becomes an encoder with public bins; forests of a fixed
+        structure without a ``feature_range`` get the schema's. It looks into pipelines, unions and
+        column transformers; what comes after a step that makes features of its own is left alone.
+
+        Raises
+        ------
+        ValueError
+            When a column has no categories or range to give; the message names it.
+        """
+        return supplied(estimator, self)
+
+    @classmethod
+    def template(cls, data: Any) -> Schema:
+        """Draft of a schema for ``data``, to be confirmed by a person.
+
+        Ranges, categories and the kinds of columns of text are looked up in the rows, which makes
+        them *private*: every such fact is listed in ``Column.looked_up``, and a
+        :class:`SchemaEncoder` refuses the schema until each is replaced
+        (:meth:`with_column`) or confirmed (:meth:`confirm`).
+
+        Parameters
+        ----------
+        data : DataFrame of pandas or polars, Arrow table, or array of shape (n_rows, n_columns)
+        """
+        return cls(drafted_columns(data))
+
+    @classmethod
+    def from_dtypes(cls, data: Any, **ranges: tuple[Any, Any]) -> Schema:
+        """Schema from the types of a table's columns; no cell is read.
+
+        Parameters
+        ----------
+        data : DataFrame of pandas or polars, or Arrow table
+            Categories are those of categorical types (``Enum`` in polars, dictionaries in Arrow).
+            A type made by ``astype("category")`` lists what is in the rows: use types from the
+            codebook, as the loaders of :mod:`pacsklearn.datasets` do.
+        **ranges : (low, high)
+            Public ranges of numbers and dates by column name.
+        """
+        return cls(columns_of_dtypes(data, ranges))
+
+    @classmethod
+    def from_table_schema(cls, document: Mapping[str, Any]) -> Schema:
+        """Schema from a Frictionless Table Schema, as read from JSON."""
+        return cls(from_table_schema(document))
+
+    def to_table_schema(self) -> dict[str, Any]:
+        """Frictionless Table Schema; what it has no words for is under ``"pacsklearn"``."""
+        return to_table_schema(self.columns)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Schema:
+        """Schema from a file with a Frictionless Table Schema in JSON or YAML.
+
+        Raises
+        ------
+        ValueError
+            When it is neither, or no schema.
+        """
+        place = Path(path)
+        text = place.read_text(encoding="utf-8")
+        if place.suffix.lower() in {".yaml", ".yml"}:
+            return cls.from_table_schema(_yaml().safe_load(text))
+        try:
+            document = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(
+                f"{place.name} is no JSON: {error.msg} in line {error.lineno}. A schema in YAML "
+                "has a name that ends in .yaml."
+            ) from None
+        return cls.from_table_schema(document)
+
+    def write(self, path: str | Path) -> None:
+        """Write the schema for a person to read and edit: JSON, or YAML by the file's name."""
+        place, document = Path(path), self.to_table_schema()
+        if place.suffix.lower() in {".yaml", ".yml"}:
+            text = _yaml().safe_dump(document, sort_keys=False, allow_unicode=True)
+        else:
+            text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        place.write_text(text, encoding="utf-8")
+
+
+def _yaml() -> Any:
+    try:
+        import yaml
+    except ModuleNotFoundError:
+        raise ImportError(
+            'Schemas in YAML need PyYAML: pip install "pacsklearn[schema]"; JSON needs nothing.'
+        ) from None
+    return yaml

@@ -1,0 +1,122 @@
+"""Categories and ranges of a schema for estimators that would look them up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder
+
+from pacsklearn.tabular.schema.column import Column
+
+if TYPE_CHECKING:  # the schema's method calls this
+    from pacsklearn.tabular.schema.schema import Schema
+
+# One feature out for each feature in, with the values it had.
+_SAME_VALUES = (SimpleImputer,)
+
+
+def supplied(estimator: Any, schema: Schema) -> Any:
+    """Clone with public facts filled in; its input has the schema's columns, in its order."""
+    return _fill(clone(estimator), schema, schema.names)
+
+
+def _fill(estimator: Any, schema: Schema, columns: Sequence[str] | None) -> Any:
+    """Fill in what is missing; ``columns`` are those of the input, None if they are no longer."""
+    if isinstance(estimator, Pipeline):
+        return _fill_steps(estimator, schema, columns)
+    if isinstance(estimator, (ColumnTransformer, FeatureUnion)):
+        return _fill_parts(estimator, schema, columns)
+    if columns is None or isinstance(estimator, str) or estimator is None:
+        return estimator
+    if isinstance(estimator, (OneHotEncoder, OrdinalEncoder)):
+        if isinstance(estimator.categories, str):
+            estimator.categories = [_categories(schema[name]) for name in columns]
+        return estimator
+    return _fill_model(estimator, schema, columns)
+
+
+def _fill_parts(estimator: Any, schema: Schema, columns: Sequence[str] | None) -> Any:
+    if isinstance(estimator, ColumnTransformer):
+        estimator.transformers = [
+            (name, _fill(part, schema, _chosen(where, columns)), where)
+            for name, part, where in estimator.transformers
+        ]
+    else:
+        estimator.transformer_list = [
+            (name, _fill(part, schema, columns)) for name, part in estimator.transformer_list
+        ]
+    return estimator
+
+
+def _fill_model(estimator: Any, schema: Schema, columns: Sequence[str]) -> Any:
+    if type(estimator) is KBinsDiscretizer:
+        return _public_bins(estimator, schema, columns)
+    if "feature_range" in estimator.get_params(deep=False):
+        # MinMaxScaler's is the range it scales to; it is never None.
+        if estimator.feature_range is None:
+            ends = np.array([schema[name].bounds for name in columns])
+            estimator.feature_range = (ends[:, 0], ends[:, 1])
+        return estimator
+    inner = getattr(estimator, "estimator", None)
+    if hasattr(inner, "get_params") and not isinstance(inner, type):
+        estimator.estimator = _fill(inner, schema, columns)
+    return estimator
+
+
+def _fill_steps(pipeline: Pipeline, schema: Schema, columns: Sequence[str] | None) -> Pipeline:
+    steps = []
+    for name, step in pipeline.steps:
+        steps.append((name, _fill(step, schema, columns)))
+        if not (step in (None, "passthrough") or isinstance(step, _SAME_VALUES)):
+            columns = None
+    pipeline.steps = steps
+    return pipeline
+
+
+def _chosen(where: Any, columns: Sequence[str] | None) -> Sequence[str] | None:
+    """Names of the columns that a column transformer gives to a part; None if rows decide."""
+    if columns is None or callable(where):
+        return None
+    if isinstance(where, str):
+        return [where]
+    names = np.array(columns, dtype=object)
+    if isinstance(where, (int, np.integer)):
+        return [str(names[where])]
+    if isinstance(where, slice):
+        return list(names[where])
+    listed = list(where)
+    return listed if all(isinstance(one, str) for one in listed) else list(names[listed])
+
+
+def _categories(column: Column) -> list[Any]:
+    if not column.categories:
+        raise ValueError(
+            f"Column {column.name!r} is of kind {column.kind!r} and has no categories to give to "
+            "an encoder; list them in the schema, or encode it by a SchemaEncoder."
+        )
+    return list(column.categories)
+
+
+def _public_bins(binner: Any, schema: Schema, columns: Sequence[str]) -> Any:
+    from pacsklearn.tabular.schema.encoder import (
+        SchemaEncoder,  # which needs the schema, which needs this
+    )
+
+    if binner.encode == "ordinal" or not isinstance(binner.n_bins, (int, np.integer)):
+        raise ValueError(
+            "KBinsDiscretizer gets public bins from a schema with encode='onehot' or "
+            "'onehot-dense' and one number of bins; put a SchemaEncoder in its place."
+        )
+    return SchemaEncoder(
+        schema.select(columns),
+        numbers="bins",
+        n_bins=int(binner.n_bins),
+        missing="ignore",
+        sparse_output=binner.encode == "onehot",
+    )

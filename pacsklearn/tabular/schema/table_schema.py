@@ -1,0 +1,164 @@
+"""Frictionless Table Schema, read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, datetime
+from typing import Any
+
+from pacsklearn.tabular.schema.column import KINDS, Column
+
+_KIND_OF_TYPE = {
+    "integer": "number",
+    "number": "number",
+    "year": "number",
+    "boolean": "boolean",
+    "date": "date",
+    "datetime": "date",
+    "yearmonth": "date",
+    "string": "text",
+}
+_TYPE_OF_KIND = {
+    "number": "number",
+    "category": "string",
+    "boolean": "boolean",
+    "date": "date",
+    "text": "string",
+    "ignored": "any",
+}
+# What Table Schema has no word for.
+_OWN = ("scale", "edges", "vocabulary", "looked_up", "confirmed")
+
+
+def from_table_schema(document: Any) -> Iterator[Column]:
+    """Columns of a descriptor.
+
+    Raises
+    ------
+    ValueError
+        When it is none; the message names the field.
+    """
+    document = _only_resource(document)
+    fields = document.get("fields") if isinstance(document, Mapping) else None
+    if not isinstance(fields, list):
+        raise ValueError(
+            "A Table Schema is an object with a list 'fields', one entry for each column; got "
+            f"{'no fields' if isinstance(document, Mapping) else type(document).__name__}."
+        )
+    everywhere = _codes(document.get("missingValues", ()))
+    for position, field in enumerate(fields):
+        if not isinstance(field, Mapping) or not isinstance(field.get("name"), str):
+            raise ValueError(f"Field {position} of the Table Schema has no name.")
+        yield _column(field, everywhere)
+
+
+def _only_resource(document: Any) -> Any:
+    """Table Schema of a Frictionless data package with one table, or of a resource."""
+    if not isinstance(document, Mapping) or "fields" in document:
+        return document
+    if isinstance(resources := document.get("resources"), list):
+        if len(resources) != 1:
+            raise ValueError(
+                f"The data package has {len(resources)} resources, and a Schema is about one "
+                "table; give the 'schema' of one resource."
+            )
+        document = resources[0]
+    schema = document.get("schema") if isinstance(document, Mapping) else None
+    return document if schema is None else schema
+
+
+def to_table_schema(columns: Iterable[Column]) -> dict[str, Any]:
+    """Descriptor of these columns."""
+    return {"fields": [_field(column) for column in columns]}
+
+
+def _column(field: Mapping[str, Any], everywhere: tuple[Any, ...]) -> Column:
+    name, kind = field["name"], _KIND_OF_TYPE.get(field.get("type", "string"), "ignored")
+    limits, own = field.get("constraints", {}), field.get("pacsklearn", {})
+    if not isinstance(limits, Mapping) or not isinstance(own, Mapping):
+        raise ValueError(f"Field {name!r}: constraints and pacsklearn must be objects.")
+    unknown = sorted(own.keys() - {*_OWN, "kind"})
+    if unknown:
+        raise ValueError(
+            f"Field {name!r}: pacsklearn has no entry {unknown[0]!r}; it has kind, "
+            f"{', '.join(_OWN)}."
+        )
+    listed = field.get("categories", limits.get("enum"))
+    if kind == "boolean":
+        yes, no = field.get("trueValues", [True]), field.get("falseValues", [False])
+        listed = [no[0], yes[0]]
+    elif listed is not None:
+        kind = "category"
+    kind = own.get("kind", kind)
+    if kind not in KINDS:
+        raise ValueError(f"Field {name!r}: kind must be one of {', '.join(KINDS)}, got {kind!r}.")
+    with_range = kind in ("number", "date")
+    more: dict[str, Any] = {
+        key: tuple(own[key]) if key in _LISTS else own[key] for key in _OWN if key in own
+    }
+    return Column(
+        name,
+        kind,
+        low=limits.get("minimum") if with_range else None,
+        high=limits.get("maximum") if with_range else None,
+        categories=tuple(map(_value, listed)) if kind in ("category", "boolean") else (),
+        ordered=bool(field.get("categoriesOrdered", False)),
+        missing=_codes(field["missingValues"]) if "missingValues" in field else everywhere,
+        required=bool(limits.get("required", False)),
+        **more,
+    )
+
+
+_LISTS = ("edges", "vocabulary", "looked_up")
+
+
+def _field(column: Column) -> dict[str, Any]:
+    field: dict[str, Any] = {"name": column.name, "type": _TYPE_OF_KIND[column.kind]}
+    field |= _values_of(column)
+    limits = {
+        "required": column.required or None,
+        "minimum": _written(column.low),
+        "maximum": _written(column.high),
+    }
+    parts = {
+        "constraints": {word: value for word, value in limits.items() if value is not None},
+        "missingValues": list(column.missing),
+        "pacsklearn": _own_words(column),
+    }
+    return field | {word: part for word, part in parts.items() if part}
+
+
+def _values_of(column: Column) -> dict[str, Any]:
+    if column.kind == "boolean":
+        no, yes = column.categories
+        return {"falseValues": [no], "trueValues": [yes]}
+    if not column.categories:
+        return {}
+    numbers = all(type(value) is int for value in column.categories)
+    values = {"type": "integer" if numbers else "string", "categories": list(column.categories)}
+    return values | ({"categoriesOrdered": True} if column.ordered else {})
+
+
+def _own_words(column: Column) -> dict[str, Any]:
+    own: dict[str, Any] = {"kind": column.kind} if column.kind == "ignored" else {}
+    for key in _OWN:
+        value = getattr(column, key)
+        if value != getattr(Column, key):
+            own[key] = [_written(one) for one in value] if key in _LISTS else value
+    return own
+
+
+def _codes(given: Any) -> tuple[Any, ...]:
+    """Codes of missing values; the empty text is always one."""
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise ValueError("missingValues must be a list of the codes of missing values.")
+    return tuple(value for value in map(_value, given) if value != "")
+
+
+def _value(entry: Any) -> Any:
+    """Entry of a list of values, which may have a label."""
+    return entry["value"] if isinstance(entry, Mapping) else entry
+
+
+def _written(end: Any) -> Any:
+    return end.isoformat() if isinstance(end, (date, datetime)) else end

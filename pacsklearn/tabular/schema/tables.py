@@ -1,0 +1,90 @@
+"""Tables of other libraries as the ones scikit-learn can take rows from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pacsklearn.tabular.schema.schema import Schema
+from pacsklearn.tabular.schema.template import categories_of_type
+from pacsklearn.tabular.schema.values import column_names
+
+
+def check_schema(schema: Any) -> None:
+    """Refuse what is no schema, or has facts from private rows that nobody confirmed."""
+    if not isinstance(schema, Schema):
+        raise TypeError(
+            f"schema must be a Schema, got {type(schema).__name__}; see Schema.read, "
+            "Schema.from_dtypes and Schema.template."
+        )
+    if schema.open_columns:
+        raise ValueError(
+            "The schema has facts that were looked up in private rows, about the columns "
+            f"{', '.join(schema.open_columns)}. Replace them by what the codebook says "
+            "(schema.with_column), or say that they are public (schema.confirm)."
+        )
+
+
+def checked_table(X: Any, schema: Schema) -> Any:
+    """``X`` as a table or an array that has the schema's columns.
+
+    Raises
+    ------
+    ValueError
+        Naming the columns that are not there, or the shape of an array of another width.
+    """
+    names = column_names(X)
+    if names is None:
+        X = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
+        if len(X.shape) != 2 or X.shape[1] != len(schema):
+            raise ValueError(
+                f"X must have the schema's {len(schema)} columns, got an array of shape "
+                f"{tuple(X.shape)}; give a table with column names, or schema.select([...]) for "
+                "what is in the array."
+            )
+        return X
+    absent = [
+        column.name for column in schema if column.kind != "ignored" and column.name not in names
+    ]
+    if absent:
+        raise ValueError(
+            f"X has no column {', '.join(map(repr, absent))}, which the schema lists; drop it "
+            "from the schema (schema.drop), or give the whole table."
+        )
+    return X
+
+
+def set_table_features(estimator: Any, X: Any) -> None:
+    """Set ``n_features_in_`` and, for a table with names, ``feature_names_in_``."""
+    names = column_names(X)
+    estimator.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    estimator.n_features_in_ = int(X.shape[1]) if names is None else len(names)
+
+
+def as_pandas(X: Any) -> Any:
+    """Polars and Arrow tables as a DataFrame of pandas, with its names; the rest as it is.
+
+    A table stays what it is where pandas is not installed.
+    """
+    if hasattr(X, "iloc") or column_names(X) is None:
+        return X
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        return X
+    if hasattr(X, "combine_chunks"):  # Arrow
+        return X.to_pandas()
+    columns = {}
+    for name in X.columns:
+        column = X[name]
+        enum = categories_of_type(column)
+        if enum is not None:
+            columns[name] = pd.Categorical(column.to_list(), categories=list(enum[0]))
+        elif column.dtype.is_numeric() or column.dtype.is_temporal():
+            columns[name] = column.to_numpy()
+        else:
+            columns[name] = pd.Series(column.to_list(), dtype=None if column.len() else object)
+    return pd.DataFrame(columns)

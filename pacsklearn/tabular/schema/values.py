@@ -1,0 +1,181 @@
+"""Values of one column of any table: numbers, days, and codes of categories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacsklearn.kernel.bounds.arrays import Floats
+
+# Codes of a value that is no category of the schema, and of one that is not there.
+OUTSIDE, MISSING = -1, -2
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Names of the columns of a pandas, polars or Arrow table; None for an array."""
+    names = getattr(X, "column_names", None)
+    names = getattr(X, "columns", None) if names is None else names
+    if names is None or callable(names):
+        return None
+    names = list(names)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def column_values(X: Any, name: str, position: int) -> Any:
+    """One column, by name where the table has names, as an array or a categorical of pandas."""
+    if column_names(X) is None:
+        return (
+            np.asarray(X)[:, position]
+            if not hasattr(X, "iloc")
+            else _of_pandas(X.iloc[:, position])
+        )
+    column = X[name]
+    if hasattr(column, "iloc"):
+        return _of_pandas(column)
+    if hasattr(column, "combine_chunks"):  # Arrow
+        return np.array(column.to_pylist(), dtype=object)
+    return (
+        column.to_numpy() if column.dtype.is_numeric() else np.array(column.to_list(), dtype=object)
+    )
+
+
+def key_of(value: Any) -> str:
+    """What a category is compared by, so that 1, 1.0 and "1" are the same in every container."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, Decimal):  # 1.0 and 1.00 are equal, and other texts
+        value = float(value)
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def day_of(value: Any) -> float:
+    """Days since 1970-01-01 of a date, a time or a text in ISO form.
+
+    Raises
+    ------
+    ValueError
+        Without the value, which may be a row's.
+    """
+    try:
+        return _day(value)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "A date must be a date, a datetime or a text such as '2024-02-29', got an object of "
+            f"type {type(value).__name__} that is not one."
+        ) from None
+
+
+def as_numbers(values: Any, missing: Sequence[Any]) -> tuple[Floats, NDArray[np.bool_]]:
+    """Numbers, NaN where there is none; and which of those are there but are no numbers."""
+    array = _plain(values)
+    if array.dtype.kind in "biuf":
+        numbers = array.astype(np.float64)
+        for code in missing:
+            if isinstance(code, (int, float)):
+                numbers[numbers == code] = np.nan
+        return np.where(np.isfinite(numbers), numbers, np.nan), np.isinf(numbers)
+    return _each(array, missing, float)
+
+
+def as_days(values: Any, missing: Sequence[Any]) -> tuple[Floats, NDArray[np.bool_]]:
+    """Days since 1970-01-01, as :func:`as_numbers`."""
+    array = _plain(values)
+    if array.dtype.kind == "M":
+        # Microseconds: nanoseconds of 64 bits end in 2262, and codebooks have dates beyond.
+        since = array.astype("datetime64[us]") - np.datetime64(0, "us")
+        days = since / np.timedelta64(1, "D")
+        return np.where(np.isnat(array), np.nan, days), np.zeros(array.shape, dtype=bool)
+    return _each(array, missing, _day)
+
+
+def as_codes(values: Any, categories: Iterable[Any], missing: Sequence[Any]) -> NDArray[np.intp]:
+    """Position of each value among the categories, :data:`OUTSIDE` or :data:`MISSING`."""
+    known = _Codes(categories, missing)
+    if hasattr(values, "codes"):  # a categorical of pandas
+        table = np.array([*(known.of(value) for value in values.categories), MISSING])
+        return table[np.asarray(values.codes)]
+    return np.array([known.of(value) for value in _plain(values).tolist()], dtype=np.intp)
+
+
+def as_words(values: Any, missing: Sequence[Any]) -> list[str | None]:
+    """Text of each value; None where there is none."""
+    known = _Codes((), missing)
+    plain = _plain(values).tolist()
+    return [None if known.of(value) == MISSING else str(value) for value in plain]
+
+
+class _Codes(dict[Any, int]):
+    """Codes of the values seen so far; each distinct value is looked at once."""
+
+    def __init__(self, categories: Iterable[Any], missing: Sequence[Any]) -> None:
+        super().__init__()
+        self.keys_known = {key_of(value): code for code, value in enumerate(categories)}
+        self.missing_keys = {key_of(code) for code in missing} | {""}
+
+    def of(self, value: Any) -> int:
+        """Code of a value."""
+        # By type too: 1 and True are one key to Python, and a row's code may not depend on which
+        # of them another row has.
+        return self[type(value), value]
+
+    def __missing__(self, typed: tuple[type, Any]) -> int:
+        value = typed[1]
+        key = key_of(value)
+        if key in self.keys_known:
+            code = self.keys_known[key]
+        else:
+            code = MISSING if is_missing(value) or key in self.missing_keys else OUTSIDE
+        self[typed] = code
+        return code
+
+
+def _each(
+    array: NDArray[Any], missing: Sequence[Any], read: Any
+) -> tuple[Floats, NDArray[np.bool_]]:
+    known = _Codes((), missing)
+    numbers, strange = np.full(array.shape, np.nan), np.zeros(array.shape, dtype=bool)
+    for i, value in enumerate(array.tolist()):
+        if known.of(value) == MISSING:
+            continue
+        try:
+            number = read(value)
+        except (TypeError, ValueError):
+            number = np.inf
+        strange[i] = not np.isfinite(number)
+        numbers[i] = np.nan if strange[i] else number
+    return numbers, strange
+
+
+def _day(value: Any) -> float:
+    if isinstance(value, (int, float)):
+        raise TypeError
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return float((value - date(1970, 1, 1)).days)
+    if isinstance(value, datetime):
+        value = value.replace(tzinfo=None)
+    return float((np.datetime64(value, "us") - np.datetime64(0, "us")) / np.timedelta64(1, "D"))
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell is None, NaN or another library's word for a gap."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return not hasattr(value, "__len__") and bool(value != value)  # noqa: PLR0124
+
+
+def _of_pandas(series: Any) -> Any:
+    return series.array if hasattr(series, "cat") else series.to_numpy()
+
+
+def _plain(values: Any) -> NDArray[Any]:
+    if hasattr(values, "codes"):
+        return np.asarray(values.astype(object), dtype=object)
+    array = np.asarray(values)
+    return array if array.ndim == 1 else array.ravel()

@@ -1,0 +1,119 @@
+"""What stepwise classifiers and regressors share: columns chosen one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pacsklearn._sklearn_compat import Interval, check_parameters
+from pacsklearn.kernel.bounds.arrays import Floats
+
+# What columns chosen before leave of a column's variance, below which it says nothing new.
+_NOTHING_NEW = 1e-6
+# Gains this close are equal: of two columns that say the same, always the first is taken.
+_EQUAL = 1e-9
+
+
+def forward_selection(covariance: Floats, cross: Floats, n_terms: int) -> list[int]:
+    """Columns in the order in which each explains most of what is left of the targets.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (p, p)
+        Of the columns.
+    cross : ndarray of shape (p, k)
+        Covariances of columns and targets.
+    n_terms : int
+        How many at most: fewer where no column is left that says anything new.
+
+    Notes
+    -----
+    Forward stepwise regression (Efroymson, 1960): the columns that are left are made orthogonal to
+    the chosen one, a step of a pivoted Cholesky factorisation.
+    """
+    variance = np.diag(covariance)
+    left, unexplained = variance.copy(), cross.copy()
+    factors = np.zeros((variance.size, 0))
+    chosen: list[int] = []
+    for _ in range(min(n_terms, variance.size)):
+        usable = (variance > 0) & (left > _NOTHING_NEW * variance)
+        usable[chosen] = False
+        gain = np.where(usable, np.sum(unexplained**2, axis=1) / np.where(usable, left, 1.0), 0.0)
+        if not gain.max(initial=0.0) > 0:
+            break
+        best = int(np.flatnonzero(gain >= gain.max() * (1 - _EQUAL))[0])
+        factor = (covariance[:, best] - factors @ factors[best]) / np.sqrt(left[best])
+        unexplained = unexplained - np.outer(factor, unexplained[best] / np.sqrt(left[best]))
+        left = left - factor**2
+        factors = np.column_stack([factors, factor])
+        chosen.append(best)
+    return chosen
+
+
+def stepwise_weights(
+    covariance: Floats, cross: Floats, n_terms: int, ridge: float | None
+) -> Floats:
+    """Least-squares weights of shape (p, k), most of them zero or shrunk.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (p, p)
+    cross : ndarray of shape (p, k)
+    n_terms : int
+        Columns whose weights are free.
+    ridge : float, optional
+        Penalty on the squared weights of the other columns, a row; None keeps them at zero.
+    """
+    chosen = forward_selection(covariance, cross, n_terms)
+    weights = np.zeros(cross.shape)
+    if ridge is None:
+        if chosen:
+            weights[chosen] = np.linalg.solve(covariance[np.ix_(chosen, chosen)], cross[chosen])
+        return weights
+    penalty = np.full(cross.shape[0], ridge)
+    penalty[chosen] = 0.0
+    return np.asarray(np.linalg.solve(covariance + np.diag(penalty), cross))
+
+
+@dataclass(eq=False, repr=False)
+class StepwiseModel(BaseEstimator):
+    """Least squares on the columns that explain most, one after the other."""
+
+    n_terms: int = 4
+    _: KW_ONLY
+    ridge: float | None = None
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_terms": [Interval(Integral, 0, None, closed="left")],
+        "ridge": [Interval(Real, 1e-9, None, closed="left"), None],
+    }
+
+    def check(self) -> None:
+        """Check the parameters."""
+        check_parameters(self)
+        if self.n_terms == 0 and self.ridge is None:
+            raise ValueError(
+                "n_terms must be at least 1 without ridge=, got 0: no column would be used. Give "
+                "ridge, a number above zero, for small weights of all columns."
+            )
+
+    def weights_of(self, covariance: Floats, cross: Floats) -> Floats:
+        """Weights of shape (p, k) from the covariances of columns and targets."""
+        return stepwise_weights(covariance, cross, int(self.n_terms), self.ridge)
+
+    def scores(self, X: Any) -> Floats:
+        """Scores of shape (n_rows, k)."""
+        check_is_fitted(self, "coef_")
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return np.asarray(X @ np.atleast_2d(self.coef_).T + self.intercept_)
+
+
+def covariances(X: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    """Of columns with each other, (p, p), and with the targets, (p, k)."""
+    centred = X - X.mean(axis=0)
+    return centred.T @ centred / len(X), centred.T @ (targets - targets.mean(axis=0)) / len(X)

@@ -1,0 +1,171 @@
+"""How good a student would be, and how much of that no budget buys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn._validation import warn_user
+from pacsklearn.exceptions import UtilityWarning
+from pacsklearn.kernel.answers.answer_kind import AnswerKind, LabelKind
+from pacsklearn.kernel.answers.joint_labels import JointLabels
+from pacsklearn.kernel.answers.responder import Answers
+from pacsklearn.kernel.noise.noise_law import Target
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.fit_report import FitReport
+from pacsklearn.kernel.outputs.models import candidate_models
+from pacsklearn.kernel.outputs.outputs import observe
+from pacsklearn.kernel.outputs.run import SubsetRun, attempt
+from pacsklearn.kernel.release.account import opening_belief
+from pacsklearn.kernel.release.function import FunctionPlan
+from pacsklearn.tabular.choosing.answers_plan import advice_on_answers
+from pacsklearn.tabular.choosing.fit_plan import ExpectedScore, FitPlan
+from pacsklearn.tabular.choosing.planning import (
+    NULL_BUDGET,
+    constant_score,
+    promise_of,
+    promise_of_nats,
+)
+from pacsklearn.tabular.choosing.simulated_releases import (
+    SEED,
+    SimulatedAnswers,
+    SimulatedJointLabels,
+    Simulation,
+    as_number,
+    outside_rows,
+    over_constant,
+    scoring_name,
+    some_of,
+)
+from pacsklearn.tabular.schema.queries import SchemaQueries
+from pacsklearn.tabular.students.student import Lesson
+from pacsklearn.tabular.students.teaching import learned
+
+_MOST_STUDENTS, _SCORED_ROWS = 8, 500
+_HELP = (
+    "More queries, queries that are more like the rows, a larger budget or a steadier teacher may "
+    "help."
+)
+
+
+def warn_of_poor_student(student: Any, candidates: Candidates) -> None:
+    """Warn when a released student is no better than a constant; nothing secret is used.
+
+    The released student is asked, on rows of the whole table.
+    """
+    if np.ndim(candidates.y) != 1:
+        return
+    rows = some_of(np.arange(candidates.space.n_rows), _SCORED_ROWS, [SEED, 3])
+    X, y = safe_indexing(candidates.X, rows), safe_indexing(candidates.y, rows)
+
+    def gain() -> float:
+        return over_constant(np.asarray(y), student.predict(X), is_classifier(student))
+
+    # A student that these rows cannot be asked of was paid for all the same.
+    over = attempt(gain, "predict", fits=True).value
+    if over is not None and over <= 0:
+        warn_user(
+            f"The student {type(student).__name__} is no better than a constant answer on the rows "
+            f"of the table. {_HELP} PACPrivate.plan shows the figures (for the curator's eyes).",
+            UtilityWarning,
+        )
+
+
+def plan_student(
+    lesson: Lesson,
+    candidates: Candidates,
+    kind: AnswerKind,
+    report: FitReport,
+    *,
+    title: str,
+    target: Target,
+    scoring: Any,
+    n_releases: int,
+) -> FitPlan:
+    """Plan of a student of private answers.
+
+    Parameters
+    ----------
+    lesson : Lesson
+    candidates : Candidates
+        Of the teacher.
+    kind : AnswerKind
+    report : FitReport
+    title : str
+    target : Target
+    scoring : None, str or callable
+    n_releases : int
+        At most eight are simulated: each fits a student.
+    """
+    queries, chosen = lesson.queries, lesson.student
+    student = lesson.teacher if chosen is None else chosen
+    space, shares, budget = candidates.space, 0.0, target.budget
+
+    def marginals(source: SchemaQueries) -> Any:
+        nonlocal shares
+        shares = source.share
+        part = Target(shares * budget)
+        plan = FunctionPlan.of(source.measured, space, candidates.X, candidates.y, part)
+        law = plan.calibrate(opening_belief(space.weights))
+        sampler = SeededSampler(np.random.default_rng([SEED, 4]))
+        return plan.value(law.decode(observe(law, sampler.index(space.weights), sampler)))
+
+    models = candidate_models(candidates)
+    rows = queries.rows(candidates.X, marginals)
+
+    held_out = outside_rows(candidates, SEED)
+    scorer = check_scoring(student, scoring=scoring)
+
+    def choose(rows: Any, answers: Any) -> Any:
+        nonlocal chosen  # once: it is nearly always the same, and takes longer than all the rest
+        if chosen is None:
+            chosen = lesson.choose(rows, answers)
+        return chosen
+
+    def score(answers: Answers, index: int) -> float:
+        fitted, _ = learned(choose, rows, answers, kind, lesson.alpha)
+        return as_number(scorer(fitted, *held_out(index)))
+
+    answers = attempt(lambda: kind.predictions(models, models.checked(rows)), "predict")
+    predictions = SubsetRun(candidates.estimator).value(answers)
+    how = {"n_releases": min(n_releases, _MOST_STUDENTS), "seed": SEED}
+    simulated: Simulation
+    if target.criterion is None:
+        answering = SimulatedAnswers(candidates.estimator, predictions, kind, score, space, **how)
+        simulated, n_contested = answering, answering.n_contested
+        laws: list[Any] = [
+            nats / max(n_contested, 1) for nats in ((1 - shares) * budget, NULL_BUDGET)
+        ]
+        promise = promise_of_nats(budget, space)
+    else:
+        assert isinstance(kind, LabelKind)
+        joint = JointLabels.of(kind, predictions)
+        simulated = SimulatedJointLabels(candidates.estimator, joint, score, space, **how)
+        n_contested, belief = joint.n_contested, opening_belief(space.weights)
+        laws = [joint.plan(each).calibrate(belief) for each in (target, Target(NULL_BUDGET))]
+        promise = promise_of(laws[0], space)
+    scores, at_null = (simulated.at(law) for law in laws)
+    n_rows = int(rows.shape[0])
+    constant = constant_score(student, scorer, held_out, simulated.candidates)
+    poor = [f"No better than a constant is expected. {_HELP}"] if scores.mean() <= constant else []
+    return FitPlan(
+        estimator=title,
+        route="student",
+        why=f"a teacher answers privately, and a student of the answers is published; queries are "
+        f"{queries.words}",
+        promise=promise,
+        public=("hyper-parameters", "public seeds", "answers on which all candidates agree"),
+        n_numbers=n_rows,
+        n_noised=n_contested,
+        scoring=scoring_name(scoring, student),
+        expected=ExpectedScore(title, tuple(scores.tolist())),
+        constant=constant,
+        at_null_budget=ExpectedScore(title, tuple(at_null.tolist())),
+        seconds=sum(report.wall.values()),
+        advice=(*poor, *advice_on_answers(n_contested / n_rows, kind)),
+    )

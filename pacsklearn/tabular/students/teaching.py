@@ -1,0 +1,71 @@
+"""A student learns private answers: the step that distillation and students share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+from sklearn.base import clone
+
+from pacsklearn._sklearn_compat import safe_indexing
+from pacsklearn.kernel.answers.answer_kind import AnswerKind
+from pacsklearn.kernel.answers.responder import Answers, Responder
+
+Choose = Callable[[Any, NDArray[Any]], Any]
+"""Student for some rows and their answers."""
+
+
+def taught(choose: Choose, rows: Any, responder: Responder, alpha: float | None) -> tuple[Any, int]:
+    """Have public rows answered, and a clone of a student learn the answers; how many it learnt.
+
+    Raises
+    ------
+    BudgetExhaustedError, ValueError
+    """
+    rows = with_columns(responder.feature_names, rows)
+    return learned(choose, rows, responder.answer(rows), responder.kind, alpha)
+
+
+def learned(
+    choose: Choose, rows: Any, answers: Answers, kind: AnswerKind, alpha: float | None
+) -> tuple[Any, int]:
+    """Clone of a student, fitted on the answers that are sure enough, and how many those are.
+
+    Raises
+    ------
+    ValueError
+        When too few rows pass the test.
+    """
+    kept = np.arange(rows.shape[0])
+    if alpha is not None and kind.classes is not None:
+        # The paper's test has size alpha for one label; any of the others may be the true one.
+        others = max(kind.classes.size - 1, 1)
+        kept = np.flatnonzero(answers.margins >= norm.isf(alpha / others))
+    labels = answers.values[kept]
+    if kept.size == 0 or (kind.answers == "labels" and np.unique(labels).size < 2):
+        passed = f" that are sure at alpha={alpha}" * (alpha is not None)
+        raise ValueError(
+            f"A student needs answers of two classes or more, got {np.unique(labels).size} in the "
+            f"{kept.size} of {rows.shape[0]} answers{passed}; give more public rows, a larger "
+            f"{'alpha, a larger ' * bool(passed)}budget, or a teacher that says more classes."
+        )
+    rows = safe_indexing(rows, kept)
+    return clone(choose(rows, labels)).fit(rows, labels), int(kept.size)
+
+
+def with_columns(names: Sequence[str] | None, X_public: Any) -> Any:
+    """Public rows with the private ones' columns, in their order; refused where one is missing."""
+    if names is None or not hasattr(X_public, "columns"):
+        return X_public
+    absent = [name for name in names if name not in X_public.columns]
+    more = [str(name) for name in X_public.columns if name not in names]
+    if absent or more:
+        what = "lacks the columns" if absent else "has the columns"
+        raise ValueError(
+            f"X_public {what} {', '.join(absent or more)}, which the private rows "
+            f"{'have' if absent else 'do not have'}; give the public rows the same columns."
+        )
+    return X_public if list(X_public.columns) == list(names) else X_public[list(names)]

@@ -1,0 +1,1 @@
+"""Growers and predictors of boosted trees and forests."""

@@ -1,0 +1,130 @@
+"""Joint fits of stepwise models, and of pipelines behind encoders, against ordinary ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+from pacsklearn import (
+    Column,
+    PACPrivate,
+    Schema,
+    SchemaEncoder,
+    SecretSpace,
+    StepwiseClassifier,
+    StepwiseRegressor,
+)
+from pacsklearn.exceptions import PrivacyLeakWarning
+from pacsklearn.joint.pipeline import EncodedFitter
+from pacsklearn.plugins import registry
+
+M = 8
+
+
+def assert_same(estimator: Any, X: Any, y: Any, *, tolerance: float = 1e-8) -> None:
+    space = SecretSpace.balanced(len(y), n_subsets=M, strata=y if y.dtype.kind != "f" else None)
+    fitter = registry().subset_fitter_for(estimator)
+    assert fitter is not None
+    take = X.iloc if hasattr(X, "iloc") else X
+    for index, model in enumerate(fitter.fit_all(estimator, X, y, space)):
+        assert model is not None
+        rows = space.rows(index)
+        ordinary = clone(estimator).fit(take[rows], y[rows])
+        last, expected = (getattr(one, "steps", [("", one)])[-1][1] for one in (model, ordinary))
+        size = np.abs(expected.coef_).max()
+        np.testing.assert_allclose(last.coef_, expected.coef_, atol=tolerance * size)
+        np.testing.assert_allclose(
+            last.intercept_, expected.intercept_, atol=tolerance * size * 1e3
+        )
+        assert vars(last).keys() == vars(expected).keys()
+        np.testing.assert_array_equal(model.predict(X), ordinary.predict(X)) if hasattr(
+            ordinary, "classes_"
+        ) else np.testing.assert_allclose(model.predict(X), ordinary.predict(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [StepwiseClassifier(3), StepwiseClassifier(2, ridge=0.1), StepwiseClassifier(0, ridge=1.0)],
+    ids=repr,
+)
+@pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
+def test_classifiers(model: Any, load: Any) -> None:
+    X, y = load(return_X_y=True)
+    X = X[:, :8] / X[:, :8].std(axis=0)
+    assert_same(model, X, np.array(["a", "b", "c"])[y])
+
+
+@pytest.mark.parametrize("model", [StepwiseRegressor(3), StepwiseRegressor(2, ridge=0.1)], ids=repr)
+def test_regressors(model: Any) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    assert_same(model, X * 10 + 1, y)
+    assert_same(make_pipeline(StandardScaler(), model), X * 10 + 1, y)
+
+
+@pytest.fixture
+def table() -> tuple[pd.DataFrame, Schema, Any]:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = X.iloc[:, :4].assign(size=np.where(X["mean area"] > 600, "large", "small"))
+    schema = Schema(
+        [
+            *(Column(name, low=0.0, high=float(np.ceil(X[name].max()))) for name in X.columns[:4]),
+            Column("size", "category", categories=("small", "large")),
+        ]
+    )
+    return X, schema, y.to_numpy()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "steps", "tolerance"),
+    [
+        # One of its bounds is reached by every row.
+        ("thermometer", (StepwiseClassifier(3),), 1e-8),
+        ("scaled", (StandardScaler(), LogisticRegression(C=0.1, tol=1e-10, max_iter=5000)), 1e-4),
+        ("scaled", (PolynomialFeatures(2, include_bias=False), StepwiseClassifier(3)), 1e-8),
+    ],
+    ids=["stepwise", "scaled", "products"],
+)
+def test_pipelines_behind_an_encoder(
+    table: Any, numbers: str, steps: Any, tolerance: float
+) -> None:
+    X, schema, y = table
+    estimator = make_pipeline(SchemaEncoder(schema, numbers=numbers, missing="ignore"), *steps)
+    assert isinstance(registry().subset_fitter_for(estimator), EncodedFitter)
+    assert_same(estimator, X, y, tolerance=tolerance)
+
+
+def test_numbers_behind_products() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    products = PolynomialFeatures(2, include_bias=False)
+    assert_same(make_pipeline(products, Ridge(1.0)), X[:, :4] * 10, y)
+    assert_same(make_pipeline(products, StepwiseRegressor(3)), X[:, :4] * 10, y)
+
+
+def test_steps_that_learn_are_no_encoders(table: Any) -> None:
+    _, schema, _ = table
+    learns = make_pipeline(StandardScaler(), StepwiseClassifier())
+    assert not isinstance(registry().subset_fitter_for(learns), EncodedFitter)
+    framed = make_pipeline(
+        SchemaEncoder(schema).set_output(transform="pandas"), StepwiseClassifier()
+    )
+    assert registry().subset_fitter_for(framed) is None
+    alone = make_pipeline(SchemaEncoder(schema))
+    assert registry().subset_fitter_for(alone) is None
+
+
+def test_a_release_checks_the_joint_fit(table: Any) -> None:
+    X, schema, y = table
+    estimator = make_pipeline(SchemaEncoder(schema), StepwiseClassifier(2))
+    joint = PACPrivate(estimator, n_subsets=M, subset_seed=0, random_state=0, budget=1.0)
+    single = clone(joint).set_params(fast_fit=False)
+    with pytest.warns(PrivacyLeakWarning):
+        one, other = joint.fit(X, y), single.fit(X, y)
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-6)

@@ -1,0 +1,100 @@
+"""Which requests share candidates, a responder and its stored answers; and what a step may cost."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from pacsklearn import PrivacySession
+from pacsklearn.exceptions import BudgetExhaustedError, ForeignProcessError
+from pacsklearn.kernel.answers.responders import Responders
+from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.secret.home_process import HomeProcess
+
+X, Y = load_iris(return_X_y=True)
+
+
+def session(budget: float = 1.0) -> PrivacySession:
+    return PrivacySession(X, Y, budget=budget, n_subsets=4)
+
+
+def test_equal_requests_share_a_responder_and_equal_estimators_their_candidates() -> None:
+    asked = session()
+    first = asked.responder(GaussianNB(), query_budget=1 / 8)
+    assert asked.responder(GaussianNB(), query_budget=1 / 8) is first
+    others = [
+        asked.responder(GaussianNB(), query_budget=1 / 16),
+        asked.responder(GaussianNB(), max_answers=8),
+        asked.responder(GaussianNB(), query_budget=1 / 8, answers="probabilities"),
+    ]
+    assert len({id(each) for each in (first, *others)}) == 4
+    assert all(each._models is first._models for each in others)
+    weights = {"sample_weight": np.arange(150.0)}
+    for estimator, params in (
+        (GaussianNB(var_smoothing=1e-3), {}),
+        (KNeighborsClassifier(1), {}),
+        (GaussianNB(), {"fit_params": weights}),
+    ):
+        other = asked.responder(estimator, query_budget=1 / 8, **params)
+        assert other._models is not first._models
+    assert asked.responder(GaussianNB(), query_budget=1 / 8) is first
+
+
+@pytest.mark.parametrize("count", [1, 3, 7, 49, 1000])
+def test_as_many_answers_as_were_asked_for_fit_and_hardly_more_is_left(count: int) -> None:
+    asked = session()
+    asked.release(GaussianNB(), budget=0.3)
+    left = Fraction(asked.ledger.remaining)
+    step = asked.responder(GaussianNB(), max_answers=count).step_budget
+    assert left * (1 - Fraction(1, 10**11)) < count * Fraction(step) < left
+
+
+def test_the_ends_of_what_a_step_may_cost() -> None:
+    asked = session()
+    assert asked.responder(GaussianNB(), query_budget=1.0).step_budget == 1.0
+    with pytest.raises(BudgetExhaustedError):
+        asked.responder(GaussianNB(), query_budget=np.nextafter(1.0, 2))
+    assert 0 < asked.responder(GaussianNB(), max_answers=2**62).step_budget < 2.0**-61
+    for wrong in (0, 2**62 + 1, 1.5):
+        with pytest.raises((ValueError, TypeError), match="max_answers"):
+            asked.responder(GaussianNB(), max_answers=wrong)
+
+
+def test_what_was_exported_answers_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    with session() as asked:
+        responder = asked.responder(GaussianNB(), query_budget=1 / 64)
+        told = responder.answer(X[50:100])
+        again = Responders(asked._procedure)
+        models, saved = asked._responders.export()
+        again.restore(models, saved)
+        assert again.export()[0] == models
+        (state,) = saved.values()
+        assert again.export()[1] == saved
+        monkeypatch.setattr(asked, "_open_responders", again)
+        found = asked.responder(GaussianNB(), query_budget=1 / 64)
+        assert found is not responder
+        np.testing.assert_array_equal(found.answer(X[50:100]).values, told.values)
+        assert (found.step_budget, found.n_answered) == (1 / 64, 100)
+        assert found.n_contested == state.n_contested == responder.n_contested
+        again.close()
+        assert again._pool.is_closed
+        monkeypatch.setattr(HomeProcess, "_current", object())  # as in a forked child
+        with pytest.raises(ForeignProcessError):
+            asked.responder(GaussianNB(), query_budget=1 / 64)
+
+
+def test_answers_in_a_ledger_stand_under_the_session_and_the_request(tmp_path: Any) -> None:
+    ledger = SQLiteLedger.found(f"sqlite:///{tmp_path}/ledger.db", 4.0)
+    asked = PrivacySession(X, Y, budget=1.0, n_subsets=4, ledger=ledger, store="ledger")
+    stored = [
+        asked.responder(GaussianNB(), query_budget=step)._stored._responder for step in (0.1, 0.2)
+    ]
+    names = list(asked._responders._responders)
+    assert stored == [f"{asked._account.session}/{name}" for name in names]
+    assert len(set(names)) == 2

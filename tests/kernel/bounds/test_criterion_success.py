@@ -1,0 +1,252 @@
+"""Success at many targets, and the shape that hides directions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import integrate, linalg, stats
+
+from pacsklearn import SecretSpace
+from pacsklearn.kernel.bounds.criterion_success import (
+    _looked_at,
+    certified_success,
+    estimated_success,
+    screened_success,
+    spread,
+)
+from pacsklearn.kernel.bounds.least_visible_covariance import least_visible_covariance
+from pacsklearn.kernel.bounds.mean_bound import chernoff_bounds, upper_mean_bounds
+from pacsklearn.kernel.bounds.mixture import GaussianMixture, posteriors
+from pacsklearn.kernel.budget.guess_criterion import identification
+from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
+
+SPACE = SecretSpace.balanced(60, n_subsets=8)
+
+
+@pytest.mark.parametrize("distance", [0.0, 0.5, 2.0, 30.0])
+def test_two_candidates_have_a_closed_form(distance: float) -> None:
+    space = SecretSpace.from_subsets([[0], [1]], n_rows=2)
+    mixture = GaussianMixture(np.array([[0.0], [distance]]), np.array([0.5, 0.5]))
+    exact = stats.norm.cdf(distance / 2)
+    for criterion in (MembershipCriterion(space), identification(space)):
+        found = estimated_success(mixture, criterion, 50_000, np.random.default_rng(0))
+        np.testing.assert_allclose(found, exact, atol=5e-3)
+        bound = certified_success(mixture, criterion, 4096, 1e-6, np.random.default_rng(1))
+        assert exact <= bound <= exact + 0.02
+
+
+def test_the_certificate_covers_the_worst_target() -> None:
+    """One record is easy to tell: 59 others and 64 times fewer draws do not hide it."""
+    members = SPACE.membership()
+    outputs = (members[7].astype(float) - 0.5)[:, None] * 3.0
+    mixture = GaussianMixture(outputs, np.full(8, 1 / 8))
+    criterion = MembershipCriterion(SPACE)
+    exact = stats.norm.cdf(1.5)
+    bound = certified_success(mixture, criterion, 2048, 1e-3, np.random.default_rng(0))
+    assert exact <= bound <= exact + 0.01
+
+
+@pytest.mark.statistical
+def test_certificates_fail_no_more_often_than_they_say() -> None:
+    """500 certificates at gamma = 0.2: 130 failures have probability 6e-4 if the rate were 0.2."""
+    space = SecretSpace.from_subsets([[0], [1]], n_rows=2)
+    mixture = GaussianMixture(np.array([[0.0], [1.0]]), np.array([0.5, 0.5]))
+    criterion, exact = MembershipCriterion(space), stats.norm.cdf(0.5)
+    failures = sum(
+        certified_success(mixture, criterion, 64, 0.2, np.random.default_rng(seed)) < exact
+        for seed in range(500)
+    )
+    assert failures < 130
+
+
+class TestLeastVisible:
+    def test_orthogonal_directions_have_a_closed_form(self) -> None:
+        """Minimising ``s1 + s2`` under ``a^2 / s1 <= 1`` and ``b^2 / s2 <= 1``."""
+        found = least_visible_covariance(np.array([[5.0, 0.0], [0.0, 0.5]]), max_iterations=400)
+        np.testing.assert_allclose(np.diag(found), [25.0, 0.25], rtol=0.1)
+        assert np.trace(found) == pytest.approx(25.25, rel=2e-3)
+
+    def test_feasible_and_close_to_its_dual_bound(self) -> None:
+        directions = np.random.default_rng(0).standard_normal((300, 4)) * [3, 2, 1, 0.5]
+        found = least_visible_covariance(directions, max_iterations=500)
+        visible = np.einsum("ij,jk,ik->i", directions, np.linalg.inv(found), directions)
+        assert visible.max() == pytest.approx(1.0)
+        # Weak duality: tr S >= (tr M^(1/2))^2 for M = sum u d d' and any weights u.
+        tight = visible > 0.9
+        best = 0.0
+        weights = np.where(tight, visible**40, 0.0)
+        for _ in range(200):
+            matrix = (directions.T * (weights / weights.sum())) @ directions
+            values, vectors = np.linalg.eigh(matrix)
+            best = max(best, np.sqrt(np.maximum(values, 0)).sum() ** 2)
+            inverse = (vectors / np.sqrt(values)) @ vectors.T
+            weights = weights * np.einsum("ij,jk,ik->i", directions, inverse, directions)
+        assert best <= np.trace(found) <= 1.05 * best
+
+    @pytest.mark.parametrize("rounds", [1, 2, 5])
+    def test_weights_follow_how_visible_each_direction_is(self, rounds: int) -> None:
+        """Titterington's update by square roots of matrices, one direction in none of the rest."""
+        directions = np.random.default_rng(0).standard_normal((40, 3)) * [5.0, 1.0, 0.0]
+        floor = 1e-6 * np.sum(directions**2) / 40 / 3
+        weights = np.full(40, 1 / 40)
+        for _ in range(rounds):
+            matrix = sum(u * np.outer(d, d) for u, d in zip(weights, directions, strict=True))
+            root = linalg.sqrtm(matrix + floor * np.eye(3))
+            visible = np.array([d @ np.linalg.solve(root, d) for d in directions])
+            weights = weights * visible / (weights @ visible)
+        found = least_visible_covariance(directions, max_iterations=rounds)
+        np.testing.assert_allclose(found, root * visible.max(), rtol=1e-9, atol=1e-9)
+
+    def test_it_ends_when_all_weighted_directions_are_about_as_visible(self) -> None:
+        directions = np.array([[1.0, 0.0], [0.0, 1.0]]) * [[1.0], [1.0002]]
+        once, often = (least_visible_covariance(directions, max_iterations=n) for n in (1, 500))
+        np.testing.assert_array_equal(once, often)
+        directions[1, 1] = 1.003
+        once, often = (least_visible_covariance(directions, max_iterations=n) for n in (1, 500))
+        assert np.trace(often) < np.trace(once)
+
+    def test_nothing_to_hide(self) -> None:
+        with pytest.raises(ValueError, match="must not all be zero"):
+            least_visible_covariance(np.zeros((3, 2)))
+
+
+def exact(signals: np.ndarray, weights: np.ndarray, unit: np.ndarray) -> float:
+    """``E max(P, 1 - P)`` by quadrature in one dimension."""
+
+    def larger(y: float) -> float:
+        joint = weights * stats.norm.pdf(y - signals)
+        return float(max(joint @ unit, joint @ ~unit))
+
+    edges = (signals.min() - 9, signals.max() + 9)
+    return float(integrate.quad(larger, *edges, limit=400, epsabs=1e-9)[0])
+
+
+def every_set(m: int) -> np.ndarray:
+    codes = np.arange(1, 2**m - 1)
+    return (codes[:, None] >> np.arange(m) & 1).astype(bool)
+
+
+@pytest.mark.parametrize("spread_of_signals", [0.1, 0.7, 3.0, 1e7])
+@pytest.mark.parametrize("even", [True, False])
+def test_every_set_of_a_tiny_space(spread_of_signals: float, even: bool) -> None:
+    """Sets of five candidates, with priors from 1/20 to 19/20, one at a time and all together."""
+    generator = np.random.default_rng(3)
+    signals = spread_of_signals * generator.standard_normal(5)
+    weights = np.full(5, 0.2) if even else np.array([0.05, 0.1, 0.2, 0.25, 0.4])
+    mixture = GaussianMixture(signals[:, None], weights)
+    truths = []
+    for unit in every_set(5)[::4]:
+        bound = screened_success(mixture, unit[None], 2**10, 1e-6, np.random.default_rng(1))
+        truth = exact(signals, weights, unit) if spread_of_signals < 100 else 1.0
+        truths.append(truth)
+        assert truth - 1e-9 <= bound <= truth + 0.03
+    worst = screened_success(mixture, every_set(5), 2**10, 1e-6, np.random.default_rng(2))
+    assert max(truths) - 1e-9 <= worst
+
+
+def test_the_same_as_looking_at_everything() -> None:
+    """One hundred units of every visibility: what is screened out was never the worst."""
+    generator = np.random.default_rng(0)
+    space = SecretSpace.balanced(100, n_subsets=32)
+    influence = generator.standard_t(2, size=(100, 6)) / 20
+    mixture = GaussianMixture(space.membership().T @ influence, np.full(32, 1 / 32))
+    criterion = MembershipCriterion(space)
+    found = estimated_success(mixture, criterion, 50_000, np.random.default_rng(5))
+    for seed in range(5):
+        bound = certified_success(mixture, criterion, 2**11, 1e-6, np.random.default_rng(seed))
+        assert found.max() - 4 * 0.5 / np.sqrt(50_000) <= bound <= found.max() + 0.02
+
+
+@pytest.mark.statistical
+def test_certificates_fail_no_more_often_than_they_say_of_screened_success() -> None:
+    """200 certificates at gamma = 0.2: 59 failures have probability 9e-4 if the rate were 0.2."""
+    signals, weights = np.array([-0.6, 0.0, 0.1, 0.9]), np.full(4, 0.25)
+    mixture = GaussianMixture(signals[:, None], weights)
+    truth = max(exact(signals, weights, unit) for unit in every_set(4))
+    failures = sum(
+        screened_success(mixture, every_set(4), 32, 0.2, np.random.default_rng(seed)) < truth
+        for seed in range(200)
+    )
+    assert failures < 59
+
+
+def test_spread_is_the_variance_of_the_posterior() -> None:
+    generator = np.random.default_rng(0)
+    mixture = GaussianMixture(generator.standard_normal((6, 2)), generator.dirichlet(np.ones(6)))
+    blocks = list(mixture.draws(3000, generator))
+    sets = every_set(6)
+    kept: list[np.ndarray] = []
+    variances, rates = spread(mixture, sets, blocks, kept)
+    inside = np.concatenate([posteriors(mixture, draws) for draws in blocks]) @ sets.T
+    np.testing.assert_allclose(rates, sets @ mixture.weights)
+    np.testing.assert_allclose(variances, np.mean((inside - rates) ** 2, axis=0), atol=1e-14)
+    assert sum(len(part) for part in kept) == 3000
+
+
+@pytest.mark.parametrize(("n_draws", "work"), [(64, 2**36), (64, 40_000), (300, 600_000)])
+@pytest.mark.parametrize("size", [0.2, 1.5])
+def test_the_looks_are_those_of_the_notes(n_draws: int, work: int, size: float) -> None:
+    """Every look in double precision, on the same draws; single precision may add its error."""
+    generator = np.random.default_rng(0)
+    sets = generator.random((90, 16)) < 0.5
+    sets = sets[sets.any(axis=1) & ~sets.all(axis=1)]
+    weights, gamma = generator.dirichlet(np.full(16, 3.0)), 1e-3
+    mixture = GaussianMixture(size * generator.standard_normal((16, 3)), weights)
+    draws, share = np.random.default_rng(1), gamma / 3 / len(sets)
+
+    def success(n: int) -> tuple[np.ndarray, np.ndarray]:
+        blocks = mixture.draws(n, draws)
+        inside = np.concatenate([posteriors(mixture, each) for each in blocks]) @ sets.T
+        return inside, np.abs(inside - 0.5)
+
+    def looked(values: np.ndarray) -> np.ndarray:
+        sums = values.sum(axis=0), (values**2).sum(axis=0)
+        return 0.5 + upper_mean_bounds(*sums, len(values), 0.0, 0.5, share)
+
+    first = max(n_draws, min(4 * n_draws, 2**22 // 16))
+    inside, values = success(first)
+    rates = sets @ weights
+    widest = np.maximum(rates, 1 - rates) ** 2
+    level = np.mean((inside - rates) ** 2, axis=0) / widest
+    above = widest * chernoff_bounds(np.minimum(level * (1 + 1 / 128), 1.0), first, share)
+    bounds = np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above), 1.0)
+    probed = np.argsort(bounds)[-64:]
+    worst = 0.5 + values[:, probed].mean(axis=0).max()
+    bounds[probed] = np.minimum(bounds[probed], looked(values[:, probed]))
+    chosen = np.flatnonzero(bounds >= worst)
+    rows = int(min(first, max(n_draws // 4, work // (16 * chosen.size))))
+    worst = max(worst, 0.5 + values[:rows, chosen].mean(axis=0).max())
+    bounds[chosen] = np.minimum(bounds[chosen], looked(values[:rows, chosen]))
+    chosen = np.flatnonzero(bounds >= worst)
+    cells = min(max(2**24 // 16, 8 * n_draws), work // 2 // (16 * chosen.size))
+    again = min(64 * n_draws, max(n_draws, cells))
+    if again >= 2 * rows:
+        bounds[chosen] = np.minimum(bounds[chosen], looked(success(again)[1][:, chosen]))
+    found = screened_success(mixture, sets, n_draws, gamma, np.random.default_rng(1), work)
+    assert found == pytest.approx(bounds.max(), abs=3e-3 * (again < 2 * rows) + 2e-4)
+
+
+def test_units_of_one_pattern_are_one_target() -> None:
+    space = SecretSpace.from_subsets([[0, 1, 2], [0, 3], [1, 2, 3]], n_rows=5)
+    criterion = MembershipCriterion(space)
+    assert criterion.n_targets == 4
+    assert criterion.distinct.tolist() == [0, 1, 3]
+
+
+def test_single_precision_is_paid_for() -> None:
+    """Quarters are summed exactly, so that what is added for rounding shows by itself."""
+    table = np.eye(4, dtype=np.float32)[np.random.default_rng(0).integers(4, size=600)]
+    table = (table + np.float32(0.5) * (table[:, [1, 0, 3, 2]] - table)).astype(np.float32)
+    table[:100] = 0.25
+    sets = every_set(4)
+    values = np.abs(table.astype(np.float64) @ sets.T - 0.5)
+    total, squares = values.sum(axis=0), (values**2).sum(axis=0)
+    unit = 2.0**-23
+    error = (4 + 2 + 256) * unit
+    expected = upper_mean_bounds(
+        total, squares * (1 + (256 + 2) * unit), 600, 0.0, 0.5 + error, 1e-3
+    )
+    bounds = np.ones(len(sets))
+    worst = _looked_at(sets, np.arange(len(sets)), [table], 600, 1e-3, bounds)
+    assert worst == 0.5 + total.max() / 600
+    np.testing.assert_allclose(bounds, np.minimum(1.0, expected + 0.5 + error), rtol=1e-13)

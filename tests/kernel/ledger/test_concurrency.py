@@ -1,0 +1,251 @@
+"""One account for all threads, processes and workers: exactly what fits is charged."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from threading import Barrier
+from threading import Event as Flag
+from typing import Any
+
+import pytest
+from joblib import Parallel, delayed
+
+from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
+from pacsklearn.kernel.ledger import log, writer
+from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.ledger import Ledger
+from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
+
+MakeEvent = Callable[..., Event]
+FORK = multiprocessing.get_context("fork")
+
+
+def event_of(charge: float, key: str) -> Event:
+    return Event("responses", charge, "nats", "logdet", charge, 8, 5, 4, key=key)
+
+
+def spend(ledger: Ledger, worker: int, times: int, charge: float = 1 / 64) -> list[str]:
+    """Charge as often as allowed; half of the keys are tried by two workers."""
+    charged = []
+    for i in range(times):
+        key = f"shared {worker // 2} {i}" if i % 2 else f"own {worker} {i}"
+        try:
+            if ledger.charge(event_of(charge, key)):
+                charged.append(key)
+        except BudgetExhaustedError:
+            pass
+    return charged
+
+
+def check(ledger: SQLiteLedger, charged: list[str], allowed: int) -> None:
+    assert len(charged) == len(set(charged)) == allowed
+    assert sorted(charged) == sorted(event.key for event in ledger.events)
+    assert ledger.spent == ledger.ceiling
+    assert ledger.verify().sequence == allowed
+
+
+def test_eight_threads(uri: str) -> None:
+    ledger = SQLiteLedger.found(uri, ceiling=50 / 64)
+    barrier = Barrier(8)
+
+    def work(worker: int) -> list[str]:
+        barrier.wait()
+        return spend(ledger, worker, 20)
+
+    with ThreadPoolExecutor(8) as pool:
+        charged = [key for keys in pool.map(work, range(8)) for key in keys]
+    check(ledger, charged, 50)
+
+
+def test_four_processes(uri: str) -> None:
+    ledger = SQLiteLedger.found(uri, ceiling=50 / 64)
+    with FORK.Pool(4) as pool:
+        charged = pool.starmap(spend, [(ledger, worker, 30) for worker in range(4)], chunksize=1)
+        pool.close()
+        pool.join()
+    check(ledger, [key for keys in charged for key in keys], 50)
+
+
+def test_workers_of_joblib(uri: str) -> None:
+    ledger = SQLiteLedger.found(uri, ceiling=3.0)
+    charged = Parallel(n_jobs=2, backend="loky")(
+        delayed(spend)(ledger, 2 * worker, 1, 1.0) for worker in range(5)
+    )
+    assert sum(map(len, charged)) == 3
+    check(ledger, [key for keys in charged for key in keys], 3)
+
+
+def test_a_reservation_is_shared_by_workers(uri: str) -> None:
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
+    reservation = ledger.reserve(20 / 64)
+    with FORK.Pool(4) as pool:
+        charged = pool.starmap(spend, [(reservation, worker, 12) for worker in range(4)])
+        pool.close()
+        pool.join()
+    assert sum(map(len, charged)) == 20
+    assert reservation.spent == reservation.ceiling == ledger.spent == 20 / 64
+    ledger.verify()
+
+
+def founded(uri: str, dataset: str) -> str:
+    try:
+        return SQLiteLedger.found(uri, 1.0, dataset=dataset).dataset
+    except LedgerError:
+        return ""
+
+
+def test_of_many_processes_one_founds_a_ledger(uri: str) -> None:
+    with FORK.Pool(4) as pool:
+        names = pool.starmap(founded, [(uri, f"d{i % 4}") for i in range(12)], chunksize=1)
+        pool.close()
+        pool.join()
+    assert sorted(filter(None, names)) == ["d0", "d1", "d2", "d3"]
+    for i in range(4):
+        SQLiteLedger(uri, 1.0, dataset=f"d{i}").verify()
+
+
+def test_a_fork_while_threads_are_charging(uri: str) -> None:
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
+    spend(ledger, 100, 1)
+    with ThreadPoolExecutor(2) as pool:
+        running = [pool.submit(spend, ledger, 2 * worker, 15) for worker in range(2)]
+        children = []
+        for worker in range(3):
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    status = 0 if len(spend(ledger, 10 + 2 * worker, 5)) == 5 else 2
+                finally:
+                    os._exit(status)
+            children.append(child)
+        assert all(len(future.result()) == 15 for future in running)
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 3
+    assert ledger.verify().sequence == 1 + 30 + 15
+    assert ledger.spent == 46 / 64
+
+
+def test_a_fork_that_python_did_not_see(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
+    spend(ledger, 0, 1)
+    (before,) = [each for path, each in writer._WRITERS.items() if path in ledger.uri]
+    monkeypatch.setattr(before, "pid", os.getpid() + 1)
+    spend(ledger, 2, 1)
+    assert before in writer._ABANDONED
+    writer._ABANDONED.remove(before)
+    before.close()
+    assert ledger.verify().sequence == 2
+
+
+def test_a_database_that_stays_busy(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
+    monkeypatch.setattr(log, "PATIENCE", 0.2)
+    with closing(
+        sqlite3.connect(ledger.uri.removeprefix("sqlite:///"), isolation_level=None)
+    ) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerError, match="database is locked"):
+            spend(ledger, 0, 1)
+        assert ledger.spent == 0  # readers do not wait for writers
+        other.execute("ROLLBACK")
+    assert spend(ledger, 0, 1) == ["own 0 0"]
+
+
+def interrupted(work: Callable[[], object], seconds: float = 0.1) -> None:
+    """Ctrl-C in the main thread, while it waits."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    earlier = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, earlier)
+
+
+def test_an_interrupt_ends_the_wait_and_not_the_transaction(
+    uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
+    append, slow = SQLiteLog.append, Flag()
+
+    def slowly(self: SQLiteLog, *arguments: Any) -> None:
+        append(self, *arguments)
+        slow.wait(20)
+
+    monkeypatch.setattr(SQLiteLog, "append", slowly)
+    interrupted(lambda: ledger.charge(event_of(1 / 64, "interrupted")))
+    with ThreadPoolExecutor(4) as pool:
+        others = [pool.submit(spend, ledger, 2 * i, 3) for i in range(4)]
+        slow.set()
+        assert ledger.find("interrupted") is not None  # whatever is asked next comes after it
+        assert sum(len(other.result()) for other in others) == 12
+    assert ledger.verify().sequence == 13
+
+
+def test_a_database_waits_for_no_other(uri: str, tmp_path: Path) -> None:
+    busy = SQLiteLedger.found(uri, ceiling=1.0)
+    free = SQLiteLedger.found(f"sqlite:///{tmp_path}/other.db", ceiling=1.0)
+    slow = Flag()
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(busy._store.read, lambda _: slow.wait(20))
+        assert spend(free, 0, 1) == ["own 0 0"]
+        assert not reading.done()
+        slow.set()
+        assert reading.result()
+
+
+def test_idle_databases_are_closed(tmp_path: Path) -> None:
+    ledgers = [SQLiteLedger.found(f"sqlite:///{tmp_path}/{i}.db", 1.0) for i in range(20)]
+    for turn in range(2):
+        assert all(spend(ledger, 0, 1, charge=1 / 64) for ledger in ledgers) == (turn == 0)
+    assert len(writer._WRITERS) <= writer.MOST_OPEN + 1
+    assert all(ledger.verify().sequence == 1 for ledger in ledgers)
+
+
+def test_charges_when_no_thread_can_be_started(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(writer, "start_new_thread", refuse)
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
+    assert spend(ledger, 0, 3) == ["own 0 0", "shared 0 1", "own 0 2"]
+    assert ledger.verify().sequence == 3
+
+
+def test_a_question_inside_a_transaction_is_refused(uri: str) -> None:
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
+    with pytest.raises(RuntimeError, match="from inside its own transaction"):
+        ledger._store.read(lambda _: ledger.spent)
+    assert ledger.spent == 0
+
+
+def test_an_interrupted_thread_start_loses_nothing(
+    uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, interrupts = writer.start_new_thread, iter([KeyboardInterrupt])
+
+    def interrupted_start(*arguments: Any) -> None:
+        for error in interrupts:
+            raise error
+        start(*arguments)
+
+    ledger = SQLiteLedger.found(uri, ceiling=1.0)
+    writer._WRITERS.clear()
+    monkeypatch.setattr(writer, "start_new_thread", interrupted_start)
+    with pytest.raises(KeyboardInterrupt):
+        ledger.charge(event_of(1 / 64, "interrupted"))
+    assert ledger.find("interrupted") is not None
+    assert ledger.spent == 1 / 64

@@ -1,0 +1,124 @@
+"""What a charge reads does not grow with what was charged before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from pacsklearn.kernel.ledger import fold
+from pacsklearn.kernel.ledger.accounts import Posting
+from pacsklearn.kernel.ledger.event import Event
+from pacsklearn.kernel.ledger.ledger import charge_posting
+from pacsklearn.kernel.ledger.log import Log
+from pacsklearn.kernel.ledger.open_ledger import close_ledgers, open_ledger
+from pacsklearn.kernel.ledger.row import Row
+from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
+from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.postgres.postgres_ledger import PostgresLedger
+
+MakeEvent = Callable[..., Event]
+TINY = 2.0**-30
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def ledger(request: Any, uri: str) -> Iterator[SharedLedger]:
+    if request.param == "sqlite":
+        yield SQLiteLedger.found(uri, 1.0)
+    else:
+        yield PostgresLedger.found(request.getfixturevalue("address"), 1.0)
+    close_ledgers()
+
+
+def fill(ledger: SharedLedger, events: list[Event]) -> None:
+    """Many charges in one transaction."""
+    ledger._store.write(lambda book: [charge_posting(book, Posting("", each)) for each in events])
+
+
+def test_a_charge_reads_a_few_rows(
+    ledger: SharedLedger, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.charge(make_event(TINY))
+    fill(ledger, [make_event(TINY) for _ in range(3500)])
+    read: list[int] = []
+    rows = Log.read
+
+    def counted(self: Log, dataset: str, after: int) -> Iterator[Row]:
+        for row in rows(self, dataset, after):
+            read.append(row.number)
+            yield row
+
+    monkeypatch.setattr(Log, "read", counted)
+    ledger.charge(make_event(TINY))
+    assert read == [3501]
+    read.clear()
+    close_ledgers()  # a new process reads from the last checkpoint
+    open_ledger(ledger._store.address, ceiling=None).charge(make_event(TINY))
+    assert len(read) <= fold.CHECKPOINT + 1
+    monkeypatch.undo()
+    assert ledger.verify().sequence == 3503
+
+
+def test_a_charge_to_a_file_visits_a_few_pages(uri: str, make_event: MakeEvent) -> None:
+    ledger, steps = SQLiteLedger.found(uri, 1.0), [0]
+
+    def count(book: Any) -> None:
+        def step() -> int:
+            steps[0] += 1
+            return 0
+
+        book.log._raw.set_progress_handler(step, 10)
+
+    def cost() -> int:
+        steps[0] = 0
+        assert ledger.charge(make_event(TINY))
+        return steps[0]
+
+    ledger.charge(make_event(TINY))
+    ledger._store.read(count)
+    few = cost()
+    fill(ledger, [make_event(TINY) for _ in range(1500)])
+    assert cost() < 1.5 * few
+
+
+def test_sums_go_on_from_a_checkpoint(
+    ledger: SharedLedger, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everything that a fold knows is in it: open, closed, expiring and nested reservations."""
+    monkeypatch.setattr(fold, "CHECKPOINT", 3)
+    mine = ledger.on_behalf_of(user="ann", project="p")
+    kept = mine.reserve(0.25, note="kept", seconds=1e6)
+    closed = ledger.reserve(0.125)
+    inner = kept.reserve(0.0625)
+    for _ in range(7):
+        mine.charge(make_event(TINY))
+        inner.charge(make_event(TINY))
+    closed.release_unspent()
+    for _ in range(30):
+        ledger.charge(make_event(TINY))
+    facts = (ledger.spent, kept.spent, inner.remaining, closed.is_closed, kept.note, closed.ceiling)
+    position = ledger.position
+    close_ledgers()
+    assert facts == (
+        ledger.spent, kept.spent, inner.remaining, closed.is_closed, kept.note, closed.ceiling,
+    )  # fmt: skip
+    assert inner.release_unspent() == 0.0625 - 7 * TINY
+    close_ledgers()
+    assert kept.release_unspent() == 0.25 - 7 * TINY
+    assert ledger.is_ahead_of(position)
+    assert ledger.spent == 7 * TINY + 7 * TINY + 30 * TINY
+
+
+def test_others_rows_are_verified_however_many(ledger: SharedLedger, make_event: MakeEvent) -> None:
+    from pacsklearn.kernel.ledger import store
+
+    ledger.charge(make_event(TINY))
+    before = ledger.position
+    fill(ledger, [make_event(TINY) for _ in range(50)])
+    with pytest.raises(ZeroDivisionError):
+        ledger._store.write(lambda _: 1 / 0)
+    store.forget()
+    assert ledger.charge(make_event(TINY))
+    assert ledger.is_ahead_of(before)
+    assert ledger.verify().sequence == 52

@@ -1,0 +1,485 @@
+"""Backends whose bound is certified by simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import mpmath
+import numpy as np
+import pytest
+
+from pacsklearn import SecretSpace
+from pacsklearn.kernel.bounds.criterion_success import (
+    certified_success,
+    estimated_success,
+    second_look,
+    success_sums,
+)
+from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
+from pacsklearn.kernel.bounds.mixture import GaussianMixture
+from pacsklearn.kernel.bounds.mixture_information import certified_information, mixture_information
+from pacsklearn.kernel.bounds.posterior_success import posterior_success
+from pacsklearn.kernel.bounds.residual_covariance import NoiseShape
+from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, identification
+from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
+from pacsklearn.kernel.noise import certified, criterion, lattice, residual
+from pacsklearn.kernel.noise.criterion import CriterionBackend
+from pacsklearn.kernel.noise.lattice import EigenBackend, LogdetBackend
+from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
+from pacsklearn.kernel.noise.residual import ResidualBackend
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.papers.stackelberg import StackelbergBackend
+from pacsklearn.testing import check_noise_backend
+
+SPACE = SecretSpace.balanced(200, n_subsets=32)
+RESIDUAL = ResidualBackend(n_draws=2048, n_certificate=2**15)
+CRITERION = CriterionBackend(n_draws=1024, n_certificate=2048)
+
+
+@pytest.fixture(scope="module")
+def means() -> Support:
+    rows = np.random.default_rng(0).standard_normal((200, 5)) ** 3
+    return Support(SPACE.membership().T @ rows / 100)
+
+
+def mixture(law: NoiseLaw, support: Support) -> GaussianMixture:
+    return GaussianMixture((law.centres - law.centres[0]) / LATTICE_SCALE, support.weights)
+
+
+def test_residual_keeps_the_contract_of_backends() -> None:
+    check_noise_backend(ResidualBackend(n_draws=512, n_certificate=2**12))
+
+
+@pytest.mark.parametrize("budget", [0.05, 0.5, 1.5, 2.5])
+def test_residual_spends_the_budget_on_what_leaks(means: Support, budget: float) -> None:
+    law = RESIDUAL.calibrate(means, Target(budget), IdentityMetric())
+    gaussian = LogdetBackend().calibrate(means, Target(budget), IdentityMetric())
+    assert law.noise_power <= gaussian.noise_power
+    found = mixture_information(mixture(law, means), 50_000, np.random.default_rng(7))
+    assert found.nats - 4 * found.standard_error <= law.bound <= budget
+    if law.backend == "residual":
+        assert law.confidence == 1 - 1e-6
+        assert found.nats + 4 * found.standard_error >= 0.95 * budget
+    else:
+        assert law.confidence == 1.0
+    if budget == 2.5:
+        eigen = EigenBackend().calibrate(means, Target(budget), IdentityMetric())
+        assert law.noise_power < 0.7 * eigen.noise_power
+
+
+def test_residual_is_a_function_of_the_support(means: Support) -> None:
+    first, again = (RESIDUAL.calibrate(means, Target(1.0), IdentityMetric()) for _ in range(2))
+    np.testing.assert_array_equal(first.centres, again.centres)
+    np.testing.assert_array_equal(first.step, again.step)
+
+
+def test_an_impossible_candidate_changes_nothing() -> None:
+    rows = np.random.default_rng(0).standard_normal((6, 2))
+    outputs = np.vstack([rows, [1e12, -1e12]])
+    weights = np.array([1 / 6] * 6 + [0.0])
+    law = RESIDUAL.calibrate(Support(outputs, weights), Target(1.0), IdentityMetric())
+    alone = RESIDUAL.calibrate(Support(rows), Target(1.0), IdentityMetric())
+    assert law.noise_power == pytest.approx(alone.noise_power, rel=0.05)
+
+
+class TestCriterion:
+    @pytest.mark.parametrize("cap", [0.53, 0.6, 0.8])
+    @pytest.mark.parametrize("name", ["membership", "identification"])
+    def test_fresh_attacks_stay_below_the_cap(self, means: Support, cap: float, name: str) -> None:
+        criterion = MembershipCriterion(SPACE) if name == "membership" else identification(SPACE)
+        law = CRITERION.calibrate(means, Target(cap, criterion), IdentityMetric())
+        found = estimated_success(mixture(law, means), criterion, 30_000, np.random.default_rng(9))
+        error = 3 * 0.5 / np.sqrt(30_000)
+        assert found.max() - error <= law.bound <= cap
+        # The cap is used: no more than a tenth of what may be gained is left.
+        blind = criterion.prior(means.weights).max()
+        assert found.max() + error >= blind + 0.8 * (cap - blind)
+        assert law.information is not None
+        whole = mixture_information(mixture(law, means), 20_000, np.random.default_rng(3))
+        assert whole.nats - 4 * whole.standard_error <= law.information
+
+    def test_less_noise_than_the_information_that_promises_the_same(self, means: Support) -> None:
+        cap = posterior_success(1 / 64, 0.5)
+        law = CRITERION.calibrate(means, Target(cap, MembershipCriterion(SPACE)), IdentityMetric())
+        gaussian = LogdetBackend().calibrate(means, Target(1 / 64), IdentityMetric())
+        assert law.noise_power < gaussian.noise_power / 5
+
+    def test_one_easy_record_decides(self) -> None:
+        """All outputs alike but for who holds record 3."""
+        outputs = np.outer(SPACE.membership()[3], [1.0, 2.0])
+        law = CRITERION.calibrate(
+            Support(outputs), Target(0.7, MembershipCriterion(SPACE)), IdentityMetric()
+        )
+        found = estimated_success(
+            mixture(law, Support(outputs)), MembershipCriterion(SPACE), 20_000,
+            np.random.default_rng(0),
+        )  # fmt: skip
+        assert found.argmax() == 3
+        assert 0.66 < found.max() < 0.71
+
+    def test_no_noise_where_exact_outputs_are_harmless(self) -> None:
+        outputs = np.repeat([0.0, 1.0], 16)[:, None]
+        halves = GuessCriterion(np.eye(32), "name", "name it")
+        law = CRITERION.calibrate(Support(outputs), Target(0.07, halves), IdentityMetric())
+        assert law.is_noiseless
+        assert law.bound == pytest.approx(1 / 16)
+        noisy = CRITERION.calibrate(Support(outputs), Target(0.05, halves), IdentityMetric())
+        assert not noisy.is_noiseless
+
+    def test_targets_are_looked_at_in_parts(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Success without noise at the worst target, wherever among the parts it is."""
+        outputs = np.repeat(np.arange(4.0), 8)[:, None]
+        membership, beliefs = MembershipCriterion(SPACE), np.arange(1.0, 33.0)
+        support = Support(outputs, beliefs)
+        shares = np.add.reduceat(support.weights, [0, 8, 16, 24])
+        inside = np.add.reduceat(membership.sets * support.weights, [0, 8, 16, 24], axis=1)
+        exact = np.max(np.maximum(inside, shares - inside).sum(axis=1))
+        for cells in (2**22, 4, 12):
+            monkeypatch.setattr(criterion, "MOST_CELLS", cells)
+            law = CRITERION.calibrate(support, Target(exact + 1e-9, membership), IdentityMetric())
+            assert law.is_noiseless
+            assert law.bound == pytest.approx(exact, rel=1e-12)
+            entropy = -np.sum(shares * np.log(shares))
+            assert law.information == pytest.approx(entropy, rel=1e-9)
+
+    def test_the_metric_counts(self, means: Support) -> None:
+        target = Target(0.6, MembershipCriterion(SPACE))
+        weights = np.array([100.0, 1.0, 1.0, 1.0, 1.0])
+        law = CRITERION.calibrate(means, target, DiagonalMetric(weights))
+        plain = CRITERION.calibrate(means, target, IdentityMetric())
+
+        def first(law: NoiseLaw) -> float:
+            return float(np.sum((law.step * law.scale * law.axes[:, 0]) ** 2))
+
+        assert first(law) < first(plain)
+
+    def test_bad_targets(self, means: Support) -> None:
+        membership = MembershipCriterion(SPACE)
+        with pytest.raises(ValueError, match="give criterion='membership'"):
+            CRITERION.calibrate(means, Target(0.5), IdentityMetric())
+        with pytest.raises(ValueError, match="guessing blindly already has"):
+            CRITERION.calibrate(means, Target(0.5, membership), IdentityMetric())
+        with pytest.raises(ValueError, match="lies below 1"):
+            Target(1.5, membership)
+
+
+def test_a_certificate_that_never_meets_the_cap_is_an_error(means: Support) -> None:
+    backend = CriterionBackend(n_draws=256, n_certificate=1024, gamma=1e-6)
+    target = Target(0.5 + 1e-4, MembershipCriterion(SPACE))
+    with pytest.raises(ValueError, match="simulation is too short"):
+        backend.calibrate(means, target, IdentityMetric())
+
+
+@pytest.mark.parametrize("seed", [6, 69, 84, 127])
+def test_residual_never_raises_where_logdet_works(seed: int) -> None:
+    """Outliers 1e8 to 1e11 spreads away: plateaus of the mutual information, and no slope."""
+    generator = np.random.default_rng(seed)
+    m, k = int(generator.integers(4, 33)), int(generator.integers(1, 6))
+    outputs = generator.normal(size=(m, k))
+    far = generator.integers(0, m, 2)
+    outputs[far] += 10.0 ** generator.uniform(8, 12) * generator.normal(size=(2, k))
+    support = Support(outputs)
+    backend = ResidualBackend(n_draws=512, n_certificate=2**12)
+    for budget in (1e-3, 0.25, 0.75):
+        law = backend.calibrate(support, Target(budget), IdentityMetric())
+        assert law.bound <= budget
+        exact = GaussianMixture(law.centres, support.weights, law.scale)
+        found = mixture_information(exact, 5000, np.random.default_rng(1))
+        assert found.nats - 5 * found.standard_error <= budget
+
+
+def test_the_smaller_of_two_noises_is_taken() -> None:
+    """One candidate far away has little to say, and Gaussian noise is made for its distance."""
+    outputs = np.random.default_rng(0).standard_normal((16, 2))
+    outputs[0] *= 1e4
+    support, target = Support(outputs), Target(0.5)
+    gaussian = LogdetBackend().calibrate(support, target, IdentityMetric())
+    backend = ResidualBackend(n_draws=512, n_certificate=2**12)
+    law = backend.calibrate(support, target, IdentityMetric())
+    assert law.backend == "residual"
+    assert law.noise_power < 0.9 * gaussian.noise_power
+    for budget in (0.1, 2.0):
+        least = backend.calibrate(support, Target(budget), IdentityMetric()).noise_power
+        most = LogdetBackend().calibrate(support, Target(budget), IdentityMetric()).noise_power
+        assert least <= most
+
+
+@pytest.mark.parametrize(("k", "rounds", "most"), [(3, 60, 4096), (200, 60, 2621), (257, 12, 2040)])
+def test_a_shape_is_made_for_the_directions_that_stand_out(
+    k: int, rounds: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = np.random.default_rng(0)
+    directions, variances = generator.standard_normal((4200, k)), np.linspace(1.0, 3.0, k)
+    asked, shaped = [], np.diag([*np.full(k - 1, 4.0), 1e-12])
+
+    def least(some: np.ndarray, *, max_iterations: int) -> np.ndarray:
+        asked.append((some, max_iterations))
+        return shaped
+
+    class Looking(GuessCriterion):
+        def directions(self, outputs: np.ndarray, weights: np.ndarray) -> np.ndarray:
+            return directions
+
+    looking = Looking(np.eye(2), "n", "s")
+    monkeypatch.setattr(criterion, "least_visible_covariance", least)
+    made = criterion._shapes(np.zeros((2, k)), variances, np.full(2, 0.5), looking)
+    assert [shape.axes.shape for shape in made] == [(k, k)] * 3
+    for shape in made[:2]:
+        np.testing.assert_array_equal(shape.axes, np.eye(k))
+    np.testing.assert_array_equal(made[0].variances, logdet_allocation(variances, 0.25))
+    np.testing.assert_array_equal(made[1].variances, np.sqrt(variances))
+    # Nothing is without noise, whatever a criterion does not look at.
+    np.testing.assert_allclose(np.sort(made[2].variances), [4e-9, *np.full(k - 1, 4.0)])
+    [(some, iterations)] = asked
+    assert iterations == rounds
+    visible = np.sum(directions**2 / np.sqrt(variances), axis=1)
+    expected = directions[np.argsort(visible)[-most:]]
+    np.testing.assert_array_equal(np.unique(some, axis=0), np.unique(expected, axis=0))
+    # A large table keeps its rows down to 256; all of a small one are looked at.
+    monkeypatch.setattr(criterion, "_MOST_ENTRIES", 500)
+    criterion._shapes(np.zeros((2, k)), variances, np.full(2, 0.5), looking)
+    assert len(asked[1][0]) == 256
+    directions = directions[:256]
+    criterion._shapes(np.zeros((2, k)), variances, np.full(2, 0.5), looking)
+    assert asked[2][0] is directions
+    directions = np.zeros((5, k))
+    assert len(criterion._shapes(np.zeros((2, k)), variances, np.full(2, 0.5), looking)) == 2
+
+
+@pytest.mark.parametrize("share", [None, 1 - 1e-12, 1.0, 1 + 1e-12, 2.0])
+def test_a_certified_law_that_is_no_smaller_is_left(
+    share: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outputs = np.random.default_rng(0).standard_normal((16, 2))
+    outputs[0] *= 1e4
+    support, target, tried = Support(outputs), Target(0.5), []
+    gaussian = LogdetBackend().calibrate(support, target, IdentityMetric())
+
+    def enlarged(*arguments: object) -> NoiseLaw | None:
+        tried.append(arguments)
+        if share is None:
+            return None
+        return replace(gaussian, backend="residual", noise_power=share * gaussian.noise_power)
+
+    monkeypatch.setattr(residual, "certified_law", enlarged)
+    backend = ResidualBackend(n_draws=512, n_certificate=2**12)
+    law = backend.calibrate(support, target, IdentityMetric())
+    assert len(tried) == 1
+    assert (law.backend == "residual") is (share is not None and share < 1)
+
+
+def test_certificates_pay_for_the_lattice(means: Support) -> None:
+    """What differs between discrete and continuous noise is on top of what is simulated."""
+    wide = GaussianMixture(np.random.default_rng(0).standard_normal((32, 200)) / 100, means.weights)
+    membership = MembershipCriterion(SPACE)
+    criterion = CriterionBackend(n_certificate=1024)
+    residual = ResidualBackend(n_certificate=1024)
+    found = criterion._certificate(membership, wide, 1e-6, np.random.default_rng(1))
+    alone = certified_success(
+        wide, membership, criterion.n_certificate, 1e-6, np.random.default_rng(1)
+    )
+    assert found - alone == pytest.approx(200 * 2.0**-44, rel=0.01)
+    told = residual._certificate(wide, 1e-6, np.random.default_rng(1))
+    nats = certified_information(wide, residual.n_certificate, 1e-6, np.random.default_rng(1))
+    assert told - nats == pytest.approx(200 * 2.0**-44 * np.log(32), rel=0.01)
+
+
+def test_rounded_normals_are_as_close_to_the_discrete_gaussian_as_is_paid_for() -> None:
+    """Total variation by 40 digits on a lattice of 2**6, where it is 2**28 times as large."""
+    scale = 2**6
+    with mpmath.workdps(40):
+        points = range(-12 * scale, 12 * scale + 1)
+        discrete = [mpmath.exp(-(mpmath.mpf(x) ** 2) / (2 * scale**2)) for x in points]
+        total = mpmath.fsum(discrete)
+        edges = [mpmath.ncdf((mpmath.mpf(x) - 0.5) / scale) for x in (*points, points[-1] + 1)]
+        apart = mpmath.fsum(
+            abs(mass / total - (edges[i + 1] - edges[i])) for i, mass in enumerate(discrete)
+        )
+    assert float(apart / 2) <= lattice.lattice_slack(1, 1.0) * (2**20 / scale) ** 2
+    assert float(apart / 2) >= lattice.lattice_slack(1, 1.0) * (2**20 / scale) ** 2 / 8
+
+
+def test_certificates_share_gamma_and_never_draws(means: Support) -> None:
+    span = means.span(IdentityMetric())
+    seen: list[tuple[float, float]] = []
+
+    def certificate(_: GaussianMixture, gamma: float, generator: np.random.Generator) -> float:
+        seen.append((gamma, generator.random()))
+        return 0.2 if len(seen) < 4 else 0.05
+
+    law = certified.certified_law(
+        means,
+        span.coordinates,
+        span.mixing @ means.deviations,
+        certified.NoiseShape(np.eye(5), span.variances),
+        certified.Certificate(certificate, cap=0.1, gamma=1e-3, proof="p", backend="residual"),
+    )
+    assert sum(gamma for gamma, _ in seen) <= 1e-3
+    assert len({value for _, value in seen}) == 4
+    assert law.confidence == 1 - 1e-3
+    assert law.noise_power > span.variances.sum()
+
+
+def believed(mixture: GaussianMixture, secrets: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Posteriors by Bayes' rule, every density written out."""
+    signals = np.asarray(mixture.signals) / mixture.scale
+    away = signals[secrets][:, None, :] + noise[:, None, :] - signals[None, :, :]
+    density = mixture.weights * np.exp(-np.sum(away**2, axis=2) / 2)
+    return density / density.sum(axis=1, keepdims=True)
+
+
+class Search:
+    """Stands for the search for a scale: notes what it is asked, and answers as it was told."""
+
+    def __init__(self, *answers: float) -> None:
+        self.answers = [*answers]
+        self.ratios: list[Callable[[float], float]] = []
+        self.options: list[dict[str, float]] = []
+
+    def __call__(self, log_ratio: Callable[[float], float], **options: float) -> float:
+        self.ratios.append(log_ratio)
+        self.options.append(options)
+        return self.answers[len(self.ratios) - 1]
+
+
+class TestScale:
+    """What the search makes zero is the logarithm of an expected certificate over the cap."""
+
+    support = Support(
+        np.random.default_rng(5).standard_normal((32, 3)) * [3.0, 1.0, 0.5],
+        np.random.default_rng(6).dirichlet(np.full(32, 4.0)),
+    )
+    turn = np.linalg.qr(np.random.default_rng(7).standard_normal((3, 3)))[0]
+    shape = NoiseShape(turn, np.array([9.0, 4.0, 1.0]))
+
+    def mixture(self, log_factor: float) -> GaussianMixture:
+        coordinates = self.support.span(IdentityMetric()).coordinates
+        deviations = np.sqrt(self.shape.variances * np.exp(log_factor))
+        return GaussianMixture(coordinates @ self.turn / deviations, self.support.weights)
+
+    def draws(self, n: int, *labels: str) -> tuple[np.ndarray, np.ndarray]:
+        blocks = list(self.mixture(0.0).draws(n, lattice.generator_for(self.support, *labels)))
+        secrets = np.concatenate([block.secrets for block in blocks])
+        return secrets, np.concatenate([block.noise for block in blocks])
+
+    @pytest.mark.parametrize("n_certificate", [2048, 2**15])
+    def test_of_an_information(self, n_certificate: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        search = Search(0.25)
+        monkeypatch.setattr(residual, "least_log_factor", search)
+        backend = ResidualBackend(gamma=1e-3, n_certificate=n_certificate)
+        coordinates = self.support.span(IdentityMetric()).coordinates
+        options = coordinates, self.support, Target(0.4)
+        chosen = backend._with_room(self.shape, *options, 28.0)
+        np.testing.assert_allclose(chosen.variances, self.shape.variances * np.exp(0.251))
+        assert search.options == [
+            {"slope": 1.0, "tolerance": 2e-3, "farthest": pytest.approx(np.log(2.0), rel=1e-12)}
+        ]
+        draws = self.draws(min(n_certificate, 2**14), "residual", "room")
+        for log_factor in (-1.0, 0.0, 0.7):
+            posterior = believed(self.mixture(log_factor), *draws)
+            learned = self.support.entropy + np.sum(posterior * np.log(posterior), axis=1)
+            margin = np.sqrt(2 * learned.var() * np.log(4 / 1e-3) / n_certificate)
+            expected = np.log((learned.mean() + margin) / 0.4)
+            assert search.ratios[0](log_factor) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        # Nothing to look for where the shape needs no less than what is there anyway.
+        for most in (14.0, 13.9):
+            assert backend._with_room(self.shape, *options, most) is self.shape
+        assert len(search.ratios) == 1
+
+    @pytest.mark.parametrize("n_certificate", [0, 2048])
+    @pytest.mark.parametrize("name", ["membership", "identification"])
+    def test_of_a_success(
+        self, name: str, n_certificate: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        wanted = MembershipCriterion(SPACE) if name == "membership" else identification(SPACE)
+        search, watched = Search(0.25, 0.5), []
+
+        def noted(mixture, asked, blocks, targets):
+            watched.append(targets)
+            return success_sums(mixture, asked, blocks, targets)
+
+        monkeypatch.setattr(criterion, "least_log_factor", search)
+        monkeypatch.setattr(criterion, "success_sums", noted)
+        coordinates = self.support.span(IdentityMetric()).coordinates
+        blind = float(wanted.prior(self.support.weights).max())
+        looking = criterion._Search(self.support, coordinates, wanted, blind + 0.2, blind, 1e-3)
+        chosen = looking.scaled(self.shape, 600, n_certificate)
+        rounds = 2 if n_certificate and name == "membership" else 1
+        np.testing.assert_allclose(
+            chosen.variances, self.shape.variances * np.exp([0.25, 0.75][rounds - 1])
+        )
+        assert search.options == [{"slope": 0.5, "tolerance": 4e-3}] * rounds
+        draws = self.draws(600, "criterion", "shape")
+        first = self.first_order(wanted, coordinates)
+        seen: set[int] = set(first)
+        for ratio, base in zip(search.ratios, (0.0, 0.25), strict=False):
+            if rounds == 2:
+                at_start = believed(self.mixture(base), *draws) @ wanted.sets.T
+                seen |= set(np.argsort(np.mean((at_start - 0.5) ** 2, axis=0))[-128:])
+            for step in (-0.5, 0.0, 1.0):
+                posterior = believed(self.mixture(base + step), *draws)
+                success = wanted.success(posterior)
+                found = ratio(step)
+                here = sorted(watched[-1])
+                assert here == sorted(first if rounds == 1 else self.about(here, seen))
+                success = success[:, here]
+                bound = success.mean(axis=0)
+                if n_certificate:
+                    log_term = np.log(12 * wanted.distinct.size / 1e-3)
+                    again = second_look(32, n_certificate, len(here))
+                    bound += np.sqrt(2 * success.var(axis=0) * log_term / again)
+                    bound += 7 * log_term * (1 - wanted.lowest) / (3 * again)
+                expected = np.log((bound.max() - blind) / 0.2)
+                assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+    def first_order(self, wanted, coordinates: np.ndarray) -> list[int]:
+        if wanted.n_targets == 1:
+            return [0]
+        halves = wanted.sets @ (coordinates * self.support.weights[:, None])
+        visible = np.sum((halves @ self.turn) ** 2 / self.shape.variances, axis=1)
+        return sorted(wanted.distinct[np.argsort(visible[wanted.distinct])[-128:]])
+
+    @staticmethod
+    def about(here: list[int], seen: set[int]) -> list[int]:
+        """By second moments about the prior and about a half: the same up to the draws' mean."""
+        assert len(seen.symmetric_difference(here)) <= 4
+        return here
+
+
+def test_the_published_algorithm_says_less_than_leaks(means: Support) -> None:
+    """pitfalls.md 6: a learned decoder certifies nothing, and the law says so."""
+    law = StackelbergBackend(n_iterations=300).calibrate(means, Target(0.1), IdentityMetric())
+    found = mixture_information(mixture(law, means), 20_000, np.random.default_rng(0))
+    assert law.confidence == 0.0
+    assert "ESTIMATED" in law.proof
+    assert found.nats - 4 * found.standard_error > law.bound
+    assert found.nats > 0.11
+
+
+def test_a_decoder_that_learns_nothing_believes_in_no_information(means: Support) -> None:
+    """Its cross-entropy stays the entropy of the secret."""
+    backend = StackelbergBackend(n_iterations=3, learning_rate=1e-12)
+    law = backend.calibrate(means, Target(0.1), IdentityMetric())
+    assert law.bound == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ResidualBackend(gamma=0), "gamma must lie strictly between 0 and 1"),
+        (lambda: ResidualBackend(n_draws=10), "n_draws must be an integer of at least 256"),
+        (lambda: CriterionBackend(gamma=2), "gamma must lie strictly between 0 and 1"),
+        (lambda: CriterionBackend(n_certificate=1), "n_certificate must be an integer"),
+        (lambda: StackelbergBackend(penalty=0), "penalty must be positive"),
+    ],
+)
+def test_bad_parameters(make, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_laws_without_information_bound_it_themselves(means: Support) -> None:
+    law = LogdetBackend().calibrate(means, Target(0.1), IdentityMetric())
+    assert law.information is None
+    assert replace(law, information=0.2).information == 0.2

@@ -1,0 +1,111 @@
+"""Models of all candidates, stacked or one by one, and what their fits are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_regression
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+    RidgeClassifier,
+    SGDClassifier,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from pacsklearn import SecretSpace
+from pacsklearn.kernel.outputs.candidates import Candidates
+from pacsklearn.kernel.outputs.models import candidate_models
+from tests.kernel.answers.contested import M, contested_rows, session_on
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[Any, Any]:
+    return contested_rows()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearSVC(),
+        LogisticRegression(),
+        LinearDiscriminantAnalysis(),
+        RidgeClassifier(),
+        Perceptron(),
+        SGDClassifier(random_state=0),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_stacked_labels_are_every_models_own(rows: Any, model: Any, n_classes: int) -> None:
+    X, y = rows
+    names = np.array(["b", "a", "c"])[y % n_classes]
+    space = SecretSpace.balanced(80, n_subsets=M, strata=names[:80])
+    models = candidate_models(Candidates.prepare(model, X[:80], names[:80], space))
+    assert models.stacked is not None
+    classes = np.unique(names)
+    codes = models.labels(X, classes)
+    for i, fitted in enumerate(models.models):
+        np.testing.assert_array_equal(classes[codes[:, i]], fitted.predict(X))
+
+
+def test_stacked_values_are_every_models_own() -> None:
+    X, y = make_regression(60, 3, n_targets=2, random_state=0)
+    space = SecretSpace.balanced(60, n_subsets=M)
+    for model in (LinearRegression(), make_pipeline(StandardScaler(), Ridge())):
+        models = candidate_models(Candidates.prepare(model, X, y, space))
+        assert models.stacked is not None
+        found = models.values(X, "predict", 2)
+        for i, fitted in enumerate(models.models):
+            np.testing.assert_allclose(found[:, i], fitted.predict(X), rtol=1e-9, atol=1e-9)
+    assert candidate_models(Candidates.prepare(KNeighborsRegressor(), X, y, space)).stacked is None
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
+def test_a_class_that_no_candidate_has_seen_has_its_own_code(rows: Any, model: Any) -> None:
+    X, y = rows
+    seen = np.flatnonzero(y > 0)
+    space = SecretSpace.from_subsets([seen[::2], seen[1::2]], len(y))
+    models = candidate_models(Candidates.prepare(model, X, y, space))
+    for i, fitted in enumerate(models.models):
+        np.testing.assert_array_equal(models.labels(X, np.arange(3))[:, i], fitted.predict(X))
+        shares = models.values(X, "predict_proba", 3, np.arange(3))[:, i]
+        np.testing.assert_allclose(shares, np.insert(fitted.predict_proba(X), 0, 0, axis=1))
+
+
+class Watching(KNeighborsClassifier):
+    """Takes a validation set, as boosters do."""
+
+    def fit(
+        self, X: Any, y: Any, eval_set: Any = None, sample_weight: Any = None, start: Any = None
+    ) -> Watching:
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("param", ["eval_set", "sample_weight", "start"])
+def test_no_rows_of_other_subsets_come_in_through_fit_params(rows: Any, param: str) -> None:
+    X, y = rows
+    fitted = GaussianNB().fit(X, y)
+    given = {"eval_set": [(X, y)], "sample_weight": np.ones(5), "start": fitted}[param]
+    session = session_on(rows)
+    with pytest.raises(ValueError, match=f"{param} must (have|be) .*one entry"):
+        session.respond(Watching(1), X[80:], query_budget=1 / 64, fit_params={param: given})
+    own = {"sample_weight": np.ones(80), "start": None}
+    assert session.respond(Watching(1), X[80:82], query_budget=1 / 64, fit_params=own).shape == (2,)
+
+
+def test_the_same_holds_for_released_parameters(rows: Any) -> None:
+    with pytest.raises(ValueError, match="sample_weight must have one entry for each of the 80"):
+        session_on(rows).release(
+            LogisticRegression(), budget=1 / 4, fit_params={"sample_weight": np.ones(5)}
+        )

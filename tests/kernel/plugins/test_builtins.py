@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.utils import all_estimators
+
+from pacsklearn import (
+    AdditiveClassifier,
+    AdditiveRegressor,
+    FixedStructureForestClassifier,
+    FixedStructureForestRegressor,
+    SchemaEncoder,
+    StepwiseClassifier,
+    StepwiseRegressor,
+)
+from pacsklearn.audit.attack import Attack
+from pacsklearn.kernel.noise.noise_backend import NoiseBackend
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
+from pacsklearn.kernel.plugins.records import public_names
+from pacsklearn.plugins import Registry
+
+MADE_HERE = (
+    AdditiveClassifier,
+    AdditiveRegressor,
+    FixedStructureForestClassifier,
+    FixedStructureForestRegressor,
+    SchemaEncoder,
+    StepwiseClassifier,
+    StepwiseRegressor,
+)
+
+
+@pytest.fixture(scope="module")
+def builtins():
+    return Registry(list)
+
+
+def test_every_claimed_estimator_exists(builtins):
+    known = {name for _, cls in all_estimators() for name in public_names(cls)}
+    known |= {f"pacsklearn.{kind.__qualname__}" for kind in MADE_HERE}
+    claimed = {name for record in builtins.records("canonicalizer") for name in record.estimators}
+    assert claimed <= known, f"not in this scikit-learn: {sorted(claimed - known)}"
+
+
+def test_every_target_loads(builtins):
+    for name in builtins.names("canonicalizer"):
+        assert issubclass(builtins.load("canonicalizer", name), Canonicalizer)
+    for name in builtins.names("noise_backend"):
+        assert isinstance(builtins.noise_backend(name), NoiseBackend)
+    for name in builtins.names("attack"):
+        assert isinstance(builtins.attack(name), Attack)
+
+
+def test_every_record_is_described(builtins):
+    for kind in ("canonicalizer", "noise_backend", "attack"):
+        assert all(record.description for record in builtins.records(kind))
+
+
+def test_nobody_claims_every_estimator(builtins):
+    class Unclaimed(BaseEstimator):
+        pass
+
+    assert builtins._loaded().claiming("canonicalizer", Unclaimed) is None

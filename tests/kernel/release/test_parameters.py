@@ -1,0 +1,172 @@
+"""A planned release of parameters: what is computed once, what is refused before any charge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
+
+from pacsklearn.exceptions import BudgetExhaustedError, UnknownNameError
+from pacsklearn.kernel.ledger.ledger import MemoryLedger
+from pacsklearn.kernel.noise.lattice import LogdetBackend
+from pacsklearn.kernel.noise.noise_backend import NoiseBackend
+from pacsklearn.kernel.noise.noise_law import NoiseLaw, Target
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.outputs.candidates import Candidates, Design
+from pacsklearn.kernel.outputs.public_prior import PublicPrior
+from pacsklearn.kernel.release.parameters import (
+    ParameterPlan,
+    ReleaseChoices,
+    public_prior,
+    take_parameters,
+)
+from pacsklearn.kernel.release.procedure import ReleaseProcedure, chosen_backend
+
+ROWS = np.random.default_rng(0).normal(size=(40, 2))
+TARGETS = ROWS @ [1.0, -2.0] + 5
+
+
+class Counting(NoiseBackend):
+    """The default backend, remembering the beliefs that it calibrated for."""
+
+    def __init__(self) -> None:
+        self.beliefs: list[np.ndarray] = []
+
+    def calibrate(self, support: Any, target: Any, metric: Any) -> NoiseLaw:
+        self.beliefs.append(support.weights)
+        return LogdetBackend().calibrate(support, target, metric)
+
+
+def plan_of(estimator: Any = None, budget: float = 0.25, **choices: Any) -> ParameterPlan:
+    estimator = Ridge() if estimator is None else estimator
+    return ParameterPlan.of(
+        estimator,
+        lambda: Candidates.prepare(estimator, ROWS, TARGETS, Design(n_subsets=8)),
+        Target(budget),
+        ReleaseChoices(**choices),
+    )
+
+
+def procedure_for(plan: ParameterPlan, ceiling: float = 1.0) -> ReleaseProcedure:
+    sampler = SeededSampler(np.random.default_rng(1))
+    return ReleaseProcedure.rehearsing(plan.space, sampler, ceiling)
+
+
+def test_the_first_belief_s_law_is_computed_once_and_every_other_anew() -> None:
+    """Games begin with the prior again and again, and never come back to another belief."""
+    backend = Counting()
+    plan = plan_of(noise=backend)
+    prior = plan.space.weights
+    law = plan.calibrate(prior)
+    assert plan.calibrate(prior.copy()) is law
+    assert len(backend.beliefs) == 1
+    near = prior.copy()
+    near[0] = np.nextafter(near[0], 1)  # a law is that of one belief, and of none that is close
+    other = [plan.calibrate(near) for _ in range(2)]
+    assert len(backend.beliefs) == 3
+    assert law not in other
+    assert plan.calibrate(prior) is law
+    assert len(backend.beliefs) == 3
+
+
+def test_a_step_is_calibrated_to_the_belief_before_it_and_says_so() -> None:
+    plan = plan_of()
+    procedure = procedure_for(plan)
+    for step in range(2):
+        before = procedure.secret.belief
+        taken = plan.take(procedure)
+        assert np.array_equal(taken.belief, before)
+        expected = plan.backend.calibrate(plan.outputs.support(before), plan.target, plan.cost)
+        assert np.array_equal(taken.law.centres, expected.centres)
+        assert procedure.account.own.events[step] == taken.event
+        event = taken.event
+        assert (event.kind, event.n_candidates, event.n_outputs, event.n_noisy) == (
+            "parameters", 8, 3, taken.law.dimension
+        )  # fmt: skip
+        assert event.charge == event.bound == taken.law.bound
+    likely = taken.law.log_likelihood(taken.observed) + np.log(before)
+    after = np.exp(likely - np.logaddexp.reduce(likely))
+    assert procedure.secret.belief == pytest.approx(after)
+
+
+def test_what_was_used_is_said_by_its_name() -> None:
+    """By that of the instance found, unless another was asked for."""
+    for choices, names in (
+        ({}, ["logdet", "linear_regressor"]),
+        ({"noise": "eigen"}, ["eigen", "linear_regressor"]),
+        (
+            {"noise": Counting(), "canonicalizer": "linear_regressor"},
+            ["Counting", "linear_regressor"],
+        ),
+    ):
+        assert [each.name for each in plan_of(**choices).provenance] == names
+
+
+def test_an_unknown_backend_is_refused_before_anything_is_fitted() -> None:
+    def prepare() -> Candidates:
+        raise AssertionError("fitted")
+
+    with pytest.raises(UnknownNameError):
+        ParameterPlan.of(Ridge(), prepare, Target(0.1), ReleaseChoices(noise="no such"))
+
+
+def test_the_default_backend_is_that_of_what_is_capped() -> None:
+    assert chosen_backend("auto", None) == "logdet"
+    assert chosen_backend("auto", object()) == "criterion"  # type: ignore[arg-type]
+    backend = Counting()
+    assert chosen_backend(backend, None) is backend
+    assert chosen_backend("eigen", None) == "eigen"
+
+
+def test_priors_are_for_numbers() -> None:
+    assert public_prior(Ridge(), None, None) is None
+    assert public_prior(Ridge(), 5.0, None) == PublicPrior.of(5.0, None)
+    # A range says something of the targets, and a search over models may hold classifiers too.
+    assert public_prior(GaussianNB(), None, (0, 1)) is None
+    with pytest.raises(ValueError, match="prior_mean is for regressors"):
+        public_prior(GaussianNB(), 5.0, None)
+    with pytest.raises(ValueError, match="finite"):
+        public_prior(GaussianNB(), None, (0, np.inf))
+    with pytest.raises(ValueError, match="prior_mean says nothing about the numbers"):
+        plan_of(StandardScaler(), prior=PublicPrior.of(5.0, None))
+    plan_of(StandardScaler(), prior=PublicPrior.of(None, (0, 9)))
+
+
+def test_a_regressor_is_drawn_to_its_prior_and_its_spread_is_stated() -> None:
+    values = []
+    for prior in (None, PublicPrior(5.0, 1e-9)):
+        plan = plan_of(prior=prior, budget=1e-6)
+        values.append(take_parameters(procedure_for(plan), plan, certify=False).value)
+    plain, drawn = values
+    assert np.abs(plain.predict(ROWS) - 5).max() > 1
+    assert drawn.predict(ROWS) == pytest.approx(np.full(40, 5.0), abs=1e-3)
+
+
+def test_individual_figures_are_of_the_belief_before_and_only_where_asked() -> None:
+    plan = plan_of()
+    procedure = procedure_for(plan)
+    release = take_parameters(procedure, plan, individual=True, certify=False)
+    assert release.individual is not None
+    text = dict(release.guarantee.details)["about any one row"]
+    worst = release.individual.worst
+    assert f"at most {worst:.6g} nats from this release, at confidence 0.999999" in text
+    shown = [release.individual.quantiles()[place] for place in (0, 2, 4)]
+    assert text.endswith(
+        "estimates from {:.3g} to {:.3g}, median {:.3g}".format(*shown[::2], shown[1])
+    )
+    assert take_parameters(procedure, plan, certify=False).individual is None
+
+
+def test_a_release_that_does_not_fit_changes_nothing() -> None:
+    plan = plan_of(budget=0.5)
+    procedure = procedure_for(plan, ceiling=0.4)
+    with pytest.raises(BudgetExhaustedError):
+        take_parameters(procedure, plan)
+    assert isinstance(procedure.account.own, MemoryLedger)
+    assert procedure.account.own.events == ()
+    assert procedure.secret._index is None
+    assert procedure.secret.belief == pytest.approx(plan.space.weights)

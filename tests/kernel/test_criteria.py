@@ -1,0 +1,126 @@
+"""Success of the optimal adversary, against brute force over all her guesses."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from pacsklearn import SecretSpace
+from pacsklearn.kernel.budget import membership_criterion
+from pacsklearn.kernel.budget.guess_criterion import GuessCriterion, identification, k_of_n
+from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
+from pacsklearn.kernel.secret.candidate_space import CandidateSpace
+
+SPACE = SecretSpace.balanced(8, n_subsets=6, seed=1)
+BELIEFS = np.random.default_rng(0).dirichlet(np.full(6, 0.4), size=40)
+
+
+def test_membership_is_the_better_of_two_answers() -> None:
+    members = SPACE.membership()
+    found = MembershipCriterion(SPACE).success(BELIEFS)
+    for belief, row in zip(BELIEFS, found, strict=True):
+        for unit in range(8):
+            inside = sum(belief[s] for s in range(6) if members[unit, s])
+            assert row[unit] == pytest.approx(max(inside, 1 - inside))
+    chosen = MembershipCriterion(SPACE).success(BELIEFS, np.array([3, 1]))
+    np.testing.assert_allclose(chosen, found[:, [3, 1]])
+
+
+def test_units_without_a_secret_are_no_targets() -> None:
+    space = SecretSpace.from_subsets([[0, 1], [0, 2]], n_rows=4)
+    criterion = MembershipCriterion(space)
+    assert criterion.n_targets == 2
+    np.testing.assert_allclose(criterion.prior(space.weights), 0.5)
+
+
+def test_directions_are_weighted_sums_over_those_that_hold_the_unit() -> None:
+    outputs = np.random.default_rng(1).standard_normal((6, 2))
+    outputs -= BELIEFS[0] @ outputs
+    found = MembershipCriterion(SPACE).directions(outputs, BELIEFS[0])
+    members = SPACE.membership()
+    for unit in range(8):
+        inside = members[unit]
+        expected = (BELIEFS[0][inside, None] * outputs[inside]).sum(axis=0)
+        np.testing.assert_allclose(found[unit], expected)
+
+
+def test_identification_is_the_largest_belief() -> None:
+    found = identification(SPACE).success(BELIEFS)
+    np.testing.assert_allclose(found[:, 0], BELIEFS.max(axis=1))
+    keys = identification(CandidateSpace.of("abc", [0.5, 0.3, 0.2]))
+    assert keys.prior(np.array([0.5, 0.3, 0.2]))[0] == 0.5
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_k_of_n_covers_every_guess(k: int) -> None:
+    """All guesses of four of eight units."""
+    members = SPACE.membership().T
+    best = np.zeros(len(BELIEFS))
+    for guess in itertools.combinations(range(8), 4):
+        succeeds = members[:, guess].sum(axis=1) >= k
+        best = np.maximum(best, BELIEFS @ succeeds)
+    found = k_of_n(SPACE, k).success(BELIEFS)[:, 0]
+    assert (found >= best - 1e-12).all()
+    if k == 4:
+        np.testing.assert_allclose(found, best)
+
+
+def test_a_table_of_guesses() -> None:
+    half = GuessCriterion([[1, 0], [1, 0], [0, 1], [0, 0.5]], "half", "tell the half")
+    np.testing.assert_allclose(half.prior(np.array([0.1, 0.2, 0.3, 0.4])), [0.5])
+    with pytest.raises(ValueError, match="is for 4 candidates, the secret space has 6"):
+        half.success(BELIEFS)
+    for gains in ([[2.0]], [1.0], np.empty((0, 2)), [[-0.1]], [[np.nan]], [[[1.0]]]):
+        with pytest.raises(ValueError, match="gains must have shape"):
+            GuessCriterion(gains, "bad", "do anything")
+    with pytest.raises(ValueError, match="for 4 candidates, the secret space has 3"):
+        half.success(BELIEFS[:, :3])
+    for k in (5, 0, -1):
+        with pytest.raises(ValueError, match="k must lie between 1 and the 4 units"):
+            k_of_n(SPACE, k)
+
+
+@pytest.mark.parametrize("cells", [6, 7, 13, 10**6])
+def test_directions_are_computed_some_units_at_a_time(
+    cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outputs = np.random.default_rng(1).standard_normal((6, 2))
+    expected = SPACE.membership() @ (outputs * BELIEFS[0][:, None])
+    monkeypatch.setattr(membership_criterion, "MOST_CELLS", cells)
+    found = MembershipCriterion(SPACE).directions(outputs, BELIEFS[0])
+    np.testing.assert_allclose(found, expected)
+
+
+def test_one_unit_of_each_pattern_of_membership() -> None:
+    subsets = [[0, 1, 4], [0, 1, 2, 4], [2, 3, 4, 6]]  # 0 and 1 alike, 4 in all, 5 in none
+    criterion = MembershipCriterion(SecretSpace.from_subsets(subsets, n_rows=7))
+    assert criterion.n_targets == 5
+    assert criterion.distinct.tolist() == [0, 2, 3]
+    assert np.array_equal(criterion.sets, criterion._members)
+
+
+def test_success_is_never_more_than_certainty() -> None:
+    """Beliefs sum to one but for rounding."""
+    beliefs = BELIEFS * (1 + 1e-12)
+    certain = np.eye(6) * (1 + 1e-12)
+    for criterion in (MembershipCriterion(SPACE), identification(SPACE), k_of_n(SPACE, 2)):
+        assert criterion.success(np.vstack([beliefs, certain])).max() == 1.0
+
+
+def test_a_guess_of_k_reaches_who_shares_as_many() -> None:
+    """Two subsets of three that share one unit: a guess of three has two of each, not three."""
+    space = SecretSpace.from_subsets([[0, 1, 2], [2, 3, 4]], 5, weights=[0.75, 0.25])
+    assert [k_of_n(space, k).prior(space.weights)[0] for k in (1, 2, 3)] == [1.0, 1.0, 0.75]
+    small = SecretSpace.from_subsets([[0, 1, 2], [3]], 4, weights=[0.25, 0.75])
+    assert k_of_n(small, 3).prior(small.weights)[0] == 0.75  # one is guessed anyway
+    assert k_of_n(space, 2).name == "2-of-5"
+    assert k_of_n(space, 2).statement == "name 3 units, 2 of them right"
+
+
+def test_criteria_about_units_need_units() -> None:
+    keys = CandidateSpace.of("abc")
+    for make in (MembershipCriterion, lambda space: k_of_n(space, 1)):
+        with pytest.raises(ValueError, match="about units of a data set"):
+            make(keys)

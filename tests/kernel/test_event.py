@@ -1,0 +1,152 @@
+"""Events: frozen facts, each with its own key."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pacsklearn.exceptions import LedgerMismatchError
+from pacsklearn.kernel.ledger.event import (
+    Event,
+    GradientSteps,
+    Mechanism,
+    Provenance,
+    QueryAnswers,
+    SlicedNoise,
+    ledger_text,
+)
+
+
+def test_an_event_is_frozen_and_has_its_own_key(make_event: Callable[..., Event]) -> None:
+    first, second = make_event(), make_event()
+    assert first.key != second.key
+    assert dataclasses.replace(first, key=second.key) == second
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        first.charge = 0.0  # type: ignore[misc]
+
+
+def test_an_event_is_plain_json(make_event: Callable[..., Event]) -> None:
+    event = make_event(provenance=(Provenance("eigen", "a.b:C", "pacsklearn", "0.1"),))
+    assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
+
+
+def test_an_event_of_an_earlier_version_is_read() -> None:
+    # As the first version wrote it: no mechanism.
+    text = (
+        '{"backend":"logdet","bound":0.1,"charge":0.1,"confidence":1.0,"key":"k","kind":"responses"'
+        ',"n_candidates":8,"n_noisy":4,"n_outputs":5,"provenance":[],"unit":"nats"}'
+    )
+    event = Event.from_dict(json.loads(text))
+    assert (event.key, event.mechanism, event.is_adaptive) == ("k", None, True)
+    assert json.dumps(event.to_dict(), sort_keys=True, separators=(",", ":")) == text
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        QueryAnswers("labels", 2.0**-20, 7),
+        SlicedNoise("anisotropic", "joint", 8.0, 0.1, 0.2, 0.3, 0.4),
+        GradientSteps(
+            3, 1.5, 16.0, "secret-batches", 100, 10, "poisson", 1, 0.25, (-0.1, None), 0.0, 0.0,
+            False, (1.0, 2.0), (3, 4),
+        ),
+    ],
+)  # fmt: skip
+def test_a_mechanism_survives_json(make_event: Callable[..., Event], mechanism: Mechanism) -> None:
+    event = make_event(mechanism=mechanism)
+    assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
+
+
+@pytest.mark.parametrize("step_budget", [np.float64(1.0), math.nan, {1.0}])
+def test_a_mechanisms_numbers_are_checked(
+    make_event: Callable[..., Event], step_budget: object
+) -> None:
+    mechanism = QueryAnswers("labels", step_budget, 1)  # type: ignore[arg-type]
+    with pytest.raises(LedgerMismatchError, match="step_budget of a mechanism"):
+        make_event(mechanism=mechanism)
+    with pytest.raises(LedgerMismatchError, match="mechanism of an event"):
+        make_event(mechanism="gradient noise 1.5")
+
+
+class Shouted(str):
+    """Prints as something else than it holds."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "LOUD"
+
+
+@pytest.mark.parametrize("text", ["", "plain", "x" * 20, "\u00e9" * 10])
+def test_a_text_is_stored_as_it_is_also_when_it_prints_as_something_else(text: str) -> None:
+    for given in (text, Shouted(text)):
+        found = ledger_text("note", given, 20)
+        assert type(found) is str
+        assert found == text
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (3, "must be a text, got a value of type int"),
+        (b"bytes", "must be a text, got a value of type bytes"),
+        ("x" * 21, "at most 20 bytes, got one of 21"),
+        ("\u00e9" * 11, "at most 20 bytes, got one of 22"),
+        ("a\0b", "null character"),
+        ("a\ud800", "half of a surrogate pair"),
+    ],
+)
+def test_what_a_database_would_change_is_no_text(value: object, message: str) -> None:
+    for given in (value, Shouted(value)) if isinstance(value, str) else (value,):
+        with pytest.raises(LedgerMismatchError, match=message):
+            ledger_text("note", given, 20)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float64, np.float32, Fraction, int, float])
+def test_numbers_of_other_types_become_python_s(
+    make_event: Callable[..., Event], kind: Callable[[int], object]
+) -> None:
+    """An event is the same before and after a database."""
+    event = make_event(charge=kind(3), bound=kind(3), confidence=kind(1))
+    assert (event.charge, event.bound, event.confidence) == (3.0, 3.0, 1.0)
+    assert {type(each) for each in (event.charge, event.bound, event.confidence)} == {float}
+    if not isinstance(kind(3), float | np.floating | Fraction):
+        event = make_event(n_candidates=kind(3), n_outputs=kind(0), n_noisy=kind(1))
+        assert (event.n_candidates, event.n_outputs, event.n_noisy) == (3, 0, 1)
+        assert {type(each) for each in (event.n_candidates, event.n_outputs)} == {int}
+    assert math.copysign(1, make_event(charge=-0.0).charge) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({name: bad} for name in ("charge", "bound", "confidence") for bad in (
+            True, "1", None, math.nan, math.inf, -math.inf, np.float32("inf"), 10**400, 1j
+        )),
+        *({name: bad} for name in ("n_candidates", "n_outputs", "n_noisy") for bad in (
+            True, np.True_, 1.0, np.float64(1), "1", None, -1, np.int64(-1), 2**63
+        )),
+        *({name: bad} for name in ("kind", "unit", "backend", "key") for bad in (3, None, b"k")),
+        *({"provenance": bad} for bad in (None, "plugin", ("plugin",), [{}])),
+    ],
+)  # fmt: skip
+def test_what_no_event_can_hold_is_refused_by_name(
+    make_event: Callable[..., Event], wrong: dict[str, object]
+) -> None:
+    (name,) = wrong
+    with pytest.raises(LedgerMismatchError, match=f"^{name} "):
+        make_event(**wrong)
+    make_event(n_candidates=2**63 - 1, n_outputs=0)
+
+
+def test_only_answers_depend_on_one_another(make_event: Callable[..., Event]) -> None:
+    assert make_event(kind="responses").is_adaptive
+    assert not make_event(kind="parameters").is_adaptive
+    plugin = Provenance("eigen", "a.b:C", "pacsklearn", "0.1")
+    assert make_event(provenance=[plugin]).provenance == (plugin,)

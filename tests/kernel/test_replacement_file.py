@@ -1,0 +1,73 @@
+"""A file is there whole or not at all, for its owner only."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from pacsklearn.kernel.ledger.replacement_file import replacement_file
+
+
+def test_the_file_appears_at_the_end_for_its_owner_only(tmp_path):
+    target = tmp_path / "model"
+    target.write_bytes(b"old and longer")
+    with replacement_file(target, room=4096) as file:
+        file.write(b"new")
+        assert target.read_bytes() == b"old and longer"
+        (made,) = (path for path in tmp_path.iterdir() if path != target)
+        assert stat.S_IMODE(made.stat().st_mode) == 0o600
+    assert target.read_bytes() == b"new"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def _fail(file, error):
+    file.write(b"half")
+    raise error
+
+
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+def test_what_fails_leaves_the_earlier_file(tmp_path, error):
+    target = tmp_path / "model"
+    target.write_bytes(b"old")
+    with pytest.raises(error), replacement_file(target) as file:
+        _fail(file, error)
+    assert target.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_full_disk_shows_before_the_block(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    with (
+        pytest.raises(OSError, match="No room of 1 bytes"),
+        replacement_file(tmp_path / "m", room=1),
+    ):
+        pytest.fail("the block ran")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(IsADirectoryError, match="Is a folder"), replacement_file(tmp_path):
+        pytest.fail("the block ran")
+
+
+def test_what_dead_processes_left_is_removed(tmp_path):
+    gone = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
+    )
+    left = tmp_path / f".model.{int(gone.stdout)}.abc"
+    ours = tmp_path / f".model.{os.getpid()}.abc"
+    for path in (left, ours):
+        path.touch()
+    with replacement_file(tmp_path / "model"):
+        pass
+    assert not left.exists()
+    assert ours.exists()

@@ -1,0 +1,115 @@
+"""From parameters to a run: its noise, its ceiling, its unit, and what is said without noise."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pacsklearn import SRPPSGDClassifier, SRPPSGDRegressor
+from pacsklearn.exceptions import BudgetExhaustedError, PrivacyLeakWarning
+from pacsklearn.kernel.noise.sampler import SecureSampler
+from pacsklearn.srpp.descent.gradient_clipping import GradientClipping
+from pacsklearn.srpp.release.open_run import PlainRun, opened_run, planned_unit
+from pacsklearn.srpp.release.training_rows import training_rows
+
+X, Y = np.zeros((40, 2)), np.arange(40) % 2
+CLIPPING = GradientClipping((1.0,), (2,))
+
+
+def model(**params: Any) -> Any:
+    defaults = {
+        "epsilon": 1.0, "noise_multiplier": None, "order": 8.0, "accounting": "worst-case",
+        "sampling": "poisson", "secret_name": "a name", "ledger": None, "steps_per_charge": 1,
+        "scenario": None, "discrepancy": None, "batch_size": 10, "random_state": None,
+    }  # fmt: skip
+    return SimpleNamespace(**(defaults | params))
+
+
+def run(asked: Any, n_steps: int = 7, record: Any = None) -> Any:
+    rows = training_rows(asked, X, Y, None, None)
+    return opened_run(asked, rows, clipping=CLIPPING, n_steps=n_steps, record=record)
+
+
+def steps(opened: Any) -> int:
+    """Steps until the ceiling."""
+    for taken in range(100):
+        try:
+            opened.next_batch()
+        except BudgetExhaustedError:
+            return taken
+    raise AssertionError("there is no ceiling")
+
+
+@pytest.mark.parametrize("noise", [{"epsilon": 0.3}, {"noise_multiplier": 9.0}])
+def test_exactly_the_planned_steps_fit(noise: Any) -> None:
+    opened = run(model(**noise))
+    assert steps(opened) == 7
+    found = opened.guarantee(1e-5, "coef_", ("classes_",), ("a leak",))
+    assert found.spent <= found.budget <= found.spent * (1 + 1e-6)
+    assert found.costs.delta == 1e-5
+    assert (found.released, found.public) == (("coef_",), ("classes_",))
+    assert found.not_covered[0] == "a leak"
+    assert opened.guarantee(1e-5, "coef_", ()).for_release
+    assert found.provenance[0].name == "differing_rows"
+    opened.close()
+
+
+def test_a_run_that_goes_on_has_room_for_what_was_paid_and_for_its_own_steps() -> None:
+    asked = model(noise_multiplier=9.0)
+    first = run(asked, 3)
+    assert steps(first) == 3
+    later = run(asked, 4, first.record)
+    (price, count, _), = later.record.prices  # fmt: skip
+    assert count == 3
+    assert steps(later) == 4
+    assert Fraction(later.guarantee(1e-5, "coef_", ()).budget) >= 7 * Fraction(price)
+
+
+def test_the_noise_of_a_run_that_goes_on_is_kept() -> None:
+    first = run(model(noise_multiplier=9.0))
+    first.next_batch()
+    for other in (model(noise_multiplier=3.0), model()):
+        assert run(other, record=first.record).record.noise_multiplier == 9.0
+
+
+def test_the_planned_unit_is_the_one_that_steps_are_charged_in() -> None:
+    for accounting in ("worst-case", "subsampling-aware", "secret-batches"):
+        asked = model(accounting=accounting)
+        opened = run(asked)
+        assert planned_unit(asked) == opened.record.unit
+        assert planned_unit(model(accounting=accounting, order=9.0)) != opened.record.unit
+        assert planned_unit(model(accounting=accounting, secret_name="b")) != opened.record.unit
+
+
+def test_without_noise_a_mean_is_as_it_is_and_nothing_is_promised() -> None:
+    with pytest.warns(PrivacyLeakWarning, match="adds no noise"):
+        opened = run(model(noise_multiplier=0, sampling="without-replacement"))
+    assert isinstance(opened, PlainRun)
+    assert opened.record is None
+    assert opened.guarantee(1e-5, "coef_", ()) is None
+    batch = opened.next_batch()
+    assert batch.size == 10
+    assert set(batch) <= set(range(40))
+    assert opened.noised_mean(np.array([3.0, -7.0])).tolist() == [0.3, -0.7]
+    opened.close()
+
+
+@pytest.mark.parametrize("kind", [SRPPSGDClassifier, SRPPSGDRegressor])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_the_warning_points_at_the_line_that_fits(kind: Any, method: str) -> None:
+    plain = kind(noise_multiplier=0, batch_size=10, max_iter=1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        getattr(plain, method)(X, Y)
+    (found,) = (each for each in caught if each.category is PrivacyLeakWarning)
+    assert found.filename == __file__
+
+
+def test_noise_of_the_operating_system_is_for_release() -> None:
+    assert run(model()).record.secure
+    assert isinstance(training_rows(model(), X, Y, None, None).sampler, SecureSampler)

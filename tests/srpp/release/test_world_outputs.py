@@ -1,0 +1,245 @@
+"""What a query computes on one data set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+from pacsklearn.exceptions import (
+    NonDeterministicError,
+    PacsklearnError,
+    StructureMismatchError,
+    SubsetFitError,
+)
+from pacsklearn.kernel.noise.sampler import SeededSampler
+from pacsklearn.kernel.outputs.canonicalizer import Encoding, Layout
+from pacsklearn.kernel.outputs.metric import IdentityMetric
+from pacsklearn.kernel.outputs.outputs import CHECKED_ROWS
+from pacsklearn.plugins import registry
+from pacsklearn.srpp.release.world_outputs import (
+    FunctionQuery,
+    ModelQuery,
+    Query,
+    drawn_world,
+    own_output,
+    true_secret,
+    world_outputs,
+)
+from pacsklearn.srpp.scenarios.data_world import DataWorld
+from pacsklearn.srpp.scenarios.row_world import RowWorld
+from pacsklearn.srpp.scenarios.scenario import Law, World, Worlds
+
+X, Y = np.arange(6.0).reshape(3, 2), np.array([7.0, 8.0, 9.0])
+
+
+@pytest.mark.parametrize(
+    ("function", "takes_y"),
+    [
+        (lambda X: X.sum(), False),
+        (lambda X, y: X.sum() + y.sum(), True),
+        (lambda X, y, scale=1.0: X.sum() + y.sum() * scale, True),
+        (lambda X, scale=1.0: X.sum() * scale, False),
+        (lambda X, *, scale=1.0: X.sum() * scale, False),
+        (lambda *data: sum(each.sum() for each in data), True),
+    ],
+)
+def test_a_function_gets_the_target_where_it_has_a_place_for_it(function, takes_y) -> None:
+    expected = X.sum() + Y.sum() * takes_y
+    assert FunctionQuery(function).fit(X, Y, {}) == expected
+
+
+def test_a_built_in_function_without_a_signature_gets_the_rows_alone() -> None:
+    assert FunctionQuery(max).fit([3.0, 5.0], Y, {}) == 5.0
+
+
+class Unaligned(Query):
+    """Its numbers cannot be brought into one form, not even several copies of the first."""
+
+    name, released = "Unaligned", ("value",)
+
+    def fit(self, X, y, params):
+        return X.sum()
+
+    def encode(self, fitted, X, stage):
+        return Encoding(np.array([fitted]), Layout.of({"value": [0.0]}))
+
+    def metric(self, fitted, layout, X, vectors):
+        return IdentityMetric()
+
+    def align(self, vectors, layout, rows):
+        raise ValueError(f"{vectors[0, 0]} is a secret")
+
+    def decode(self, vector, layout):
+        return vector
+
+    def public(self, layout):
+        return ()
+
+
+@pytest.mark.parametrize("some_may_fail", [False, True])
+def test_a_first_data_set_that_cannot_be_aligned_is_an_error_that_quotes_nothing(
+    some_may_fail,
+) -> None:
+    with pytest.raises(PacsklearnError, match="align") as caught:
+        world_outputs(Unaligned(), listed(*ROWS[:2]), X, Y, {}, some_may_fail=some_may_fail)
+    assert "secret" not in str(caught.value)
+
+
+ROWS = (RowWorld(np.array([0, 1])), RowWorld(np.array([2, 1])), RowWorld(np.array([0, 2])))
+
+
+def listed(*worlds: World) -> Worlds:
+    laws = (Law(0, 0, (0,)), Law(1, 0, tuple(range(1, len(worlds)))))
+    return Worlds(("a", "b"), ("p",), worlds, laws, ((0, 1),))
+
+
+def total(X: Any) -> Any:
+    return X.sum(axis=0)
+
+
+def test_each_vector_is_what_the_function_gives_on_that_data_set() -> None:
+    query = FunctionQuery(total)
+    for some_may_fail in (False, True):
+        found = world_outputs(query, listed(*ROWS), X, Y, {}, some_may_fail=some_may_fail)
+        expected = [X[world.rows].sum(axis=0) for world in ROWS]
+        np.testing.assert_array_equal(found.vectors, expected)
+        np.testing.assert_array_equal(found.first.vector, expected[0])
+        np.testing.assert_array_equal(found.rows, X[ROWS[0].rows])
+        assert found.failed.tolist() == [False] * 3
+        assert isinstance(found.metric, IdentityMetric)
+        own = own_output(query, found, X, Y)
+        np.testing.assert_array_equal(own, X.sum(axis=0))
+
+
+def test_parameters_of_fit_follow_the_rows_of_listed_data_sets() -> None:
+    """A data set that brings its own rows takes none that were meant for others."""
+    weights = np.array([1.0, 10.0, 100.0])
+    query = ModelQuery(LinearRegression(), registry().canonicalizer_for(LinearRegression()))
+    asked: list[Any] = []
+
+    def fit(X: Any, y: Any, params: Any) -> Any:
+        asked.append({name: value.tolist() for name, value in params.items()})
+        return LinearRegression().fit(X, y)
+
+    query.fit = fit  # type: ignore[method-assign]
+    worlds = listed(*ROWS[:2], DataWorld(X[1:], Y[1:]))
+    world_outputs(query, worlds, X, Y, {"sample_weight": weights})
+    # The first one twice: a computation that gives two results on it is refused.
+    expected = [weights[[0, 1]], weights[[0, 1]], weights[[2, 1]]]
+    assert asked == [{"sample_weight": each.tolist()} for each in expected] + [{}]
+
+
+def test_two_results_on_one_data_set_are_refused() -> None:
+    results = iter(range(99))
+    with pytest.raises(NonDeterministicError, match="gives two results on the same data set"):
+        world_outputs(FunctionQuery(lambda X: float(next(results))), listed(*ROWS), X, Y, {})
+
+
+@pytest.mark.parametrize(
+    ("bad", "error", "words"),
+    [
+        (lambda X: np.full(2, np.nan), SubsetFitError, "nan or infinite"),
+        (lambda X: np.zeros(3), StructureMismatchError, "another structure on one data set"),
+        (lambda X: 1 / 0, SubsetFitError, "ZeroDivisionError"),
+    ],
+)
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_data_set_without_a_usable_vector(bad: Any, error: Any, words: str, at: int) -> None:
+    """An error where data sets are listed; noted where they are drawn, but for the first."""
+
+    def function(X: Any) -> Any:
+        is_bad = np.array_equal(X, X0[ROWS[at].rows])
+        return bad(X) if is_bad else total(X)
+
+    X0 = X
+    query, worlds = FunctionQuery(function), listed(*ROWS)
+    with pytest.raises(error, match=words):
+        world_outputs(query, worlds, X, Y, {})
+    if at == 0 and error is SubsetFitError:
+        with pytest.raises(error, match=words):
+            world_outputs(query, worlds, X, Y, {}, some_may_fail=True)
+    elif at == 1:
+        found = world_outputs(query, worlds, X, Y, {}, some_may_fail=True)
+        assert found.failed.tolist() == [False, True, False]
+        np.testing.assert_array_equal(found.vectors[1], found.first.vector)
+        np.testing.assert_array_equal(found.vectors[2], total(X[ROWS[2].rows]))
+        assert own_output(query, found, X[ROWS[1].rows], None) is None
+
+
+def test_nothing_to_release_is_said() -> None:
+    with pytest.raises(SubsetFitError, match="no numbers to release"):
+        world_outputs(FunctionQuery(lambda X: np.empty(0)), listed(*ROWS), X, Y, {})
+
+
+class Signed(Unaligned):
+    """The sign is a matter of form: that of most is taken."""
+
+    def align(self, vectors, layout, rows):
+        return vectors * np.sign(vectors) * np.sign(np.sign(vectors).sum())
+
+
+def test_drawn_data_sets_are_aligned_with_the_first_alone() -> None:
+    """With all of them together a vector would depend on what else was drawn."""
+    signs = listed(*(DataWorld(np.full((1, 1), sign)) for sign in (1.0, -2.0, -3.0, -4.0)))
+    alone = world_outputs(Signed(), signs, None, None, {}, some_may_fail=True)
+    assert alone.vectors.ravel().tolist() == [1.0, 2.0, 3.0, 4.0]
+    together = world_outputs(Signed(), signs, None, None, {})
+    assert together.vectors.ravel().tolist() == [-1.0, -2.0, -3.0, -4.0]
+    assert own_output(Signed(), alone, np.full((1, 1), -5.0), None) == 5.0
+
+
+def test_at_most_a_few_rows_show_how_models_behave() -> None:
+    rows = np.arange(float(CHECKED_ROWS + 1))[:, None]
+    found = world_outputs(
+        FunctionQuery(total), listed(DataWorld(rows), DataWorld(-rows)), None, None, {}
+    )
+    np.testing.assert_array_equal(found.rows, rows[:-1])
+
+
+def test_what_noise_costs_is_the_users_word_or_the_querys() -> None:
+    given = world_outputs(FunctionQuery(total), listed(*ROWS), X, Y, {}, metric=np.diag([1.0, 4.0]))
+    assert type(given.metric) is not IdentityMetric
+    plain = world_outputs(FunctionQuery(total), listed(*ROWS), X, Y, {}, metric=None)
+    assert isinstance(plain.metric, IdentityMetric)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_secrets_and_data_sets_are_drawn_each_as_likely(seed: int) -> None:
+    """2,000 draws: a count off by 5 deviations once in a million."""
+    worlds, sampler = listed(*ROWS), SeededSampler(np.random.default_rng(seed))
+    secrets = [true_secret(worlds, None, sampler) for _ in range(2000)]
+    data_sets = [drawn_world(worlds, 1, sampler) for _ in range(2000)]
+    assert {true_secret(worlds, "b", sampler), drawn_world(worlds, 0, sampler)} == {1, 0}
+    for drawn, two in ((secrets, [0, 1]), (data_sets, [1, 2])):
+        values, counts = np.unique(drawn, return_counts=True)
+        assert values.tolist() == two
+        assert abs(counts[0] - 1000) < 5 * np.sqrt(500)
+
+
+class Priced(Signed):
+    """Notes what its metric was made from."""
+
+    def metric(self, fitted, layout, X, vectors):
+        self.seen = fitted, X, vectors.ravel().tolist()
+        return IdentityMetric()
+
+    def encode(self, fitted, X, stage):
+        if fitted == 8.0:
+            raise ValueError("no such vector")
+        return super().encode(fitted, X, stage)
+
+
+def test_what_noise_costs_is_of_the_first_model_the_rows_and_the_vectors_there_are() -> None:
+    """Of the table where there is one; of the first data set where each brings its own rows."""
+    query = Priced()
+    world_outputs(query, listed(*ROWS), X, Y, {})
+    fitted, rows, vectors = query.seen
+    assert rows is X
+    assert (fitted, len(vectors)) == (X[ROWS[0].rows].sum(), 3)
+    own = [DataWorld(np.full((1, 1), number)) for number in (3.0, 8.0, 5.0)]
+    world_outputs(query, listed(*own), None, None, {}, some_may_fail=True)
+    fitted, rows, vectors = query.seen
+    assert (fitted, rows.tolist(), vectors) == (3.0, [[3.0]], [3.0, 5.0])

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from pacsklearn.tabular.additive.solver import (
+    LogisticLoss,
+    Problem,
+    SoftmaxLoss,
+    SquaredLoss,
+    minimise,
+)
+from pacsklearn.tabular.additive.terms import design_of
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(0, k, 300) for k in (4, 6, 3)]
+    penalty = np.diag([0.0] + [2.0] * 13)
+    y = codes[0] + (codes[1] > 2) + rng.normal(size=300)
+    return design_of(codes, [4, 6, 3]), penalty, y
+
+
+def test_two_classes_are_those_of_scikit_learn(rows):
+    design, penalty, y = rows
+    labels = (y > 2).astype(int)
+    w, converged = minimise(Problem(design, LogisticLoss(labels), np.ones((300, 1)), penalty))
+    known = LogisticRegression(C=0.5, tol=1e-12, solver="newton-cholesky", max_iter=500)
+    known.fit(design[:, 1:].toarray(), labels)
+    assert converged.all()
+    np.testing.assert_allclose(w[1:, 0, 0], known.coef_[0], atol=1e-8)
+    np.testing.assert_allclose(w[0, 0, 0], known.intercept_[0], atol=1e-8)
+
+
+def test_several_classes_are_those_of_scikit_learn(rows):
+    design, penalty, y = rows
+    labels = np.digitize(y, [1, 2, 3])
+    w, converged = minimise(Problem(design, SoftmaxLoss(labels, 4), np.ones((300, 1)), penalty))
+    known = LogisticRegression(C=0.5, tol=1e-10, solver="newton-cg", max_iter=1000)
+    known.fit(design[:, 1:].toarray(), labels)
+    assert converged.all()
+    scores = np.asarray(design @ w[:, :, 0])
+    np.testing.assert_allclose(
+        np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True),
+        known.predict_proba(design[:, 1:].toarray()),
+        atol=1e-5,
+    )
+    np.testing.assert_allclose(scores.sum(axis=1), 0, atol=1e-9)
+
+
+def test_numbers_are_those_of_ridge(rows):
+    design, penalty, y = rows
+    w, _ = minimise(Problem(design, SquaredLoss(y), np.ones((300, 1)), penalty))
+    known = Ridge(alpha=2.0, solver="cholesky").fit(design[:, 1:].toarray(), y)
+    np.testing.assert_allclose(w[1:, 0, 0], known.coef_, atol=1e-9)
+    np.testing.assert_allclose(w[0, 0, 0], known.intercept_, atol=1e-9)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_the_start_and_the_preconditioner_do_not_show(rows, several):
+    """Attack: start where the rows outside the subset pull; the solution is the subset's alone."""
+    design, penalty, y = rows
+    labels = np.digitize(y, [1, 2]) if several else (y > 2).astype(int)
+    loss = SoftmaxLoss(labels, 3) if several else LogisticLoss(labels)
+    inside = np.zeros((300, 2))
+    inside[:150, 0] = inside[100:250, 1] = 1.0
+    alone = [
+        minimise(
+            Problem(
+                design[own > 0],
+                SoftmaxLoss(labels[own > 0], 3) if several else LogisticLoss(labels[own > 0]),
+                np.ones((150, 1)),
+                penalty,
+            )
+        )[0][:, :, 0]
+        for own in inside.T
+    ]
+    far = np.random.default_rng(1).normal(size=(design.shape[1], loss.n_scores))
+    for start in (None, far - far.mean(axis=1, keepdims=True) if several else far):
+        together, converged = minimise(Problem(design, loss, inside, penalty), start)
+        assert converged.all()
+        for j in range(2):
+            np.testing.assert_allclose(together[:, :, j], alone[j], atol=1e-9)
+
+
+def test_rows_of_weight_zero_are_not_seen(rows):
+    design, penalty, y = rows
+    weights = np.ones((300, 1))
+    weights[150:] = 0.0
+    changed = y.copy()
+    changed[150:] = 1e6
+    one, two = (
+        minimise(Problem(design, SquaredLoss(v), weights, penalty))[0] for v in (y, changed)
+    )
+    np.testing.assert_allclose(one, two, atol=1e-9)
+
+
+def test_the_minimum_is_one_for_a_general_optimiser_too(rows):
+    design, penalty, y = rows
+    loss = LogisticLoss((y > 2).astype(int))
+    problem = Problem(design, loss, np.ones((300, 1)), penalty)
+    w, _ = minimise(problem)
+
+    def value(v):
+        scores = problem.scores(v[:, None, None])
+        return float(loss.value(scores).sum() + v @ penalty @ v / 2)
+
+    assert value(w[:, 0, 0]) <= minimize(value, np.zeros(14), method="BFGS").fun + 1e-9
