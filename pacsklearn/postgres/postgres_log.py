@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Final, final
 
 import psycopg
@@ -30,6 +31,7 @@ SCHEMA: Final = "pacsklearn"
 WRITER: Final = "pacsklearn_ledger_writer"
 """Role that may append to ledgers, and nothing else."""
 
+_SCRIPTS: Final = Path(__file__).with_name("postgresql")
 _LOST: Final = ("57P01", "57P02", "57P03")  # shut down, crashed, starting up
 _MOVED: Final = ("23000", "23505", "40001", "40P01")
 _STUCK_SECONDS: Final = 60
@@ -170,7 +172,7 @@ class PostgresLog(Log):
 
     def check(self) -> None:
         self.check_version()
-        code = "\n".join(scripts("postgresql", 0))
+        code = "\n".join(scripts(_SCRIPTS, 0))
         made = {("answers", name) for name in ("answers_no_change", "answers_no_truncate")}
         made |= {("log", name) for name in ("log_no_change", "log_no_truncate", "log_at_its_end")}
         triggers = self.ask(_TRIGGERS)
@@ -215,7 +217,7 @@ class PostgresLog(Log):
                 raw.execute("SELECT pg_advisory_xact_lock(1346454323)")  # two may start at once
                 raw.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
                 before = self.version()
-                for script in scripts("postgresql", before):
+                for script in scripts(_SCRIPTS, before):
                     raw.execute(script.encode())
                 if before != VERSION:
                     raw.execute("DELETE FROM version")

@@ -232,9 +232,9 @@ def waits(seconds: float | None = None) -> Iterator[None]:
         time.sleep(0.001 * (1 + secrets.randbelow(10)))
 
 
-def scripts(folder: str, after: int) -> list[str]:
-    """Numbered scripts of a kind of database that come after a version."""
-    files = sorted(Path(__file__).with_name(folder).glob("*.sql"))
+def scripts(folder: Path, after: int) -> list[str]:
+    """Numbered scripts of a folder that come after a version."""
+    files = sorted(folder.glob("*.sql"))
     return [file.read_text(encoding="utf-8") for file in files if int(file.name[:3]) > after]
 
 

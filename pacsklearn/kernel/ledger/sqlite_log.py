@@ -18,6 +18,7 @@ from pacsklearn.kernel.ledger.row import Position, Row
 SQLITE: Final = "sqlite:///"
 """What the address of a database in a file begins with."""
 
+_SCRIPTS: Final = Path(__file__).with_name("sqlite")
 _APPLICATION: Final = 0x50414332  # "PAC2", in the header of the file
 # SQLite waits longer and longer, and whoever waits longest loses; short waits of our own are fair.
 _BUSY_SECONDS: Final = 0.02
@@ -127,7 +128,7 @@ class SQLiteLog(Log):
             raise LedgerCorruptedError(0, f"may be missing, or another one ({defects[0][0]})")
         self.check_version()
         with closing(sqlite3.connect(":memory:")) as new:
-            for script in scripts("sqlite", 0):
+            for script in scripts(_SCRIPTS, 0):
                 new.executescript(script)
             own = (
                 "SELECT type, name, tbl_name, sql FROM sqlite_master "
@@ -164,7 +165,7 @@ class SQLiteLog(Log):
             self._patiently(lambda: raw.execute("BEGIN IMMEDIATE"))
             try:
                 # Another process may have been first.
-                for script in scripts("sqlite", self.version()):
+                for script in scripts(_SCRIPTS, self.version()):
                     for statement in _statements(script):
                         raw.execute(statement)
                 raw.execute(f"PRAGMA application_id = {_APPLICATION}")

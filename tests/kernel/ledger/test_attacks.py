@@ -601,8 +601,8 @@ class TestCallers:
         self, ledger: SQLiteLedger, make_event: MakeEvent, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Others read on, are told after their patience, and count it when it goes on."""
-        from pacsklearn.accounting import log
-        from pacsklearn.accounting.sqlite_log import SQLiteLog
+        from pacsklearn.kernel.ledger import log
+        from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 
         append = SQLiteLog.append
         child = os.fork()
