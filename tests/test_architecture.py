@@ -6,11 +6,13 @@ import ast
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 EXCEPTIONS = 56
 """Imports that point outward; may only shrink."""
+DISTRIBUTIONS = ("papers",)
 WORDS = ("law", "step", "world", "gauge", "belief", "candidate", "support", "encoding")
 
 
@@ -57,3 +59,15 @@ def test_imports_against_the_arrows_become_fewer() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     layers = contracts["importlinter"]["contracts"][0]
     assert len(layers["ignore_imports"]) <= EXCEPTIONS
+
+
+def test_distributions_share_one_version_and_require_each_other_by_it() -> None:
+    def project(file: Path) -> dict[str, Any]:
+        return tomllib.loads(file.read_text(encoding="utf-8"))["project"]
+
+    version = project(ROOT / "pyproject.toml")["version"]
+    pin = f"=={'.'.join(version.split('.')[:2])}.*"
+    for name in DISTRIBUTIONS:
+        stated = project(ROOT / "plugins" / f"pacsklearn-{name}" / "pyproject.toml")
+        assert stated["version"] == version, name
+        assert f"pacsklearn{pin}" in stated["dependencies"], name

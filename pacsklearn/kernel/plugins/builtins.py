@@ -35,8 +35,6 @@ residual = kernel.noise.residual:ResidualBackend
     least noise under the true mutual information, certified (SR-PAC, exact)
 criterion = kernel.noise.criterion:CriterionBackend
     least noise under a cap on the optimal adversary's success; with criterion=
-stackelberg = papers.stackelberg:StackelbergBackend
-    SR-PAC as published, with a learned decoder: an estimate for comparison
 """
 
 _CRITERIA: Final = """

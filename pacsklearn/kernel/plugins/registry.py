@@ -26,6 +26,7 @@ from pacsklearn.kernel.plugins.discovery import (
     target_name,
     unregistered_provenance,
 )
+from pacsklearn.kernel.plugins.elsewhere import install_hint
 from pacsklearn.kernel.plugins.reasons import advice_for, reason_for
 from pacsklearn.kernel.plugins.records import KINDS, Kind, Record
 from pacsklearn.srpp.scenarios.scenario import Scenario
@@ -231,6 +232,7 @@ class Registry:
             problem = f"{article} {noun} is given by its name or by an instance, got {given} {what}"
         return UnknownNameError(
             f"{problem}. Known names: {', '.join(self.names(kind)) or 'none'}."
+            + install_hint(kind, name)
             + describe_failures(self._failures)
         )
 

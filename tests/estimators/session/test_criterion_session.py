@@ -147,12 +147,6 @@ def test_default_noise_follows_the_criterion() -> None:
         PACPrivate(LDA, noise="criterion", n_subsets=4).fit(X, Y)
 
 
-def test_estimates_promise_nothing() -> None:
-    fitted = PACPrivate(LDA, noise="stackelberg", n_subsets=4, budget=0.5).fit(X, Y)
-    assert fitted.guarantee_.confidence == 0.0
-    assert fitted.guarantee_.status.kind == "estimated"
-
-
 class Doubtful(NoiseBackend):
     """A proof that is held to be a certificate of the given confidence."""
 

@@ -29,7 +29,6 @@ from pacsklearn.kernel.noise.lattice import EigenBackend, LogdetBackend
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.residual import ResidualBackend
 from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
-from pacsklearn.papers.stackelberg import StackelbergBackend
 from pacsklearn.testing import check_noise_backend
 
 SPACE = SecretSpace.balanced(200, n_subsets=32)
@@ -447,23 +446,6 @@ class TestScale:
         return here
 
 
-def test_the_published_algorithm_says_less_than_leaks(means: Support) -> None:
-    """pitfalls.md 6: a learned decoder certifies nothing, and the law says so."""
-    law = StackelbergBackend(n_iterations=300).calibrate(means, Target(0.1), IdentityMetric())
-    found = mixture_information(mixture(law, means), 20_000, np.random.default_rng(0))
-    assert law.confidence == 0.0
-    assert "ESTIMATED" in law.proof
-    assert found.nats - 4 * found.standard_error > law.bound
-    assert found.nats > 0.11
-
-
-def test_a_decoder_that_learns_nothing_believes_in_no_information(means: Support) -> None:
-    """Its cross-entropy stays the entropy of the secret."""
-    backend = StackelbergBackend(n_iterations=3, learning_rate=1e-12)
-    law = backend.calibrate(means, Target(0.1), IdentityMetric())
-    assert law.bound == pytest.approx(0, abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -471,7 +453,6 @@ def test_a_decoder_that_learns_nothing_believes_in_no_information(means: Support
         (lambda: ResidualBackend(n_draws=10), "n_draws must be an integer of at least 256"),
         (lambda: CriterionBackend(gamma=2), "gamma must lie strictly between 0 and 1"),
         (lambda: CriterionBackend(n_certificate=1), "n_certificate must be an integer"),
-        (lambda: StackelbergBackend(penalty=0), "penalty must be positive"),
     ],
 )
 def test_bad_parameters(make, message: str) -> None:

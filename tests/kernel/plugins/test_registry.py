@@ -48,7 +48,6 @@ BACKENDS = (
     "isotropic",
     "logdet",
     "residual",
-    "stackelberg",
 )
 
 
@@ -511,3 +510,11 @@ def test_installed_packages_are_looked_through_once(monkeypatch, tmp_path):
     os.utime(tmp_path, (0, 0))
     assert unregistered_provenance(ToyBackend()).version == "unversioned"
     assert len(looked) == 2
+
+
+@pytest.mark.parametrize(("kind", "name"), [("noise_backend", "stackelberg")])
+def test_what_a_distribution_of_this_repository_brings_is_named(kind: str, name: str) -> None:
+    """By its path: an index may give the name to somebody else."""
+    alone = Registry(list)
+    with pytest.raises(UnknownNameError, match=r"pip install \./plugins/pacsklearn-\w+"):
+        alone.provenance(kind, name)

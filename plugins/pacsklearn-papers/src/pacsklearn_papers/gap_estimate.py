@@ -46,7 +46,8 @@ def donsker_varadhan(
 
     Examples
     --------
-    >>> from pacsklearn.kernel.bounds import SurrogateGap, donsker_varadhan
+    >>> from pacsklearn_papers import donsker_varadhan
+    >>> from pacsklearn.srpp.divergence.gaussianity_gap import SurrogateGap
     >>> gap = SurrogateGap([[-1.0], [1.0]], [0.5, 0.5], [0.05])
     >>> 0.5 < donsker_varadhan(gap).value < gap.logdet
     True

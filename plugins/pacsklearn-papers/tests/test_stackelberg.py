@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from importlib import metadata
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from pacsklearn_papers import StackelbergBackend
+from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+from pacsklearn import PACPrivate
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
+from pacsklearn.kernel.bounds.mixture import GaussianMixture
+from pacsklearn.kernel.bounds.mixture_information import mixture_information
 from pacsklearn.kernel.noise.lattice import generator_for
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, Support, Target
-from pacsklearn.kernel.outputs.metric import DiagonalMetric
-from pacsklearn.papers.stackelberg import StackelbergBackend
+from pacsklearn.kernel.outputs.metric import DiagonalMetric, IdentityMetric
+from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.plugins import registry
 
 Floats = NDArray[np.float64]
 METRIC = DiagonalMetric(np.array([4.0, 1.0, 9.0]))
@@ -137,3 +146,43 @@ def test_weights_are_positive_and_finite(name: str) -> None:
         with pytest.raises(ValueError, match=f"{name} must be positive and finite"):
             StackelbergBackend(**{name: value})
     assert getattr(StackelbergBackend(**{name: 0.5}), name) == 0.5
+
+
+@pytest.fixture(scope="module")
+def means() -> Support:
+    rows = np.random.default_rng(0).standard_normal((200, 5)) ** 3
+    return Support(SecretSpace.balanced(200, n_subsets=32).membership().T @ rows / 100)
+
+
+def test_the_published_algorithm_says_less_than_leaks(means: Support) -> None:
+    """pitfalls.md 6: a learned decoder certifies nothing, and the law says so."""
+    law = StackelbergBackend(n_iterations=300).calibrate(means, Target(0.1), IdentityMetric())
+    found = mixture_information(
+        GaussianMixture((law.centres - law.centres[0]) / LATTICE_SCALE, means.weights),
+        20_000,
+        np.random.default_rng(0),
+    )
+    assert law.confidence == 0.0
+    assert "ESTIMATED" in law.proof
+    assert found.nats - 4 * found.standard_error > law.bound
+    assert found.nats > 0.11
+
+
+def test_a_decoder_that_learns_nothing_believes_in_no_information(means: Support) -> None:
+    """Its cross-entropy stays the entropy of the secret."""
+    backend = StackelbergBackend(n_iterations=3, learning_rate=1e-12)
+    law = backend.calibrate(means, Target(0.1), IdentityMetric())
+    assert law.bound == pytest.approx(0, abs=1e-9)
+
+
+def test_estimates_promise_nothing_and_name_where_they_come_from() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = PACPrivate(LinearDiscriminantAnalysis(), noise="stackelberg", n_subsets=4, budget=0.5)
+    guarantee = model.fit(X, y).guarantee_
+    assert guarantee.confidence == 0.0
+    assert guarantee.status.kind == "estimated"
+    provenance = registry().provenance("noise_backend", StackelbergBackend())
+    assert provenance == registry().provenance("noise_backend", "stackelberg")
+    assert provenance.target == "pacsklearn_papers:StackelbergBackend"
+    assert provenance.distribution == "pacsklearn-papers"
+    assert provenance.version == metadata.version("pacsklearn-papers")

@@ -1,0 +1,20 @@
+"""What the distributions beside pacsklearn bring, for the error about a name that is not there."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_DISTRIBUTIONS: Final = {
+    "pacsklearn-papers": {"noise_backend": ("stackelberg",)},
+}
+
+
+def install_hint(kind: str, name: object) -> str:
+    """Sentence that says how to install what brings ``name``; empty when nothing here does."""
+    for distribution, brings in _DISTRIBUTIONS.items():
+        if name in brings.get(kind, ()):
+            return (
+                f" {name!r} comes with {distribution}: in a clone of the repository, "
+                f"pip install ./plugins/{distribution}."
+            )
+    return ""

@@ -1,1 +1,0 @@
-"""Rules as the papers publish them, for comparison."""
