@@ -43,6 +43,10 @@ class LinearCanonicalizer(FoldingCanonicalizer):
         intercept = np.asarray(estimator.intercept_, dtype=np.float64).ravel()
         return coef, np.broadcast_to(intercept, (len(coef),))
 
+    def linear_weights(self, estimator: Any) -> tuple[Floats, Floats] | None:
+        # Generalised linear models predict a function of the decision.
+        return None if hasattr(estimator, "_get_loss") else self.weights(estimator)
+
 
 @final
 class LinearClassifierCanonicalizer(LinearCanonicalizer):

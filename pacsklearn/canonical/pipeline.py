@@ -210,9 +210,10 @@ class PipelineCanonicalizer(Canonicalizer):
                 X = step.transform(X)
         raise AssertionError("the last released step is a step of the pipeline")
 
-    def folded_model(self, estimator: Any) -> Any:
-        """Last step of a fitted pipeline with what is affine before it folded in."""
-        return self._parts(estimator)[-1][1]
+    def linear_weights(self, estimator: Any) -> tuple[Floats, Floats] | None:
+        if len(self.steps) > 1:
+            return None
+        return self.steps[0][1].linear_weights(self._parts(estimator)[-1][1])
 
     def _walk(self, estimator: Any, X: Any) -> Iterator[Part]:
         """Each released step with its fitted part and the rows that part was fitted on."""

@@ -46,7 +46,7 @@ def test_whatever_was_released_can_be_published(private, iris, keys, tmp_path):
         guarantee = getattr(source, "guarantee_", getattr(source, "guarantee", None))
         assert found.guarantee == (guarantee or source.pacsklearn_guarantee_)
         assert found.model().predict(iris[0]).shape == (150,)
-    saved = release.save(tmp_path / "saved.pac", key=keys[0], about={"title": "Irises"})
+    saved = publish(release, tmp_path / "saved.pac", key=keys[0], about={"title": "Irises"})
     assert "# Irises" in load_bundle(saved, key=keys[1]).card
 
 

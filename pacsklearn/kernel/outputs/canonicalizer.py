@@ -223,6 +223,14 @@ class Canonicalizer(ABC):
         """
         return None
 
+    def linear_weights(self, estimator: Any) -> tuple[Floats, Floats] | None:
+        """Weights of a model that predicts from ``X W' + b`` as it is, by its argmax or its sign.
+
+        Coefficients of shape (outputs, p) and intercepts of shape (outputs,): the answers of all
+        candidates are one matrix product then. None, the default, leaves them to ``predict``.
+        """
+        return None
+
     def behaviour(self, estimator: Any, X: Any) -> Any:
         """What must stay the same through encode, align and decode: predictions by default."""
         if hasattr(estimator, "predict"):

@@ -16,10 +16,8 @@ from sklearn.base import is_classifier
 from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import check_width, safe_indexing
-from pacsklearn.canonical.features import numeric_rows
-from pacsklearn.canonical.linear import LinearCanonicalizer
-from pacsklearn.canonical.pipeline import PipelineCanonicalizer
 from pacsklearn.exceptions import NoCanonicalizerError, NonDeterministicError
+from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.batch_predictor import BatchPredictor
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.fit_report import stage
@@ -66,34 +64,30 @@ class StackedLinear(BatchPredictor):
     def of(cls, models: tuple[Any, ...]) -> StackedLinear | None:
         """Stack linear models with the same classes, the steps before them folded in."""
         try:
-            part: Any = registry().canonicalizer_for(models[0])
+            canonicalizer = registry().canonicalizer_for(models[0])
         except NoCanonicalizerError:
             return None
-        if isinstance(part, PipelineCanonicalizer) and len(part.steps) == 1:
-            flat = [part.folded_model(model) for model in models]
-            part = part.steps[0][1]
-        else:
-            flat = list(models)
-        if not isinstance(part, LinearCanonicalizer) or hasattr(flat[0], "_get_loss"):
-            return None
-        classifies = is_classifier(flat[0])
+        weights: list[tuple[Floats, Floats]] = []
+        for model in models:
+            own = canonicalizer.linear_weights(model)
+            if own is None:
+                return None
+            weights.append(own)
+        classifies = is_classifier(models[0])
         if classifies and any(
-            not np.array_equal(model.classes_, flat[0].classes_) for model in flat[1:]
+            not np.array_equal(model.classes_, models[0].classes_) for model in models[1:]
         ):
             return None
-        weights = [part.weights(model) for model in flat]
-        return cls(
-            np.concatenate([coef for coef, _ in weights]),
-            np.concatenate([intercept for _, intercept in weights]),
-            len(flat),
-            classifies,
-        )
+        coefs, intercepts = map(np.concatenate, zip(*weights, strict=True))
+        return cls(coefs, intercepts, len(models), classifies)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class codes of shape (m, n), or values of shape (m, n, outputs)."""
-        rows = numeric_rows(X)
-        # Model by model in memory, as it is read: most of a short product's time is in copies.
-        decision = (rows @ self.coef.T).T if sparse.issparse(rows) else self.coef @ rows.T
+        if sparse.issparse(X):
+            decision = (X @ self.coef.T).T
+        else:
+            # Model by model in memory, as it is read: most of a short product's time is in copies.
+            decision = self.coef @ np.asarray(X, dtype=np.float64).T
         decision += self.intercept[:, None]
         by_model = decision.reshape(self.n_models, -1, decision.shape[1])
         if not self.classifies:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Self, final
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.individual_information import IndividualInformation
-from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.statement import Statement
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.kernel.noise.sampled_law import SampledLaw
-from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 
 
 @final
@@ -44,7 +40,7 @@ class Release:
     """
 
     value: Any
-    guarantee: Guarantee | PufferfishGuarantee
+    guarantee: Statement
     event: Event
     noise_power: float
     released_power: float
@@ -56,33 +52,9 @@ class Release:
         cls,
         law: NoiseLaw | SampledLaw,
         value: Any,
-        guarantee: Guarantee | PufferfishGuarantee,
+        guarantee: Statement,
         event: Event,
     ) -> Self:
         """Value read from what the law released, with the law's noise in each of its numbers."""
         power, variances = law.released_power, law.noise_variances
         return cls(value, guarantee, event, law.noise_power, power, noise_variances=variances)
-
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        key: str | os.PathLike[str] | None = None,
-        about: Mapping[str, str] | None = None,
-        onnx: str = "auto",
-    ) -> Path:
-        """Write a released model into one signed file; as :func:`pacsklearn.publish`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            ``model.pac``.
-        key : str or path-like, optional
-            File with an Ed25519 private key.
-        about : mapping of str to str, optional
-            What you say about the model.
-        onnx : {"auto", "required", "none"}, default="auto"
-        """
-        from pacsklearn.publishing.publish import publish
-
-        return publish(self, path, key=key, about=about, onnx=onnx)
