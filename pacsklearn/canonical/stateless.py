@@ -7,11 +7,10 @@ from typing import Any, Final, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.canonical.features import encoding_of, feature_facts, set_facts
+from pacsklearn.canonical.features import encoding_of, feature_facts
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.tabular.schema.schema import Schema
 
 _LEARNED = (
     ("n_components", "auto", "the number of its outputs"),
@@ -58,37 +57,6 @@ def zero_rows(layout: Layout) -> Any:
     import pandas as pd  # names come from a DataFrame, so pandas is here
 
     return pd.DataFrame(zeros, columns=names)
-
-
-def schema_facts(schema: Schema) -> dict[str, Any]:
-    """The schema, and the names of the columns whose facts were looked up and confirmed."""
-    facts: dict[str, Any] = {"schema_": schema}
-    confirmed = tuple(column.name for column in schema if column.looked_up)
-    if confirmed:
-        heading = "schema: looked up in the rows and confirmed as public for"
-        facts[f"{heading} {', '.join(confirmed)}_"] = confirmed
-    return facts
-
-
-@final
-class SchemaEncoderCanonicalizer(Canonicalizer):
-    """An empty vector: the encoder knows the codebook, which is public, and nothing else.
-
-    Facts of the codebook that somebody looked up in the rows and confirmed are named as such in
-    the guarantee.
-    """
-
-    methods = ("transform",)
-    noised = ()
-    reads_rows = False
-    is_public = True
-
-    def encode(self, estimator: Any, X: Any) -> Encoding:
-        return encoding_of(estimator, {}, **schema_facts(estimator.schema))
-
-    def decode(self, vector: NDArray[np.float64], layout: Layout, template: Any) -> Any:
-        set_facts(template, layout)
-        return template
 
 
 @final

@@ -25,7 +25,6 @@ from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.kernel.outputs.table_view import TableView
 from pacsklearn.kernel.secret.memberships import Memberships
 from pacsklearn.kernel.secret.secret_space import SecretSpace
-from pacsklearn.tabular.schema.encoder import SchemaEncoder
 
 
 @final
@@ -217,10 +216,6 @@ class PipelineFitter(MomentFitter):
         return last.agrees(joint.steps[-1][1], ordinary.steps[-1][1], X, y)
 
 
-# Their output of a row is a function of that row, of parameters, and of the columns' names.
-_LEARN_NOTHING = (SchemaEncoder, PolynomialFeatures)
-
-
 @final
 class EncodedFitter(SubsetFitter):
     """What follows the encoders is fitted together, on rows that were encoded once.
@@ -243,7 +238,7 @@ class EncodedFitter(SubsetFitter):
     ) -> Self | None:
         steps = [step for _, step in estimator.steps]
         count = 0
-        while type(steps[count]) in _LEARN_NOTHING and not output_config(steps[count]):
+        while _learns_nothing(steps[count]) and not output_config(steps[count]):
             count += 1
             if count == len(steps):
                 return None
@@ -272,6 +267,12 @@ class EncodedFitter(SubsetFitter):
         whole = clone(estimator)
         whole.steps = [*((name, copy(encoder)) for name, encoder in encoders), *steps]
         return whole
+
+
+def _learns_nothing(step: Any) -> bool:
+    """Whether a row's output is a function of that row, of parameters, and of columns' names."""
+    # Of itself alone: a subclass may learn.
+    return type(step) is PolynomialFeatures or "learns_nothing" in vars(type(step))
 
 
 def _encoded(encoder: Any, rows: Any) -> Any:

@@ -11,17 +11,15 @@ from typing import Any, final
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import InputTags, Tags, assert_all_finite, check_array, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 
 from pacsklearn._sklearn_compat import check_tags, routing_enabled
+from pacsklearn.kernel.outputs.codebook_reader import CodebookReader
+from pacsklearn.kernel.outputs.frame import as_pandas, is_missing
 from pacsklearn.kernel.outputs.run import ABOUT_GAPS
-from pacsklearn.tabular.additive.additive_model import AdditiveModel
-from pacsklearn.tabular.schema.encoder import SchemaEncoder
-from pacsklearn.tabular.schema.tables import as_pandas
-from pacsklearn.tabular.schema.values import is_missing
 
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
 _QUOTES_NOTHING = (
@@ -123,15 +121,11 @@ def _check_codebooks(estimator: Any, X: Any) -> None:
     curator's to see.
     """
     for part in [estimator, *estimator.get_params(deep=True).values()]:
-        if isinstance(part, SchemaEncoder):
-            part.get_feature_names_out()
+        if isinstance(part, CodebookReader) and not isinstance(part, type):
+            part.check_codebook()
     first = _first_reader(estimator)
-    if isinstance(first, SchemaEncoder):
-        encoder = clone(first).fit(X)
-        if encoder.outside == "error":
-            encoder.transform(X)
-    elif isinstance(first, AdditiveModel):
-        clone(first).prepare(X)
+    if isinstance(first, CodebookReader):
+        first.check_table(X)
 
 
 def check_wrapped(estimator: Any) -> None:
@@ -386,6 +380,6 @@ def _accepts_nan(estimator: Any) -> bool:
     parts = _parts(estimator)
     if any(type(part).__module__.startswith("sklearn.impute") for part in parts):
         return True
-    if isinstance(_first_reader(estimator), SchemaEncoder):
+    if isinstance(_first_reader(estimator), CodebookReader):
         return True
     return all(get_tags(part).input_tags.allow_nan for part in (estimator, *parts))

@@ -265,7 +265,7 @@ imputer = canonical.scaler:ImputerCanonicalizer
 public_categories = canonical.stateless:PublicCategoriesCanonicalizer
     encoders whose categories are given, not learned
     sklearn.preprocessing: OneHotEncoder OrdinalEncoder
-schema_encoder = canonical.stateless:SchemaEncoderCanonicalizer
+schema_encoder = tabular.schema.canonicalizer:SchemaEncoderCanonicalizer
     encoders by a public codebook, which learn nothing from the rows
     pacsklearn: SchemaEncoder
 additive = tabular.additive.canonicalizer:AdditiveCanonicalizer

@@ -11,13 +11,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from pacsklearn._sklearn_compat import Interval, check_parameters
 from pacsklearn.exceptions import SubsetFitError
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.frame import column_names
 from pacsklearn.tabular.additive.solver import Loss, Problem, minimise
 from pacsklearn.tabular.additive.terms import (
     Term,
@@ -30,7 +31,7 @@ from pacsklearn.tabular.forests.fixed_structure_forest import checked_weights
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.schema import Schema
 from pacsklearn.tabular.schema.tables import check_schema, checked_table, set_table_features
-from pacsklearn.tabular.schema.values import column_names, column_values
+from pacsklearn.tabular.schema.values import column_values
 
 
 @dataclass(eq=False, repr=False)
@@ -112,6 +113,14 @@ class AdditiveModel(BaseEstimator):
             for term in self.terms_
         ]
         return design_of(codes, [term.n_levels for term in self.terms_])
+
+    def check_codebook(self) -> None:
+        """Refuse parameters that no table would suit."""
+        check_parameters(self)
+
+    def check_table(self, X: Any) -> None:
+        """Refuse a table that the public bins do not suit."""
+        clone(self).prepare(X)
 
     def prepare(self, X: Any) -> Floats:
         """Check parameters and table, learn names; the penalty of the weights."""

@@ -9,13 +9,13 @@ from sklearn.base import is_classifier
 
 from pacsklearn.canonical.features import encoding_of, second_moment, set_facts
 from pacsklearn.canonical.linear import SCALE_WEIGHT
-from pacsklearn.canonical.stateless import schema_facts
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
 from pacsklearn.kernel.outputs.metric import BlockMetric, DiagonalMetric, Metric
 from pacsklearn.kernel.outputs.public_prior import Constant
 from pacsklearn.tabular.additive.additive_model import AdditiveModel
 from pacsklearn.tabular.additive.terms import monotone_ranges, repaired
+from pacsklearn.tabular.schema.canonicalizer import schema_facts
 
 _LARGEST_LOG_SCALE = 100.0
 

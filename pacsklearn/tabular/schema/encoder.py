@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -92,6 +92,8 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
     [[0.5, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]]
     """
 
+    learns_nothing: ClassVar[bool] = True
+
     schema: Schema
     _: KW_ONLY
     numbers: str = "scaled"
@@ -110,6 +112,16 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         "n_bins": [Interval(Integral, 2, None, closed="left")],
         "text_features": [Interval(Integral, 1, None, closed="left")],
     }
+
+    def check_codebook(self) -> None:
+        """Refuse parameters, and a schema with facts that nobody confirmed."""
+        self._encodings()
+
+    def check_table(self, X: Any) -> None:
+        """Refuse a table without the schema's columns, or with values that are refused."""
+        encoder = clone(self).fit(X)
+        if encoder.outside == "error":
+            encoder.transform(X)
 
     def fit(self, X: Any, y: Any = None) -> SchemaEncoder:
         """Check the schema and the names of the columns; the rows are not looked at.

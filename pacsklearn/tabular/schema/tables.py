@@ -1,4 +1,4 @@
-"""Tables of other libraries as the ones scikit-learn can take rows from."""
+"""Whether a table has the columns of a schema."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from pacsklearn.kernel.outputs.frame import column_names
 from pacsklearn.tabular.schema.schema import Schema
-from pacsklearn.tabular.schema.template import categories_of_type
-from pacsklearn.tabular.schema.values import column_names
 
 
 def check_schema(schema: Any) -> None:
@@ -62,29 +61,3 @@ def set_table_features(estimator: Any, X: Any) -> None:
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     estimator.n_features_in_ = int(X.shape[1]) if names is None else len(names)
-
-
-def as_pandas(X: Any) -> Any:
-    """Polars and Arrow tables as a DataFrame of pandas, with its names; the rest as it is.
-
-    A table stays what it is where pandas is not installed.
-    """
-    if hasattr(X, "iloc") or column_names(X) is None:
-        return X
-    try:
-        import pandas as pd
-    except ModuleNotFoundError:
-        return X
-    if hasattr(X, "combine_chunks"):  # Arrow
-        return X.to_pandas()
-    columns = {}
-    for name in X.columns:
-        column = X[name]
-        enum = categories_of_type(column)
-        if enum is not None:
-            columns[name] = pd.Categorical(column.to_list(), categories=list(enum[0]))
-        elif column.dtype.is_numeric() or column.dtype.is_temporal():
-            columns[name] = column.to_numpy()
-        else:
-            columns[name] = pd.Series(column.to_list(), dtype=None if column.len() else object)
-    return pd.DataFrame(columns)

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from pacsklearn.kernel.outputs.frame import categories_of_type, column_names
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.values import (
     as_days,
     as_numbers,
-    column_names,
     column_values,
     key_of,
 )
@@ -48,22 +48,6 @@ def columns_of_dtypes(data: Any, ranges: Mapping[str, tuple[Any, Any]]) -> Itera
             yield Column(name, "category", categories=values, ordered=ordered)
         else:
             yield Column(name, kind, low=low, high=high)
-
-
-def categories_of_type(column: Any) -> tuple[tuple[Any, ...], bool] | None:
-    """Categories of a categorical column and whether they are ordered; None for other columns."""
-    if hasattr(column, "cat") and hasattr(column, "iloc"):  # pandas
-        return tuple(column.cat.categories), bool(column.cat.ordered)
-    if hasattr(column, "combine_chunks"):  # Arrow
-        if not str(column.type).startswith("dictionary"):
-            return None
-        values = column.unify_dictionaries()
-        first = values.chunk(0).dictionary.to_pylist() if values.num_chunks else []
-        return tuple(first), bool(column.type.ordered)
-    categories = getattr(getattr(column, "dtype", None), "categories", None)  # polars' Enum
-    if categories is not None and not callable(categories) and hasattr(categories, "to_list"):
-        return tuple(categories.to_list()), False
-    return None
 
 
 def kind_of_type(column: Any) -> str:

@@ -11,19 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.frame import column_names, is_missing
 
 # Codes of a value that is no category of the schema, and of one that is not there.
 OUTSIDE, MISSING = -1, -2
-
-
-def column_names(X: Any) -> list[str] | None:
-    """Names of the columns of a pandas, polars or Arrow table; None for an array."""
-    names = getattr(X, "column_names", None)
-    names = getattr(X, "columns", None) if names is None else names
-    if names is None or callable(names):
-        return None
-    names = list(names)
-    return names if all(isinstance(name, str) for name in names) else None
 
 
 def column_values(X: Any, name: str, position: int) -> Any:
@@ -161,13 +152,6 @@ def _day(value: Any) -> float:
     if isinstance(value, datetime):
         value = value.replace(tzinfo=None)
     return float((np.datetime64(value, "us") - np.datetime64(0, "us")) / np.timedelta64(1, "D"))
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a cell is None, NaN or another library's word for a gap."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return not hasattr(value, "__len__") and bool(value != value)  # noqa: PLR0124
 
 
 def _of_pandas(series: Any) -> Any:

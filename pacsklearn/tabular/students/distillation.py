@@ -13,7 +13,7 @@ from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.answers.responder import Responder
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
-from pacsklearn.tabular.schema.tables import as_pandas
+from pacsklearn.kernel.outputs.frame import as_pandas
 from pacsklearn.tabular.students.teaching import taught
 
 

@@ -14,10 +14,9 @@ from pacsklearn.kernel.answers.answer_kind import LabelKind
 from pacsklearn.kernel.answers.responder import Answers, Responder
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
+from pacsklearn.kernel.outputs.frame import as_pandas, column_names
 from pacsklearn.tabular.schema.queries import SchemaQueries
 from pacsklearn.tabular.schema.schema import Schema
-from pacsklearn.tabular.schema.tables import as_pandas
-from pacsklearn.tabular.schema.values import column_names
 from pacsklearn.tabular.students.crossed_rows import FEW_ROWS, with_crossed
 from pacsklearn.tabular.students.student_choice import best_student, listed_students
 from pacsklearn.tabular.students.teaching import learned, taught, with_columns

@@ -1,0 +1,64 @@
+"""Tables of other libraries: names, gaps and categories, and the same as a table of pandas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Names of the columns of a pandas, polars or Arrow table; None for an array."""
+    names = getattr(X, "column_names", None)
+    names = getattr(X, "columns", None) if names is None else names
+    if names is None or callable(names):
+        return None
+    names = list(names)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell is None, NaN or another library's word for a gap."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return not hasattr(value, "__len__") and bool(value != value)  # noqa: PLR0124
+
+
+def categories_of_type(column: Any) -> tuple[tuple[Any, ...], bool] | None:
+    """Categories of a categorical column and whether they are ordered; None for other columns."""
+    if hasattr(column, "cat") and hasattr(column, "iloc"):  # pandas
+        return tuple(column.cat.categories), bool(column.cat.ordered)
+    if hasattr(column, "combine_chunks"):  # Arrow
+        if not str(column.type).startswith("dictionary"):
+            return None
+        values = column.unify_dictionaries()
+        first = values.chunk(0).dictionary.to_pylist() if values.num_chunks else []
+        return tuple(first), bool(column.type.ordered)
+    categories = getattr(getattr(column, "dtype", None), "categories", None)  # polars' Enum
+    if categories is not None and not callable(categories) and hasattr(categories, "to_list"):
+        return tuple(categories.to_list()), False
+    return None
+
+
+def as_pandas(X: Any) -> Any:
+    """Polars and Arrow tables as a DataFrame of pandas, with its names; the rest as it is.
+
+    A table stays what it is where pandas is not installed.
+    """
+    if hasattr(X, "iloc") or column_names(X) is None:
+        return X
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        return X
+    if hasattr(X, "combine_chunks"):  # Arrow
+        return X.to_pandas()
+    columns = {}
+    for name in X.columns:
+        column = X[name]
+        enum = categories_of_type(column)
+        if enum is not None:
+            columns[name] = pd.Categorical(column.to_list(), categories=list(enum[0]))
+        elif column.dtype.is_numeric() or column.dtype.is_temporal():
+            columns[name] = column.to_numpy()
+        else:
+            columns[name] = pd.Series(column.to_list(), dtype=None if column.len() else object)
+    return pd.DataFrame(columns)
