@@ -16,6 +16,7 @@ _RESERVED_ENDINGS = ("/closed", "/returned")
 
 _PLACES: Final = 1074
 """Binary places of the smallest double: each of them is a whole number of 2**-1074."""
+_ONE: Final = 1 << _PLACES
 
 
 def exact(amount: float | Fraction) -> int:
@@ -26,7 +27,7 @@ def exact(amount: float | Fraction) -> int:
 
 def nearest(total: int) -> float:
     """Return the double that is nearest to an exact sum."""
-    return total / (1 << _PLACES)
+    return total / _ONE
 
 
 def exact_text(total: int) -> str:
@@ -179,6 +180,14 @@ class Limit(NamedTuple):
             raise BudgetExhaustedError(nearest(self.total), charge, self.ceiling, self.name)
 
 
+def _owners(posting: Posting) -> list[tuple[str, str]]:
+    """User and project that a posting counts for."""
+    if posting.account or posting.user is posting.project is None:
+        return []
+    owners = (("user", posting.user), ("project", posting.project))
+    return [(kind, name) for kind, name in owners if name is not None]
+
+
 def _made_facts(made: Posting) -> list[str | None]:
     return [made.account, made.note, made.user, made.project, made.expires]
 
@@ -207,6 +216,8 @@ class Accounts:
         self._owned: dict[tuple[str, str], int] = {}
         self._returned: set[str] = set()
         self._expiries: dict[str, str] = {}  # of open reservations
+        of_each = (("user", terms.per_user), ("project", terms.per_project))
+        self._of_each = [(kind, most) for kind, most in of_each if most is not None]
 
     def total(self, account: str) -> int:
         """Exact sum of an account's charges, in units of 2**-1074."""
@@ -240,15 +251,10 @@ class Accounts:
         entry = self._of(account)
         limits = [Limit("", entry.total, entry.ceiling)]
         # A reservation's whole amount was charged to its user and project when it was made.
-        if account:
-            return limits
-        for kind, name, most in (
-            ("user", user, self.terms.per_user),
-            ("project", project, self.terms.per_project),
-        ):
-            if most is not None and name is not None:
-                total = self._owned.get((kind, name), 0)
-                limits.append(Limit(f"{kind} {name!r}", total, most))
+        for kind, most in () if account else self._of_each:
+            name = user if kind == "user" else project
+            if name is not None:
+                limits.append(Limit(f"{kind} {name!r}", self.sum_of(kind, name), most))
         return limits
 
     def check(self, posting: Posting) -> None:
@@ -262,16 +268,12 @@ class Accounts:
         """
         if self._of(posting.account).closed:
             raise LedgerError("The reservation is closed and takes no more charges.")
-        if posting.event.kind != "repair" and not posting.account:
-            for kind, name, most in (
-                ("user", posting.user, self.terms.per_user),
-                ("project", posting.project, self.terms.per_project),
-            ):
-                if most is not None and name is None:
-                    raise LedgerMismatchError(
-                        f"This ledger has a ceiling for each {kind}: say whose charge it is, with "
-                        f"ledger.on_behalf_of({kind}=...)."
-                    )
+        for kind, _ in () if posting.account or posting.event.kind == "repair" else self._of_each:
+            if getattr(posting, kind) is None:
+                raise LedgerMismatchError(
+                    f"This ledger has a ceiling for each {kind}: say whose charge it is, with "
+                    f"ledger.on_behalf_of({kind}=...)."
+                )
         for limit in self.limits(posting.account, posting.user, posting.project):
             limit.check(posting.event.charge)
 
@@ -298,14 +300,7 @@ class Accounts:
 
     def add(self, posting: Posting) -> None:
         """Add a posting that was checked."""
-        event, account = posting.event, self._of(posting.account)
-        amount = posting.exact_charge
-        account.total += amount
-        if not posting.account:
-            for owner in (("user", posting.user), ("project", posting.project)):
-                if owner[1] is not None:
-                    key = (owner[0], owner[1])
-                    self._owned[key] = self._owned.get(key, 0) + amount
+        event, account = posting.event, self._count(posting, posting.exact_charge)
         if event.kind == "reservation":
             self._accounts[event.key] = _Account(event.charge, posting)
             if posting.expires is not None:
@@ -318,13 +313,7 @@ class Accounts:
 
     def remove(self, posting: Posting) -> None:
         """Take back the posting that was added last: sums are exact, so nothing is left of it."""
-        event, account = posting.event, self._of(posting.account)
-        amount = posting.exact_charge
-        account.total -= amount
-        if not posting.account:
-            for owner in (("user", posting.user), ("project", posting.project)):
-                if owner[1] is not None:
-                    self._owned[owner[0], owner[1]] -= amount
+        event, account = posting.event, self._count(posting, -posting.exact_charge)
         if event.kind == "reservation":
             del self._accounts[event.key]
             self._expiries.pop(event.key, None)
@@ -336,16 +325,21 @@ class Accounts:
         elif event.kind == "reservation-returned":
             self._returned.discard(event.key.removesuffix("/returned"))
 
+    def _count(self, posting: Posting, amount: int) -> _Account:
+        account = self._of(posting.account)
+        account.total += amount
+        for owner in _owners(posting):
+            self._owned[owner] = self._owned.get(owner, 0) + amount
+        return account
+
     def stated(self, posting: Posting) -> dict[str, str]:
         """Exact sums that a posting counted in, as ledgers write them."""
-        sums = {"ledger": self._accounts[""].total}
+        sums = {"ledger": exact_text(self._accounts[""].total)}
         if posting.account:
-            sums["account"] = self._of(posting.account).total
-        else:
-            for kind, name in (("user", posting.user), ("project", posting.project)):
-                if name is not None:
-                    sums[kind] = self._owned.get((kind, name), 0)
-        return {name: exact_text(total) for name, total in sums.items()}
+            sums["account"] = exact_text(self._of(posting.account).total)
+        for kind, name in _owners(posting):
+            sums[kind] = exact_text(self.sum_of(kind, name))
+        return sums
 
     def sum_of(self, kind: str, name: str) -> int:
         """Exact sum of the ledger, of an account, a user or a project."""

@@ -87,7 +87,7 @@ class Fold:
             wrong = "cannot be read"
         if wrong:
             raise LedgerCorruptedError(row.number, wrong)
-        self.last = row._replace(answers=())
+        self.last = row._replace(answers=()) if row.answers else row
 
     def _wrong(self, row: Row, facts: dict[str, Any], previous: str) -> str:
         """Reason why the row may not stand here, or an empty text; counts it otherwise."""

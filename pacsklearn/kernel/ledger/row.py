@@ -16,6 +16,7 @@ from pacsklearn.kernel.ledger.event import Event, Provenance, mechanism_from_dic
 
 _HASH: Final = ',"hash":"'
 _TAIL: Final = len(_HASH) + 64 + len('"}')
+_decoded: Final = json.JSONDecoder().raw_decode
 
 
 # No tuple: saved sessions hold one, and read records back without running code.
@@ -96,10 +97,12 @@ class Row(NamedTuple):
         """
         try:
             line = self.line
-            if hashlib.sha256(line[:-_TAIL].encode()).hexdigest() != self.hash:
+            # The hash first: nothing is read out of a line that is not the one that was written.
+            if hashlib.sha256(line[:-_TAIL].encode()).hexdigest() != line[-66:-2]:
                 raise ValueError(line)
-            facts: dict[str, Any] = json.loads(line)
-            if (facts["dataset"], facts["number"], facts["key"]) != self[:3]:
+            facts: dict[str, Any]
+            facts, end = _decoded(line)
+            if end != len(line) or (facts["dataset"], facts["number"], facts["key"]) != self[:3]:
                 raise ValueError(line)
         except (AttributeError, KeyError, TypeError, ValueError):
             number: Any = self.number  # of a damaged row perhaps no number at all
@@ -222,12 +225,11 @@ def stored_event(facts: dict[str, Any]) -> Event:
     Its values were checked when it was made, and are not checked again: rows are read by the
     million.
     """
-    event = object.__new__(Event)
-    own = vars(event)
-    own.update(facts)
-    own["provenance"] = tuple([_plugin(*plugin.values()) for plugin in facts["provenance"]])
     mechanism = facts.get("mechanism")
-    own["mechanism"] = None if mechanism is None else mechanism_from_dict(mechanism)
+    facts["mechanism"] = None if mechanism is None else mechanism_from_dict(mechanism)
+    facts["provenance"] = tuple([_plugin(*plugin.values()) for plugin in facts["provenance"]])
+    event = object.__new__(Event)
+    object.__setattr__(event, "__dict__", facts)
     return event
 
 
