@@ -62,7 +62,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LIBRARIES = [
     "joblib", "numba", "pandas", "pluggy", "sklearn.cluster", "sklearn.datasets",
     "sklearn.ensemble", "sklearn.linear_model", "sklearn.model_selection", "sklearn.pipeline",
-    "sklearn.preprocessing", "sklearn.svm", "sqlalchemy",
+    "sklearn.preprocessing", "sklearn.svm",
 ]  # fmt: skip
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 # Decorators without which a function gives the same values: compiled, remembered, or only marked.

@@ -7,12 +7,10 @@ import time
 from collections.abc import Iterable
 from typing import Any, Final, final
 
-import sqlalchemy as sa
-
 from pacsklearn.service.caller import SCOPES
+from pacsklearn.service.connection import Connection
 from pacsklearn.service.key_format import HASHER, PREFIX
 from pacsklearn.service.problem import Problem
-from pacsklearn.service.tables import KEYS
 
 _DAY: Final = 86400.0
 
@@ -26,7 +24,7 @@ class ApiKeys:
     connection : Connection
     """
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def issue(
@@ -44,16 +42,15 @@ class ApiKeys:
             raise Problem("invalid", f"scopes must be some of {', '.join(SCOPES)}.")
         name, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
         now = time.time()
-        self._connection.execute(
-            sa.insert(KEYS).values(
-                id=name,
-                user=user,
-                project=project,
-                scopes=" ".join(wanted),
-                hash=HASHER.hash(secret),
-                created=now,
-                expires=now + days * _DAY,
-            )
+        self._connection.insert(
+            "service_keys",
+            id=name,
+            user=user,
+            project=project,
+            scopes=" ".join(wanted),
+            hash=HASHER.hash(secret),
+            created=now,
+            expires=now + days * _DAY,
         )
         return name, f"{PREFIX}_{name}_{secret}"
 
@@ -63,32 +60,31 @@ class ApiKeys:
         if record is None:
             raise Problem("not-found", "There is no valid key of this name.")
         # Never later than before: rotating does not lengthen an old key's life.
-        self._update(name, expires=min(record["expires"], time.time() + grace))
+        expires = min(record["expires"], time.time() + grace)
+        self._connection.change("UPDATE service_keys SET expires = ? WHERE id = ?", expires, name)
         return self.issue(record["user"], record["project"], record["scopes"], days)
 
     def revoke(self, name: str) -> None:
         """End a key now."""
         if self.record(name) is None:
             raise Problem("not-found", "There is no valid key of this name.")
-        self._update(name, revoked=time.time())
+        now = time.time()
+        self._connection.change("UPDATE service_keys SET revoked = ? WHERE id = ?", now, name)
 
     def record(self, name: str) -> dict[str, Any] | None:
         """What is known of a valid key, its hash included."""
-        row = self._connection.execute(sa.select(KEYS).where(KEYS.c.id == name)).one_or_none()
-        if row is None or row.revoked is not None or row.expires <= time.time():
-            return None
-        own = {name: getattr(row, name) for name in ("user", "project", "hash", "expires")}
-        return own | {"scopes": row.scopes.split()}
+        rows = self._connection.ask(
+            'SELECT "user", project, hash, expires, scopes FROM service_keys '
+            "WHERE id = ? AND revoked IS NULL AND expires > ?",
+            name,
+            time.time(),
+        )
+        return rows[0] | {"scopes": rows[0]["scopes"].split()} if rows else None
 
     def all(self) -> list[dict[str, Any]]:
         """Every key, without hashes."""
-        c = KEYS.c
-        rows = self._connection.execute(
-            sa.select(c.id, c.user, c.project, c.scopes, c.created, c.expires, c.revoked).order_by(
-                c.created
-            )
+        rows = self._connection.ask(
+            'SELECT id, "user", project, scopes, created, expires, revoked FROM service_keys '
+            "ORDER BY created"
         )
-        return [dict(row._mapping) | {"scopes": row.scopes.split()} for row in rows]
-
-    def _update(self, name: str, **values: float) -> None:
-        self._connection.execute(sa.update(KEYS).where(KEYS.c.id == name).values(**values))
+        return [row | {"scopes": row["scopes"].split()} for row in rows]

@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any, final
 
-import sqlalchemy as sa
-
 from pacsklearn.kernel.ledger.ledger import time_text
-from pacsklearn.service.tables import AUDIT
+from pacsklearn.service.connection import Connection
 
 
 @final
@@ -20,16 +18,16 @@ class AuditLog:
     connection : Connection
     """
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def add(self, actor: str, action: str, what: str, outcome: str = "done") -> None:
         """Append one line."""
-        last = self._connection.execute(
-            sa.select(AUDIT.c.sequence, AUDIT.c.hash).order_by(AUDIT.c.sequence.desc()).limit(1)
-        ).one_or_none()
+        question = "SELECT sequence, hash FROM service_audit ORDER BY sequence DESC LIMIT 1"
+        last: dict[str, Any] = {"sequence": 0, "hash": ""}
+        last |= dict(*self._connection.ask(question))
         line: dict[str, Any] = {
-            "sequence": 1 if last is None else last.sequence + 1,
+            "sequence": last["sequence"] + 1,
             "time": time_text(),
             "actor": actor,
             "action": action,
@@ -37,24 +35,21 @@ class AuditLog:
             "outcome": outcome,
         }
         # Chained: a line that is taken out or changed shows in all that follow.
-        line["hash"] = _digest("" if last is None else last.hash, line)
-        self._connection.execute(sa.insert(AUDIT).values(**line))
+        line["hash"] = _digest(last["hash"], line)
+        self._connection.insert("service_audit", **line)
 
     def lines(self, *, after: int = 0, limit: int = 100) -> list[dict[str, Any]]:
         """Lines in order."""
-        rows = self._connection.execute(
-            sa.select(AUDIT).where(AUDIT.c.sequence > after).order_by(AUDIT.c.sequence).limit(limit)
-        )
-        return [dict(row._mapping) for row in rows]
+        question = "SELECT * FROM service_audit WHERE sequence > ? ORDER BY sequence LIMIT ?"
+        return self._connection.ask(question, after, limit)
 
     def first_wrong(self) -> int | None:
         """Number of the first line that is not what was written; None when all are."""
         before, expected = "", 1
-        for row in self._connection.execute(sa.select(AUDIT).order_by(AUDIT.c.sequence)):
-            line = dict(row._mapping)
-            if line["sequence"] != expected or line.pop("hash") != _digest(before, line):
+        for line in self._connection.ask("SELECT * FROM service_audit ORDER BY sequence"):
+            if line["sequence"] != expected or line["hash"] != _digest(before, line):
                 return expected
-            before, expected = row.hash, expected + 1
+            before, expected = line["hash"], expected + 1
         return None
 
 

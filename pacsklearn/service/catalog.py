@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any, Final, final
 
 import numpy as np
-import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from pacsklearn.estimators.plain_document import read_document, write_document
@@ -22,7 +21,6 @@ from pacsklearn.kernel.ledger.open_ledger import found_ledger, open_ledger
 from pacsklearn.service.database import ServiceDatabase
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.signature import Signature
-from pacsklearn.service.tables import DATASETS, MODELS
 from pacsklearn.service.vault import Vault
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
@@ -84,27 +82,25 @@ class Catalog:
             if ledger.ceiling != ceiling or ledger.events:
                 raise Problem("conflict", str(error)) from None
         with self._database.writing() as connection:
-            connection.execute(
-                sa.insert(DATASETS).values(
-                    name=name, facts=json.dumps(facts), rows=sealed, created=time_text()
-                )
+            connection.insert(
+                "service_datasets",
+                name=name,
+                facts=json.dumps(facts),
+                rows=sealed,
+                created=time_text(),
             )
         return self.datasets(name)[0]
 
     def datasets(self, name: str | None = None) -> list[dict[str, Any]]:
         """Facts and the state of the ledger of one data set, or of all."""
-        c = DATASETS.c
-        query = sa.select(c.name, c.facts, c.created).order_by(c.name)
-        with self._database.reading() as connection:
-            rows = connection.execute(query if name is None else query.where(c.name == name)).all()
         states = []
-        for row in rows:
-            ledger = self.ledger(row.name)
+        for row in self._rows("name, facts, created FROM service_datasets", name):
+            ledger = self.ledger(row["name"])
             states.append(
                 {
-                    "name": row.name,
-                    **json.loads(row.facts),
-                    "created": row.created,
+                    "name": row["name"],
+                    **json.loads(row["facts"]),
+                    "created": row["created"],
                     "ceiling": ledger.ceiling,
                     "spent": ledger.spent,
                     "remaining": ledger.remaining,
@@ -120,14 +116,11 @@ class Catalog:
         """Fit the candidates of a model and store its session, sealed; not published yet."""
         name, dataset = recipe["name"], recipe["dataset"]
         estimator = self.estimator(recipe)
-        with self._database.reading() as connection:
-            row = connection.execute(
-                sa.select(DATASETS).where(DATASETS.c.name == dataset)
-            ).one_or_none()
-        if row is None:
+        rows = self._rows("facts, rows FROM service_datasets", dataset)
+        if not rows:
             raise Problem("not-found", f"There is no data set {dataset!r}.")
-        facts = json.loads(row.facts)
-        content = self._vault.open(row.rows, f"dataset/{dataset}")
+        facts = json.loads(rows[0]["facts"])
+        content = self._vault.open(rows[0]["rows"], f"dataset/{dataset}")
         columns: dict[str, NDArray[Any]] = read_document(io.BytesIO(content))
         y, signature = columns.pop(facts["target"]), Signature.from_facts(facts["signature"])
         if y.dtype == object:
@@ -164,15 +157,14 @@ class Catalog:
             "guarantee": guarantee,
         }
         with self._database.writing() as connection:
-            connection.execute(
-                sa.insert(MODELS).values(
-                    name=name,
-                    dataset=dataset,
-                    status="fitted",
-                    facts=json.dumps(model),
-                    state=self._vault.seal(state.getvalue(), f"model/{name}"),
-                    created=time_text(),
-                )
+            connection.insert(
+                "service_models",
+                name=name,
+                dataset=dataset,
+                status="fitted",
+                facts=json.dumps(model),
+                state=self._vault.seal(state.getvalue(), f"model/{name}"),
+                created=time_text(),
             )
 
     def estimator(self, recipe: dict[str, Any]) -> Any:
@@ -186,15 +178,8 @@ class Catalog:
 
     def models(self, name: str | None = None) -> list[dict[str, Any]]:
         """Facts of one model, or of all."""
-        c = MODELS.c
-        query = sa.select(c.name, c.dataset, c.status, c.facts, c.created).order_by(c.name)
-        with self._database.reading() as connection:
-            rows = connection.execute(query if name is None else query.where(c.name == name)).all()
-        return [
-            {name: value for name, value in row._mapping.items() if name != "facts"}
-            | json.loads(row.facts)
-            for row in rows
-        ]
+        rows = self._rows("name, dataset, status, facts, created FROM service_models", name)
+        return [row | json.loads(row.pop("facts")) for row in rows]
 
     def publish(self, name: str) -> None:
         """Let callers ask a model, where the status of its guarantee allows it.
@@ -212,8 +197,14 @@ class Catalog:
     def set_status(self, name: str, status: str) -> None:
         """Publish or withdraw a model."""
         with self._database.writing() as connection:
-            done = connection.execute(
-                sa.update(MODELS).where(MODELS.c.name == name).values(status=status)
-            )
-            if done.rowcount != 1:
+            if not connection.change(
+                "UPDATE service_models SET status = ? WHERE name = ?", status, name
+            ):
                 raise Problem("not-found", f"There is no model {name!r}.")
+
+    def _rows(self, columns: str, name: str | None) -> list[dict[str, Any]]:
+        """Columns of the rows of one name, or of all."""
+        only = () if name is None else (name,)
+        which = "WHERE name = ? " * len(only)
+        with self._database.reading() as connection:
+            return connection.ask(f"SELECT {columns} {which}ORDER BY name", *only)

@@ -15,7 +15,6 @@ from typing import Any, Final, final
 
 import numpy as np
 import prometheus_client as prometheus
-from sqlalchemy.exc import SQLAlchemyError
 
 from pacsklearn.exceptions import LedgerError
 from pacsklearn.kernel.answers import label_engine, value_engine
@@ -116,7 +115,7 @@ class Coordinator:
         if self.database.is_held:
             try:
                 self.database.release()
-            except (SQLAlchemyError, LedgerError) as error:  # it ends by itself, a little later
+            except LedgerError as error:  # it ends by itself, a little later
                 _LOG.warning("the lease could not be given back: %s", type(error).__name__)
         self.database.close()
 

@@ -8,21 +8,20 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Final, final
 
-import sqlalchemy as sa
-
-from pacsklearn.exceptions import LedgerError
+from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 from pacsklearn.kernel.ledger.founding import migrate as migrate_ledger
-from pacsklearn.kernel.ledger.log import UnreachableError
+from pacsklearn.kernel.ledger.log import UnreachableError, scripts
+from pacsklearn.kernel.ledger.new_file import TakenError, new_file
 from pacsklearn.kernel.ledger.open_ledger import database_address
-from pacsklearn.kernel.ledger.sqlite_log import SQLITE, connect
-from pacsklearn.service.tables import LEASES
+from pacsklearn.kernel.ledger.sqlite_log import SQLITE
+from pacsklearn.service.connection import Connection
+from pacsklearn.service.file_connection import FileConnection
 
-_SCHEMA: Final = "pacsklearn_service"
-_MIGRATIONS: Final = Path(__file__).with_name("migrations")
+_TABLES: Final = Path(__file__).with_name("tables")
 _PATIENCE: Final = 30.0
-_LEASE: Final = "coordinator"
+_LEASE: Final = "SELECT token, until FROM service_leases WHERE name = 'coordinator'"
 _TAKEN: Final = (
     "Another process has taken over this service: this one neither draws nor answers any more."
 )
@@ -54,17 +53,18 @@ class ServiceDatabase:
         self._token: int | None = None
         self._until = 0.0
         self._is_file = self.address.startswith(SQLITE)
-        self._engine = self._file_engine() if self._is_file else self._server_engine()
-        self._migrate()
+        self._make_ledgers()
+        self._connection = _connection(self.address)
+        self._make_tables()
 
     @contextmanager
-    def reading(self) -> Iterator[sa.Connection]:
+    def reading(self) -> Iterator[Connection]:
         """Connection that sees what was committed."""
-        with self._lock, self._engine.connect() as connection, connection.begin():
-            yield connection
+        with self._lock, self._connection.transaction(write=False):
+            yield self._connection
 
     @contextmanager
-    def writing(self) -> Iterator[sa.Connection]:
+    def writing(self) -> Iterator[Connection]:
         """Transaction that is on disk when the block has ended, of the holder of the lease only.
 
         Raises
@@ -72,11 +72,10 @@ class ServiceDatabase:
         FencedError
             When another process holds the lease; nothing is written then.
         """
-        with self._lock, self._to_write() as connection:
-            held = sa.select(LEASES.c.token).where(LEASES.c.name == _LEASE)
-            token = connection.execute(held.with_for_update()).scalar_one_or_none()
+        with self._to_write() as connection:
+            (lease,) = connection.ask(_LEASE + connection.locked)
             # With the lease's row locked: nobody can take it before this is committed.
-            if self._token is None or token != self._token:
+            if self._token is None or lease["token"] != self._token:
                 raise FencedError(_TAKEN)
             yield connection
 
@@ -98,10 +97,8 @@ class ServiceDatabase:
         FencedError
         """
         with self.reading() as connection:
-            token = connection.execute(
-                sa.select(LEASES.c.token).where(LEASES.c.name == _LEASE)
-            ).scalar_one()
-        if not self.is_held or token != self._token:
+            (lease,) = connection.ask(_LEASE)
+        if not self.is_held or lease["token"] != self._token:
             raise FencedError(_TAKEN)
 
     def take(self, holder: str, seconds: float) -> bool:
@@ -111,20 +108,19 @@ class ServiceDatabase:
         asked, so it is never after the one that others see.
         """
         requested = time.monotonic()
-        with self._lock, self._to_write() as connection:
-            lease = connection.execute(
-                sa.select(LEASES).where(LEASES.c.name == _LEASE).with_for_update()
-            ).one()
-            now = self._now(connection)
-            mine = lease.token == self._token
-            if not mine and lease.until > now:
-                self._token = None
-                return False
-            token = lease.token if mine else lease.token + 1
-            connection.execute(
-                sa.update(LEASES)
-                .where(LEASES.c.name == _LEASE)
-                .values(holder=holder, token=token, until=now + seconds)
+        with self._to_write() as connection:
+            (lease,) = connection.ask(_LEASE + connection.locked)
+            now, token = connection.now(), lease["token"]
+            if token != self._token:
+                if lease["until"] > now:
+                    self._token = None
+                    return False
+                token += 1
+            connection.change(
+                "UPDATE service_leases SET holder = ?, token = ?, until = ?",
+                holder,
+                token,
+                now + seconds,
             )
         self._token, self._until = token, requested + seconds
         return True
@@ -134,100 +130,68 @@ class ServiceDatabase:
         if self._token is None:
             return
         with self.writing() as connection:
-            connection.execute(sa.update(LEASES).where(LEASES.c.name == _LEASE).values(until=0.0))
+            connection.change("UPDATE service_leases SET until = 0")
         self._token = None
 
     def close(self) -> None:
-        """Close every connection."""
-        self._engine.dispose()
+        """Close the connection."""
+        with self._lock:
+            self._connection.close()
 
     @contextmanager
-    def _to_write(self) -> Iterator[sa.Connection]:
-        with self._engine.connect() as plain:
-            connection = plain.execution_options(pacsklearn_write=True)
-            with connection.begin():
-                yield connection
+    def _to_write(self) -> Iterator[Connection]:
+        with self._lock, self._connection.transaction(write=True):
+            yield self._connection
 
-    def _now(self, connection: sa.Connection) -> float:
-        if self._is_file:
-            return time.time()
-        # The server's clock: those of several machines differ.
-        return float(
-            connection.execute(sa.text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
-        )
-
-    def _file_engine(self) -> sa.Engine:
-        path = self.address.removeprefix(SQLITE)
-        if not Path(path).exists():
-            connect(path, "rwc").close()
-            Path(path).chmod(0o600)
-        engine = sa.create_engine(
-            f"sqlite:///{path}",
-            # Else errors quote a statement's values, and are logged.
-            hide_parameters=True,
-            connect_args={"check_same_thread": False, "timeout": _PATIENCE},
-            poolclass=sa.pool.StaticPool,
-        )
-        sa.event.listen(engine, "connect", _prepare_file)
-        sa.event.listen(engine, "begin", _begin_in_file)
-        return engine
-
-    def _server_engine(self) -> sa.Engine:
-        engine = sa.create_engine(
-            sa.make_url(self.address).set(drivername="postgresql+psycopg"),
-            hide_parameters=True,
-            pool_pre_ping=True,
-            pool_size=1,
-            max_overflow=0,
-        )
-        sa.event.listen(engine, "connect", _prepare_server)
-        return engine
-
-    def _migrate(self) -> None:
-        """Bring the ledger's tables and the service's to this version."""
-        from alembic import command
-        from alembic.config import Config
-
+    def _make_ledgers(self) -> None:
+        """Make the database and the tables of ledgers, or bring them to this version."""
+        path = Path(self.address.removeprefix(SQLITE))
+        if self._is_file and not path.exists():
+            try:
+                with new_file(path) as draft:
+                    draft.migrate()
+            except TakenError:  # another process was first
+                if not path.exists():
+                    raise
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
                 migrate_ledger(self.address)
-                break
+                return
             except UnreachableError:  # a server that starts, or was started anew
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.2)
-        with self._lock, self._to_write() as connection:
-            if not self._is_file:
-                # Two processes that start at once must not both make the tables.
-                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(470841)")
-                connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
-            config = Config(attributes={"connection": connection})
-            config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-            command.upgrade(config, "head")
+
+    def _make_tables(self) -> None:
+        """Make the tables of the service, or bring them to this version, by the scripts."""
+        with self._to_write() as connection:
+            # Two processes that start at once must not both make the tables.
+            connection.claim_tables()
+            connection.change(
+                "CREATE TABLE IF NOT EXISTS service_version (number bigint PRIMARY KEY)"
+            )
+            done = connection.ask("SELECT coalesce(max(number), 0) AS number FROM service_version")
+            before, newest = int(done[0]["number"]), len(scripts(_TABLES, 0))
+            if before > newest:
+                raise LedgerMismatchError(
+                    f"The database has version {before} of the service's tables, and this "
+                    f"pacsklearn knows up to {newest}: a newer one has changed it. Upgrade "
+                    "pacsklearn, then start again."
+                )
+            for number, script in enumerate(scripts(_TABLES, before), start=before + 1):
+                for statement in script.split(";\n"):
+                    if statement:
+                        connection.change(statement)
+                connection.insert("service_version", number=number)
 
     def __repr__(self) -> str:
         return f"ServiceDatabase({'file' if self._is_file else 'server'}, pid={os.getpid()})"
 
 
-def _prepare_file(raw: Any, _: Any) -> None:
-    raw.isolation_level = None
-    raw.execute("PRAGMA journal_mode = WAL")
-    # In WAL mode the default would lose the last commits with the power, and charges with them.
-    raw.execute("PRAGMA synchronous = FULL")
+def _connection(address: str) -> Connection:
+    if address.startswith(SQLITE):
+        return FileConnection(address)
+    from pacsklearn.service.server_connection import ServerConnection
 
-
-def _begin_in_file(connection: sa.Connection) -> None:
-    write = connection.get_execution_options().get("pacsklearn_write", False)
-    # Locked from the beginning: what is read before writing must still hold when it is written.
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-
-
-def _prepare_server(raw: Any, _: Any) -> None:
-    with raw.cursor() as cursor:
-        cursor.execute(f"SET search_path = {_SCHEMA}")
-        cursor.execute("SELECT current_setting('synchronous_commit')")
-        if cursor.fetchone()[0] == "off":
-            # A server that answers before it has written could lose charges of answers that left.
-            cursor.execute("SET synchronous_commit = on")
-    raw.commit()
+    return ServerConnection(address)

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import sqlalchemy as sa
 
 from pacsklearn.service.api_keys import ApiKeys
 from pacsklearn.service.coordinator import Coordinator
 from pacsklearn.service.members import Members
 from pacsklearn.service.quotas import Quotas
-from pacsklearn.service.tables import KEYS
 
 CURATOR: Final = "curator"
 _DAYS: Final = 365.0
@@ -28,8 +26,7 @@ def register_curator(coordinator: Coordinator, path: Path) -> bool:
         False when there has been a key before: it is never issued again.
     """
     with coordinator.database.writing() as connection:
-        count = connection.execute(sa.select(sa.func.count()).select_from(KEYS)).scalar_one()
-        if count:
+        if connection.ask("SELECT 1 FROM service_keys LIMIT 1"):
             return False
         members = Members(connection)
         if members.get("user", CURATOR) is None:

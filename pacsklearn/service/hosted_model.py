@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any, Final, final
 
 import numpy as np
-import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from pacsklearn.estimators.plain_document import read_document
@@ -33,7 +32,6 @@ from pacsklearn.service.problem import Problem
 from pacsklearn.service.quotas import Quotas
 from pacsklearn.service.replies import Replies
 from pacsklearn.service.signature import Signature
-from pacsklearn.service.tables import MODELS
 from pacsklearn.service.vault import Vault
 
 _LOG: Final = logging.getLogger("pacsklearn.service")
@@ -101,14 +99,13 @@ class HostedModel:
         self._home.check()
         # To resume a session takes it from whoever has it: only the holder of the lease may.
         self._database.check_lease()
-        c = MODELS.c
         with self._database.reading() as connection:
-            row = connection.execute(sa.select(MODELS).where(c.name == self.name)).one()
+            (row,) = connection.ask("SELECT * FROM service_models WHERE name = ?", self.name)
             outcomes, pending = self._batches.read(connection)
-        self.facts: dict[str, Any] = json.loads(row.facts)
-        self.dataset, self.signature = row.dataset, Signature.from_facts(self.facts["signature"])
+        self.facts: dict[str, Any] = json.loads(row["facts"])
+        self.dataset, self.signature = row["dataset"], Signature.from_facts(self.facts["signature"])
         # Sealed by this service: whoever has not its key cannot have put models there.
-        stored = read_document(io.BytesIO(self._vault.open(row.state, f"model/{self.name}")))
+        stored = read_document(io.BytesIO(self._vault.open(row["state"], f"model/{self.name}")))
         state = document_state(stored["session"], models=True)
         self.book, belief, counts = AnswerBook(), None, (0, 0)
         for learned in outcomes:

@@ -10,12 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-import sqlalchemy as sa
-
 from pacsklearn.exceptions import PacsklearnError
 from pacsklearn.service.caller import Ask, Caller
 from pacsklearn.service.problem import Problem, problem_of
-from pacsklearn.service.tables import JOBS, UNFINISHED
 
 if TYPE_CHECKING:
     from pacsklearn.service.coordinator import Coordinator
@@ -63,22 +60,22 @@ class Jobs:
     def get(self, caller: Caller, id_: str) -> dict[str, Any]:
         """How far a job of the caller is."""
         row = self._row(caller, id_)
-        status, _, detail = row.status.partition(": ")
+        status, _, detail = row["status"].partition(": ")
         return {
             "id": id_,
-            "kind": row.kind,
+            "kind": row["kind"],
             "status": status,
-            "done": row.done,
-            "total": row.total,
+            "done": row["done"],
+            "total": row["total"],
             **({"detail": detail} if detail else {}),
         }
 
     def result(self, caller: Caller, id_: str) -> dict[str, Any]:
         """Answers of a finished job."""
         row = self._row(caller, id_)
-        if row.kind != "answers" or row.status != "done":
-            raise Problem("conflict", "The job has no answers yet.", status_of_job=row.status)
-        model, ask = self._stored(caller, id_, row.content)
+        if row["kind"] != "answers" or row["status"] != "done":
+            raise Problem("conflict", "The job has no answers yet.", status_of_job=row["status"])
+        model, ask = self._stored(caller, id_, row["content"])
         replies = [
             self._coordinator.infer(caller, model, part).result(_SECONDS) for part in _parts(ask)
         ]
@@ -122,20 +119,20 @@ class Jobs:
 
     def _resume(self) -> None:
         """Go on with what a process before this one had begun."""
-        c = JOBS.c
+        question = "SELECT * FROM service_jobs WHERE status IN ('queued', 'running')"
         with self._database.reading() as connection:
-            rows = connection.execute(sa.select(JOBS).where(c.status.in_(UNFINISHED))).all()
+            rows = connection.ask(question)
         for row in rows:
-            owner = Caller.from_dict(json.loads(row.owner))
-            if row.kind == "fit":
-                self._update(row.id, "failed: The service was restarted; fit again.", 0)
+            owner, id_ = Caller.from_dict(json.loads(row["owner"])), row["id"]
+            if row["kind"] == "fit":
+                self._update(id_, "failed: The service was restarted; fit again.", 0)
                 continue
             try:
-                model, ask = self._stored(owner, row.id, row.content)
+                model, ask = self._stored(owner, id_, row["content"])
             except Problem as problem:
-                self._update(row.id, f"failed: {problem.detail}", 0)
+                self._update(id_, f"failed: {problem.detail}", 0)
                 continue
-            self._batches.submit(self._run_answers, row.id, model, ask)
+            self._batches.submit(self._run_answers, id_, model, ask)
 
     def _stored(self, caller: Caller, id_: str, content: bytes) -> tuple[str, Ask]:
         facts = json.loads(self._coordinator.vault.open(content, f"job/{id_}"))
@@ -146,33 +143,31 @@ class Jobs:
         id_ = secrets.token_hex(16)
         sealed = self._coordinator.vault.seal(json.dumps(content).encode(), f"job/{id_}")
         with self._database.writing() as connection:
-            connection.execute(
-                sa.insert(JOBS).values(
-                    id=id_,
-                    kind=kind,
-                    owner=json.dumps(caller.to_dict()),
-                    status="queued",
-                    done=0,
-                    total=total,
-                    content=sealed,
-                    created=time.time(),
-                )
+            connection.insert(
+                "service_jobs",
+                id=id_,
+                kind=kind,
+                owner=json.dumps(caller.to_dict()),
+                status="queued",
+                done=0,
+                total=total,
+                content=sealed,
+                created=time.time(),
             )
         return id_
 
-    def _row(self, caller: Caller, id_: str) -> Any:
+    def _row(self, caller: Caller, id_: str) -> dict[str, Any]:
         with self._database.reading() as connection:
-            row = connection.execute(sa.select(JOBS).where(JOBS.c.id == id_)).one_or_none()
-        owner = None if row is None else json.loads(row.owner)["user"]
+            rows = connection.ask("SELECT * FROM service_jobs WHERE id = ?", id_)
         # The same for another's job: a name that exists is not to be told from one that does not.
-        if row is None or owner != caller.user:
+        if not rows or json.loads(rows[0]["owner"])["user"] != caller.user:
             raise Problem("not-found", "You have no job of this name.")
-        return row
+        return rows[0]
 
     def _update(self, id_: str, status: str, done: int) -> None:
         with self._database.writing() as connection:
-            connection.execute(
-                sa.update(JOBS).where(JOBS.c.id == id_).values(status=status, done=done)
+            connection.change(
+                "UPDATE service_jobs SET status = ?, done = ? WHERE id = ?", status, done, id_
             )
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, final
 
-import sqlalchemy as sa
-
+from pacsklearn.service.connection import Connection
 from pacsklearn.service.problem import Problem
-from pacsklearn.service.tables import USERS
 
 
 @final
@@ -20,25 +18,21 @@ class Members:
     connection : Connection
     """
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def add(self, kind: str, name: str, facts: dict[str, Any]) -> dict[str, Any]:
         """Add a user or a project."""
         if self.get(kind, name) is not None:
             raise Problem("conflict", f"There is a {kind} of this name already.")
-        self._connection.execute(
-            sa.insert(USERS).values(kind=kind, name=name, facts=json.dumps(facts))
-        )
+        self._connection.insert("service_users", kind=kind, name=name, facts=json.dumps(facts))
         return {"name": name, **facts}
 
     def get(self, kind: str, name: str) -> dict[str, Any] | None:
         """Facts of a user or a project."""
-        c = USERS.c
-        facts = self._connection.execute(
-            sa.select(c.facts).where(c.kind == kind, c.name == name)
-        ).scalar_one_or_none()
-        return None if facts is None else {"name": name, **json.loads(facts)}
+        question = "SELECT facts FROM service_users WHERE kind = ? AND name = ?"
+        rows = self._connection.ask(question, kind, name)
+        return {"name": name, **json.loads(rows[0]["facts"])} if rows else None
 
     def need(self, kind: str, name: str) -> None:
         """Refuse one that is not there."""
@@ -47,8 +41,6 @@ class Members:
 
     def all(self, kind: str) -> list[dict[str, Any]]:
         """Everybody of a kind."""
-        c = USERS.c
-        rows = self._connection.execute(
-            sa.select(c.name, c.facts).where(c.kind == kind).order_by(c.name)
-        )
-        return [{"name": row.name, **json.loads(row.facts)} for row in rows]
+        question = "SELECT name, facts FROM service_users WHERE kind = ? ORDER BY name"
+        rows = self._connection.ask(question, kind)
+        return [{"name": row["name"], **json.loads(row["facts"])} for row in rows]

@@ -8,12 +8,12 @@ from itertools import accumulate
 from typing import Any, Final, final
 
 import prometheus_client as prometheus
-import sqlalchemy as sa
 
 from pacsklearn.service.api_keys import ApiKeys
 from pacsklearn.service.audit_log import AuditLog
 from pacsklearn.service.caller import Ask, Caller
 from pacsklearn.service.catalog import checked_name
+from pacsklearn.service.connection import Connection
 from pacsklearn.service.coordinator import Coordinator
 from pacsklearn.service.jobs import Jobs
 from pacsklearn.service.link import Operation
@@ -313,7 +313,7 @@ class Operations:
                 AuditLog(connection).add(who, action, str(what), outcome)
 
     @contextmanager
-    def _changing(self, curator: Caller, action: str, what: Any) -> Iterator[sa.Connection]:
+    def _changing(self, curator: Caller, action: str, what: Any) -> Iterator[Connection]:
         with self._audited(curator, action, what), self._database.writing() as connection:
             yield connection
 

@@ -91,6 +91,4 @@ def problem_of(error: BaseException) -> Problem:
             "Idempotency-Key.",
             retry_after=2,
         )
-    if type(error).__module__.startswith("sqlalchemy."):  # which web workers do not load
-        return Problem("unavailable", "The database cannot be reached; try again.", retry_after=2)
     return Problem("defect", "An unexpected error; the operator finds its kind in the log.")

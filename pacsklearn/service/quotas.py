@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, NamedTuple, final
-
-import sqlalchemy as sa
+from typing import NamedTuple, final
 
 from pacsklearn.kernel.ledger.accounts import exact, fits, largest_refund, nearest
+from pacsklearn.service.connection import Connection
 from pacsklearn.service.problem import Problem
 from pacsklearn.service.reservations import Reservations, Reserved
-from pacsklearn.service.tables import ACCOUNTS
 
 
 class Quota(NamedTuple):
@@ -56,7 +54,7 @@ class Quotas:
     dataset : str
     """
 
-    def __init__(self, connection: sa.Connection, dataset: str) -> None:
+    def __init__(self, connection: Connection, dataset: str) -> None:
         self._connection, self._dataset = connection, dataset
         self.reservations = Reservations(connection, dataset)
         self._known: dict[tuple[str, str], Quota | None] = {}
@@ -65,8 +63,7 @@ class Quotas:
     def get(self, kind: str, name: str) -> Quota | None:
         """Account as it is now; None where there is none."""
         if (kind, name) not in self._known:
-            c = ACCOUNTS.c
-            own = self._select(c.kind == kind, c.name == name)
+            own = self._select("AND kind = ? AND name = ?", kind, name)
             self._known[kind, name] = own[0] if own else None
         return self._known[kind, name]
 
@@ -146,15 +143,17 @@ class Quotas:
 
     def set_ceiling(self, kind: str, name: str, ceiling: float) -> None:
         """Open an account, or change its ceiling."""
-        quota = self.get(kind, name)
-        if quota is None:
-            self._connection.execute(
-                sa.insert(ACCOUNTS).values(
-                    dataset=self._dataset, kind=kind, name=name, ceiling=ceiling, spent="0"
-                )
+        if self.get(kind, name) is None:
+            self._connection.insert(
+                "service_accounts",
+                dataset=self._dataset,
+                kind=kind,
+                name=name,
+                ceiling=ceiling,
+                spent="0",
             )
         else:
-            self._connection.execute(self._update(quota).values(ceiling=ceiling))
+            self._update("ceiling", ceiling, kind, name)
         self._known.pop((kind, name), None)
 
     def check_covered(self, budgets: Mapping[str, tuple[float, float]]) -> None:
@@ -200,7 +199,7 @@ class Quotas:
     def flush(self) -> None:
         """Write what was debited."""
         for each in self._changed.values():
-            self._connection.execute(self._update(each).values(spent=str(each.spent)))
+            self._update("spent", str(each.spent), each.kind, each.name)
         self._changed.clear()
 
     def all(self) -> list[Quota]:
@@ -215,14 +214,14 @@ class Quotas:
         after = quota._replace(spent=quota.spent + Fraction(price))
         self._known[quota.kind, quota.name] = self._changed[quota.kind, quota.name] = after
 
-    def _select(self, *which: sa.ColumnElement[bool]) -> list[Quota]:
-        c = ACCOUNTS.c
-        rows = self._connection.execute(
-            sa.select(c.kind, c.name, c.ceiling, c.spent)
-            .where(c.dataset == self._dataset, *which)
-            .order_by(c.kind, c.name)
+    def _select(self, which: str = "", *values: str) -> list[Quota]:
+        rows = self._connection.ask(
+            "SELECT kind, name, ceiling, spent FROM service_accounts "  # noqa: S608
+            f"WHERE dataset = ? {which} ORDER BY kind, name",
+            self._dataset,
+            *values,
         )
-        return [Quota(*row[:3], Fraction(row[3])) for row in rows]
+        return [Quota(**row | {"spent": Fraction(row["spent"])}) for row in rows]
 
     def _of(self, kind: str, name: str) -> Quota:
         quota = self.get(kind, name)
@@ -233,8 +232,12 @@ class Quotas:
             )
         return quota
 
-    def _update(self, quota: Quota) -> Any:
-        c = ACCOUNTS.c
-        return sa.update(ACCOUNTS).where(
-            c.dataset == self._dataset, c.kind == quota.kind, c.name == quota.name
+    def _update(self, what: str, value: str | float, kind: str, name: str) -> None:
+        self._connection.change(
+            f"UPDATE service_accounts SET {what} = ? "  # noqa: S608
+            "WHERE dataset = ? AND kind = ? AND name = ?",
+            value,
+            self._dataset,
+            kind,
+            name,
         )

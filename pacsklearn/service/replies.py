@@ -7,13 +7,11 @@ import threading
 import time
 from typing import Any, Final, final
 
-import sqlalchemy as sa
-
 from pacsklearn.service.batch import Share
 from pacsklearn.service.caller import Ask
+from pacsklearn.service.connection import Connection
 from pacsklearn.service.database import ServiceDatabase
 from pacsklearn.service.problem import Problem
-from pacsklearn.service.tables import JOBS, REQUESTS, UNFINISHED
 from pacsklearn.service.vault import Vault
 
 _KEPT: Final = 86400.0
@@ -71,52 +69,50 @@ class Replies:
         """
         if ask.key is None:
             return None
-        c = REQUESTS.c
         with self._database.reading() as connection:
-            row = connection.execute(
-                sa.select(c.body, c.reply).where(
-                    c.model == self._model, c.user == ask.caller.user, c.key == ask.key
-                )
-            ).one_or_none()
-        if row is None:
+            rows = connection.ask(
+                "SELECT body, reply FROM service_requests "
+                'WHERE model = ? AND "user" = ? AND key = ?',
+                self._model,
+                ask.caller.user,
+                ask.key,
+            )
+        if not rows:
             return None
         # The body's name under the key, not the body: what was asked is on no disk.
-        if not self._vault.same(row.body, self._vault.name(ask.body, self._model)):
+        if not self._vault.same(rows[0]["body"], self._vault.name(ask.body, self._model)):
             raise Problem(
                 "key-reused",
                 "This Idempotency-Key was used for a request with another body; use a new one.",
             )
         place = self._place(ask.caller.user, ask.key)
-        return json.loads(self._vault.open(row.reply, place))
+        return json.loads(self._vault.open(rows[0]["reply"], place))
 
-    def store(self, connection: sa.Connection, share: Share, reply: dict[str, Any]) -> None:
+    def store(self, connection: Connection, share: Share, reply: dict[str, Any]) -> None:
         """Keep a reply, inside the transaction that stores its answers."""
         if share.key is None:
             return
         place = self._place(share.user, share.key)
         sealed = self._vault.seal(json.dumps(reply).encode(), place)
-        connection.execute(
-            sa.insert(REQUESTS).values(
-                model=self._model,
-                user=share.user,
-                key=share.key,
-                body=self._vault.name(share.body, self._model),
-                reply=sealed,
-                created=time.time(),
-            )
+        connection.insert(
+            "service_requests",
+            model=self._model,
+            user=share.user,
+            key=share.key,
+            body=self._vault.name(share.body, self._model),
+            reply=sealed,
+            created=time.time(),
         )
 
-    def forget_old(self, connection: sa.Connection) -> None:
+    def forget_old(self, connection: Connection) -> None:
         """Delete replies whose time is over, but none of a job that is not finished."""
-        c = REQUESTS.c
         # Whoever goes on with the job must find there what its parts have cost.
-        of_job = sa.exists().where(
-            JOBS.c.status.in_(UNFINISHED), c.key.startswith(JOBS.c.id.concat("/"))
-        )
-        connection.execute(
-            sa.delete(REQUESTS).where(
-                c.model == self._model, c.created < time.time() - _KEPT, ~of_job
-            )
+        connection.change(
+            "DELETE FROM service_requests WHERE model = ? AND created < ? AND NOT EXISTS ("
+            "SELECT 1 FROM service_jobs WHERE status IN ('queued', 'running') "
+            "AND substr(key, 1, length(id) + 1) = id || '/')",
+            self._model,
+            time.time() - _KEPT,
         )
 
     def _place(self, user: str, key: str) -> str:

@@ -7,13 +7,11 @@ import time
 from fractions import Fraction
 from typing import Any, Final, NamedTuple, final
 
-import sqlalchemy as sa
-
 from pacsklearn.exceptions import LedgerMismatchError
 from pacsklearn.kernel.ledger.accounts import exact, fits, largest_refund
 from pacsklearn.kernel.ledger.event import ledger_text
+from pacsklearn.service.connection import Connection
 from pacsklearn.service.problem import Problem
-from pacsklearn.service.tables import RESERVATIONS
 
 _LONGEST: Final = 7 * 86400.0
 
@@ -87,13 +85,12 @@ class Reservations:
     pays. Were it charged what the data set is charged, it would tell which rows others have asked.
     """
 
-    def __init__(self, connection: sa.Connection, dataset: str) -> None:
+    def __init__(self, connection: Connection, dataset: str) -> None:
         self._connection, self._dataset = connection, dataset
 
     def open(self, user: str) -> list[Reserved]:
         """Those of a user that still pay, in the order they were made."""
-        c = RESERVATIONS.c
-        return self._select(c.user == user, c.expires > time.time())
+        return self._select(user, "expires > ?", time.time())
 
     def find(self, user: str, id_: str) -> Reserved:
         """One of a user's, open or not.
@@ -103,8 +100,7 @@ class Reservations:
         Problem
             When the user has none of this name: another's looks as one that never was.
         """
-        c = RESERVATIONS.c
-        own = self._select(c.user == user, c.id == id_)
+        own = self._select(user, "id = ?", id_)
         if not own:
             raise Problem("not-found", "You have no reservation of this name for this model.")
         return own[0]
@@ -119,34 +115,29 @@ class Reservations:
             raise Problem("invalid", str(error)) from None
         now = time.time()
         made = Reserved(secrets.token_hex(16), user, amount, Fraction(0), note, now + seconds)
-        self._connection.execute(
-            sa.insert(RESERVATIONS).values(
-                **made._asdict() | {"spent": "0", "dataset": self._dataset, "created": now}
-            )
-        )
+        own = made._asdict() | {"spent": "0", "dataset": self._dataset, "created": now}
+        self._connection.insert("service_reservations", **own)
         return made
 
     def debit(self, own: Reserved, price: float) -> Reserved:
         """Pay a price out of one, or give it back where it is negative."""
         after = own._replace(spent=own.spent + Fraction(price))
-        self._update(own, spent=str(after.spent))
+        statement = "UPDATE service_reservations SET spent = ? WHERE id = ?"
+        self._connection.change(statement, str(after.spent), own.id)
         return after
 
     def close(self, own: Reserved) -> float:
         """Let one pay no more; what it gave back to the quota, 0 when it was closed before."""
-        self._update(own, expires=0.0)
+        self._connection.change("UPDATE service_reservations SET expires = 0 WHERE id = ?", own.id)
         return own.remaining if own.is_open else 0.0
 
-    def _select(self, *which: sa.ColumnElement[bool]) -> list[Reserved]:
-        c = RESERVATIONS.c
-        rows = self._connection.execute(
-            sa.select(c.id, c.user, c.amount, c.spent, c.note, c.expires)
-            .where(c.dataset == self._dataset, *which)
-            .order_by(c.created, c.id)
+    def _select(self, user: str, which: str, value: str | float) -> list[Reserved]:
+        rows = self._connection.ask(
+            'SELECT id, "user", amount, spent, note, expires FROM '  # noqa: S608
+            'service_reservations WHERE dataset = ? AND "user" = ? '
+            f"AND {which} ORDER BY created, id",
+            self._dataset,
+            user,
+            value,
         )
-        return [Reserved(*row[:3], Fraction(row[3]), *row[4:]) for row in rows]
-
-    def _update(self, own: Reserved, **values: Any) -> None:
-        self._connection.execute(
-            sa.update(RESERVATIONS).where(RESERVATIONS.c.id == own.id).values(**values)
-        )
+        return [Reserved(**row | {"spent": Fraction(row["spent"])}) for row in rows]

@@ -52,7 +52,7 @@ def test_without_typer_the_extra_is_named(folder):
 
 
 # Tables and models: a second and more of processor time before the first word is printed.
-HEAVY = {"sklearn", "pandas", "joblib", "matplotlib", "numba", "opendp", "sqlalchemy", "pluggy"}
+HEAVY = {"sklearn", "pandas", "joblib", "matplotlib", "numba", "opendp", "psycopg", "pluggy"}
 
 
 @pytest.mark.parametrize(

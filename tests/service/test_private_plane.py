@@ -9,11 +9,9 @@ import time
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from pacsklearn.service.tables import REQUESTS
 from tests.service.house import STEP, House, contested_rows, v2
 
 INFER = "/v2/models/risk/infer"
@@ -181,7 +179,7 @@ def test_a_job_taken_over_goes_on_with_what_its_first_owner_had_left(
     assert killed.wait(30)
     assert house.spent == 2 * STEP
     with house.coordinator.database.writing() as connection:  # a day without any service
-        connection.execute(sa.update(REQUESTS).values(created=0.0))
+        connection.change("UPDATE service_requests SET created = 0")
     house.coordinator._forget_at = 0.0
     house.coordinator._forget_old()
     house.close()
@@ -196,11 +194,11 @@ def test_a_job_taken_over_goes_on_with_what_its_first_owner_had_left(
     assert "max_charge" in state["detail"]
     assert heir.spent == 4 * STEP
     with heir.coordinator.database.writing() as connection:
-        connection.execute(sa.update(REQUESTS).values(created=0.0))
+        connection.change("UPDATE service_requests SET created = 0")
     heir.coordinator._forget_at = 0.0
     heir.coordinator._forget_old()  # the job has ended
     with heir.coordinator.database.reading() as connection:
-        assert not connection.execute(sa.select(REQUESTS.c.key)).all()
+        assert not connection.ask("SELECT key FROM service_requests")
 
 
 def test_the_curators_day(house: House) -> None:

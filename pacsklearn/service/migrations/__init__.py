@@ -1,1 +1,0 @@
-"""How the service's tables came to be, step by step."""
