@@ -6,6 +6,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
@@ -48,6 +49,8 @@ class Catalog:
     vault : Vault
     estimator_of : callable
         Gives an estimator for a name and its parameters (a text of JSON).
+    high_water : str
+        Folder of the files that state where the ledgers end.
     """
 
     def __init__(
@@ -55,8 +58,10 @@ class Catalog:
         database: ServiceDatabase,
         vault: Vault,
         estimator_of: Callable[[str, str | None], Any],
+        high_water: str,
     ) -> None:
         self._database, self._vault, self._estimator_of = database, vault, estimator_of
+        self._high_water = Path(high_water).expanduser()
 
     def add_dataset(
         self, name: str, columns: dict[str, NDArray[Any]], target: str, ceiling: float
@@ -75,12 +80,7 @@ class Catalog:
         except TypeError as error:
             raise Problem("invalid", f"A column must hold numbers or texts: {error}.") from None
         sealed = self._vault.seal(content.getvalue(), f"dataset/{name}")
-        try:
-            found_ledger(self._database.address, ceiling, dataset=name)
-        except PacsklearnError as error:
-            ledger = open_ledger(self._database.address, ceiling=None, dataset=name)
-            if ledger.ceiling != ceiling or ledger.events:
-                raise Problem("conflict", str(error)) from None
+        self._found(name, ceiling)
         with self._database.writing() as connection:
             connection.insert(
                 "service_datasets",
@@ -90,6 +90,21 @@ class Catalog:
                 created=time_text(),
             )
         return self.datasets(name)[0]
+
+    def _found(self, name: str, ceiling: float) -> None:
+        """Found a ledger; one that was founded for a data set that was never stored will do."""
+        self._high_water.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mark = self._high_water / f"{name}.high-water"
+        try:
+            found_ledger(self._database.address, ceiling, dataset=name, high_water=str(mark))
+        except PacsklearnError as error:
+            try:
+                ledger = self.ledger(name)
+                is_same = ledger.ceiling == ceiling and not ledger.events
+            except PacsklearnError:  # the file of a database that was lost, say
+                is_same = False
+            if not is_same:
+                raise Problem("conflict", str(error)) from None
 
     def datasets(self, name: str | None = None) -> list[dict[str, Any]]:
         """Facts and the state of the ledger of one data set, or of all."""

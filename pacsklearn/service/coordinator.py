@@ -67,7 +67,7 @@ class Coordinator:
         self._home = HomeProcess("The secrets of the service")
         self.settings, self.vault = settings, vault
         self.database = ServiceDatabase(address)
-        self.catalog = Catalog(self.database, vault, estimator_of)
+        self.catalog = Catalog(self.database, vault, estimator_of, settings.high_water)
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._requests = RateLimit(settings.requests_per_minute)
         self._previews = RateLimit(settings.previews_per_minute)
@@ -90,8 +90,15 @@ class Coordinator:
         self._on_lead.append(work)
 
     def start(self) -> None:
-        """Take the lease, or stand by for it."""
+        """Take the lease, or stand by for it.
+
+        Raises
+        ------
+        LedgerCorruptedError
+            When the database is an older copy than its high-water files say.
+        """
         self._home.check()
+        self.catalog.datasets()  # opens all ledgers
         self._keep()
         if not self.database.is_held:
             _LOG.warning("standing by: another process holds the lease")

@@ -55,7 +55,11 @@ class ServiceDatabase:
         self._is_file = self.address.startswith(SQLITE)
         self._make_ledgers()
         self._connection = _connection(self.address)
-        self._make_tables()
+        try:
+            self._make_tables()
+        except BaseException:
+            self._connection.close()
+            raise
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

@@ -7,6 +7,7 @@ import base64
 import logging
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,13 @@ def serve(
     key_file: Annotated[
         Path, typer.Option(help="32 random bytes, outside the database; made where it is missing.")
     ] = Path("pacsklearn-service.key"),
+    high_water: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that states where ledgers end, which an older database is refused by; "
+            "beside the key file unless given."
+        ),
+    ] = None,
     host: Annotated[str, typer.Option(help="Where callers ask.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0: any free.")] = 8470,
     curator_host: Annotated[str, typer.Option(help="Where the curator works.")] = "127.0.0.1",
@@ -75,6 +83,7 @@ def serve(
     if demo:
         folder = Path(tempfile.mkdtemp(prefix="pacsklearn-demo-"))
         database, key_file = f"sqlite:///{folder / 'service.db'}", folder / "service.key"
+    ends = (high_water or key_file.with_suffix(".high-water")).expanduser().absolute()
     logging.basicConfig(level=logging.WARNING, format="%(name)s %(levelname)s %(message)s")
     password = os.environ.get("PACSKLEARN_SERVICE_DATABASE")
     if not key_file.expanduser().exists():
@@ -83,7 +92,9 @@ def serve(
             f"made {key_file}: back it up, apart from the database; nothing opens without it"
         )
     vault = Vault.from_file(key_file)
-    coordinator = Coordinator(password or database, vault, settings, named_estimator)
+    coordinator = Coordinator(
+        password or database, vault, replace(settings, high_water=str(ends)), named_estimator
+    )
     typer.echo(f"statements are signed by {base64.b64encode(vault.public_key).decode()}")
     token = key_file.expanduser().with_suffix(".curator")
 

@@ -56,6 +56,10 @@ class Settings:
     certificate, private_key : str or None
         TLS files.
     oidc : Oidc or None
+    high_water : str
+        Folder with a file for each data set that is registered, which states where its ledger ends:
+        a database that ends before is an older copy, and is refused. Best on another disk than the
+        database; every process of the service must see it under this name.
     """
 
     host: str = "127.0.0.1"
@@ -75,6 +79,7 @@ class Settings:
     certificate: str | None = None
     private_key: str | None = None
     oidc: Oidc | None = field(default=None)
+    high_water: str = "pacsklearn-service.high-water"
 
     def to_json(self) -> str:
         """For a worker; holds no secret."""

@@ -52,10 +52,16 @@ class House:
         **settings: Any,
     ) -> None:
         self.address = address or f"sqlite:///{folder / 'service.db'}"
-        self.settings = Settings(**{"lease": 2.0} | settings)
+        self.settings = Settings(
+            **{"lease": 2.0, "high_water": str(folder / "high-water")} | settings
+        )
         self.coordinator = Coordinator(self.address, Vault(key), self.settings, named_estimator)
         self.operations = Operations(self.coordinator)
-        self.coordinator.start()
+        try:
+            self.coordinator.start()
+        except BaseException:
+            self.coordinator.stop()
+            raise
         self._keys: dict[str, str] = {}
         self._apps: dict[Any, Any] = {}
         self.X, self.y = table()
