@@ -21,13 +21,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from pacsklearn_attacks import RMIAAttack, RobustLiRAAttack
 from scipy.special import expit
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from pacsklearn import NoiseBackend, PACPrivate
-from pacsklearn.attacks.rmia_attack import RMIAAttack
-from pacsklearn.attacks.robust_lira_attack import RobustLiRAAttack
 from pacsklearn.audit.replay import replay_fit
 from pacsklearn.audit.score_rule import best_rule
 from pacsklearn.plugins import registry

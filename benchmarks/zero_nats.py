@@ -11,10 +11,10 @@ out of that changes the model. See docs/zero_nats.md.
 from __future__ import annotations
 
 import numpy as np
+from pacsklearn_attacks.existence_audit import existence_audit
 from public_data import breast_cancer, rice
 from scipy.special import expit
 
-from pacsklearn.attacks.existence_audit import existence_audit
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
 CANDIDATES, STEPS, ROWS = 32, 300, 100

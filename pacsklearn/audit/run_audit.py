@@ -66,10 +66,9 @@ def run_audit(
         with the worst tables that there are
         (:class:`~pacsklearn.srpp.audit.descent_game.DescentGame`).
     attacks : "auto" or iterable of str or Attack, default="auto"
-        Registered names or instances: ``"optimal_membership"``, ``"identification"``, ``"lira"``,
-        ``"loss_threshold"``, ``"low_order_bits"``, ``"reconstruction"``, ``"canaries"`` and those
-        of plugins. "auto" takes all that join by themselves (``Attack.automatic``) and can play
-        the game.
+        Registered names or instances: ``"optimal_membership"``, ``"identification"``, ``"map"``,
+        ``"lira"`` and those of plugins; ``plugins/pacsklearn-attacks`` has 16 more. "auto" takes
+        all that join by themselves (``Attack.automatic``) and can play the game.
     n_trials : int, default=1000
         Rounds counted for each attack.
     level : float, default=0.999

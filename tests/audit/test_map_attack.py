@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import GroupScenario, PrevalenceScenario, SliceProfile
-from pacsklearn.attacks.map_attack import MapAttack
+from pacsklearn.audit.map_attack import MapAttack
 from pacsklearn.plugins import registry
 from pacsklearn.srpp.audit.sliced_game import SlicedGame
 from pacsklearn.srpp.release.release import SlicedOptions, calibrated_worlds

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pacsklearn.attacks.near_duplicates import near_duplicates
+from pacsklearn.audit.near_duplicates import near_duplicates
 
 generator = np.random.default_rng(0)
 X = generator.standard_normal((60, 3)) * [1.0, 100.0, 1e-3]

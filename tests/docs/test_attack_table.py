@@ -11,11 +11,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "attacks.md"
 
 
 def expected_rows():
-    """Lines of the table, from the attacks that pacsklearn brings along."""
+    """Lines of the table, from the attacks that pacsklearn and pacsklearn-attacks bring along."""
     known = registry()
     for name in known.names("attack"):
         attack = known.attack(name)
-        if not type(attack).__module__.startswith("pacsklearn."):
+        if not type(attack).__module__.startswith(("pacsklearn.", "pacsklearn_attacks.")):
             continue
         threat = attack.threat
         assert isinstance(threat, ThreatModel), f"{name} states no threat model"

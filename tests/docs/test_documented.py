@@ -32,7 +32,7 @@ PARTS = (
     "## What it does not say",
     "## Checked by",
 )
-TEST = re.compile(r"`(tests/[\w/]+\.py)(?:::(\w+))?`")
+TEST = re.compile(r"`((?:plugins/[\w-]+/)?tests/[\w/]+\.py)(?:::(\w+))?`")
 VARIABLE = re.compile(r"PACSKLEARN_[A-Z_]*[A-Z]")
 
 

@@ -58,44 +58,12 @@ group = srpp.scenarios.group_scenario:GroupScenario
 _ATTACKS: Final = """
 optimal_membership = audit.membership_attack:OptimalMembershipAttack
     the best possible attack on one unit's membership
-known_rows = attacks.known_rows_attack:KnownRowsAttack
-    one unit's membership, knowing that of k others
 identification = audit.identification_attack:IdentificationAttack
     the best possible attack on the whole secret
-map = attacks.map_attack:MapAttack
+map = audit.map_attack:MapAttack
     the likeliest secret about the data, by the prior and the mean outputs
-figures = attacks.figures_attack:FiguresAttack
-    a secret about the data, by what is printed beside the release
-loss_threshold = attacks.loss_threshold_attack:LossThresholdAttack
-    one unit's membership, by the loss of the published model
 lira = audit.lira_attack:LiRAAttack
     one unit's membership, by the confidence of the released model
-reconstruction = attacks.reconstruction_attack:ReconstructionAttack
-    a whole subset with many of its rows right
-canaries = attacks.canary_attack:CanaryAttack
-    the membership of outliers that are put in to be found
-low_order_bits = attacks.low_order_bits_attack:LowOrderBitsAttack
-    the whole secret, by numbers without noise or with floating-point noise
-rmia = attacks.rmia_attack:RMIAAttack
-    one unit's membership, judged against how other rows fare
-robust_lira = attacks.robust_lira_attack:RobustLiRAAttack
-    one unit's membership, by few models whose rows are known
-quantile = attacks.quantile_attack:QuantileAttack
-    one unit's membership, by the confidence that such rows usually get
-label_only = attacks.label_only_attack:LabelOnlyAttack
-    one unit's membership, by predicted labels alone
-property = attacks.property_attack:PropertyAttack
-    a property of all rows that were used
-attribute = attacks.attribute_attack:AttributeAttack
-    one attribute of a record whose other attributes are known
-record = attacks.record_attack:RecordAttack
-    the one unknown record, from a linear model or a PCA
-poisoning = attacks.poisoning_attack:PoisoningAttack
-    one unit's membership, by rows put in and queries
-prices = attacks.prices_attack:PricesAttack
-    one unit's membership, by what answers cost and when they stop
-existence = attacks.existence_attack:ExistenceAttack
-    whether a row was in the universe at all
 """
 
 _BATCH_PREDICTORS: Final = """

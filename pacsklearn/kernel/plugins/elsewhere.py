@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-_DISTRIBUTIONS: Final = {
+_DISTRIBUTIONS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "pacsklearn-attacks": {
+        "attack": (
+            "attribute",
+            "canaries",
+            "existence",
+            "figures",
+            "known_rows",
+            "label_only",
+            "loss_threshold",
+            "low_order_bits",
+            "poisoning",
+            "prices",
+            "property",
+            "quantile",
+            "reconstruction",
+            "record",
+            "rmia",
+            "robust_lira",
+        ),
+    },
     "pacsklearn-papers": {"noise_backend": ("stackelberg",)},
 }
 

@@ -512,7 +512,7 @@ def test_installed_packages_are_looked_through_once(monkeypatch, tmp_path):
     assert len(looked) == 2
 
 
-@pytest.mark.parametrize(("kind", "name"), [("noise_backend", "stackelberg")])
+@pytest.mark.parametrize(("kind", "name"), [("noise_backend", "stackelberg"), ("attack", "rmia")])
 def test_what_a_distribution_of_this_repository_brings_is_named(kind: str, name: str) -> None:
     """By its path: an index may give the name to somebody else."""
     alone = Registry(list)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pacsklearn_attacks import FiguresAttack
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import GroupScenario, PrevalenceScenario, Scenario, SimulatorScenario
-from pacsklearn.attacks.figures_attack import FiguresAttack
 from pacsklearn.plugins import registry
 from pacsklearn.srpp.audit.sliced_game import SlicedGame
 from pacsklearn.srpp.laws.slice_profile import SliceProfile

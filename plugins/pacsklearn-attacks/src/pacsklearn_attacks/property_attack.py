@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
-from pacsklearn.attacks.attribute_attack import blind_class, is_class_right
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.audit.tally import tally
+from pacsklearn_attacks.attribute_attack import blind_class, is_class_right
 
 
 @final

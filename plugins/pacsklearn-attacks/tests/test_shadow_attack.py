@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pacsklearn_attacks import LabelOnlyAttack, RMIAAttack, RobustLiRAAttack
 from scipy.stats import norm
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.linear_model import Ridge, RidgeClassifier
 
 from pacsklearn import PACPrivate, run_audit
-from pacsklearn.attacks.label_only_attack import LabelOnlyAttack
-from pacsklearn.attacks.rmia_attack import RMIAAttack
-from pacsklearn.attacks.robust_lira_attack import RobustLiRAAttack
 from pacsklearn.audit.lira_attack import LiRAAttack
 from pacsklearn.plugins import registry
 from pacsklearn.testing import check_attack, example_games

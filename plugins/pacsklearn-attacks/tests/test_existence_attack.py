@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pacsklearn_attacks import ExistenceAttack, ExistenceGame
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
-from pacsklearn.attacks.existence_attack import ExistenceAttack
-from pacsklearn.attacks.existence_game import ExistenceGame
 from pacsklearn.testing import example_games
 
 X, y = load_iris(return_X_y=True)

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pacsklearn._validation import check_integer
-from pacsklearn.attacks.inserted_rows import appended, dense_table
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
+from pacsklearn_attacks.inserted_rows import appended, dense_table
 
 # Of a feature's standard deviation: near copies are other queries, so each is answered anew.
 _JITTER = 1e-3

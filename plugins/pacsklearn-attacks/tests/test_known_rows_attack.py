@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 import pytest
+from pacsklearn_attacks import KnownRowsAttack
 
-from pacsklearn.attacks.known_rows_attack import KnownRowsAttack
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
 from pacsklearn.testing import check_attack
 from pacsklearn.testing.example_games import example_games

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pacsklearn_attacks.poisoning_attack import PoisoningAttack, _target
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from pacsklearn.attacks.poisoning_attack import PoisoningAttack, _target
 from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.kernel.bounds.posterior_success import posterior_success

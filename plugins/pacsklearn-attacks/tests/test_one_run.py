@@ -6,10 +6,10 @@ import json
 
 import numpy as np
 import pytest
+from pacsklearn_attacks.one_run import audit_one_run
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import SRPPSGDClassifier
-from pacsklearn.attacks.one_run import audit_one_run
 from pacsklearn.exceptions import AuditViolationError
 
 generator = np.random.default_rng(0)

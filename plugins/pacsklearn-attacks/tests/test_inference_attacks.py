@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
-from sklearn.decomposition import PCA
-from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
-
-from pacsklearn import PACPrivate, run_audit
-from pacsklearn.attacks.attribute_attack import (
+from pacsklearn_attacks import PropertyAttack, RecordAttack
+from pacsklearn_attacks.attribute_attack import (
     AttributeAttack,
     blind_class,
     is_class_right,
     likeliest_class,
 )
-from pacsklearn.attacks.property_attack import PropertyAttack
-from pacsklearn.attacks.record_attack import RecordAttack
-from pacsklearn.attacks.record_game import record_game
+from pacsklearn_attacks.record_game import record_game
+from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+
+from pacsklearn import PACPrivate, run_audit
 from pacsklearn.audit.game import Round
 from pacsklearn.testing import example_games
 from tests.audit.broken import TooQuiet

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pacsklearn._validation import check_integer
-from pacsklearn.attacks.inserted_rows import appended, dense_table
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.audit.game import Game
 from pacsklearn.audit.membership_attack import OptimalMembershipAttack
+from pacsklearn_attacks.inserted_rows import appended, dense_table
 
 # Standard deviations from the mean, in every feature.
 _DISTANCE = 5.0

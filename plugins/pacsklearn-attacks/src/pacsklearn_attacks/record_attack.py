@@ -23,7 +23,7 @@ class RecordAttack(Attack):
     Notes
     -----
     There is nothing to choose, so every round counts. The game is
-    :func:`~pacsklearn.attacks.record_game.record_game`.
+    :func:`~pacsklearn_attacks.record_game.record_game`.
     Source: Balle, Cherubin and Hayes (2022), Reconstructing training data with informed
     adversaries.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pacsklearn_attacks import LossThresholdAttack, TrainingGame
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -11,8 +12,6 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.svm import LinearSVC
 
 from pacsklearn import SRPPSGDClassifier
-from pacsklearn.attacks.loss_threshold_attack import LossThresholdAttack
-from pacsklearn.attacks.training_game import TrainingGame
 from pacsklearn.audit.row_losses import membership_auc, row_losses
 from pacsklearn.plugins import registry
 from pacsklearn.testing import check_attack

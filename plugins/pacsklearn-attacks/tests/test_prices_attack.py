@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pacsklearn_attacks import PricesAttack
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import PACPrivate, run_audit
-from pacsklearn.attacks.prices_attack import PricesAttack
 from pacsklearn.audit.game import Game, Round
 from pacsklearn.audit.transcript_game import TranscriptGame
 from pacsklearn.testing import example_games

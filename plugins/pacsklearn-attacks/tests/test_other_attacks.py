@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pacsklearn_attacks import CanaryAttack, LowOrderBitsAttack, ReconstructionAttack
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge, RidgeClassifier
 
-from pacsklearn.attacks.canary_attack import CanaryAttack
-from pacsklearn.attacks.low_order_bits_attack import LowOrderBitsAttack
-from pacsklearn.attacks.reconstruction_attack import ReconstructionAttack
 from pacsklearn.audit.game import Game, Round
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.testing import check_attack, example_games

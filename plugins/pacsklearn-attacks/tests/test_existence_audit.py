@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pacsklearn_attacks.existence_audit import existence_audit
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
-
-from pacsklearn.attacks.existence_audit import existence_audit
 
 X, y = load_iris(return_X_y=True)
 

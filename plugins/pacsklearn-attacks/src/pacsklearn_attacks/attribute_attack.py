@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._validation import check_integer
-from pacsklearn.attacks.inserted_rows import appended, dense_table
 from pacsklearn.audit.attack import Attack, AttackResult, ThreatModel
 from pacsklearn.audit.game import Round
 from pacsklearn.audit.tally import tally
 from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn_attacks.inserted_rows import appended, dense_table
 
 # Standard deviations between the two values of the attribute.
 _APART = 4.0

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pacsklearn_attacks.record_attack import unknown_row
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-
-from pacsklearn.attacks.record_attack import unknown_row
 
 generator = np.random.default_rng(0)
 X = generator.standard_normal((40, 4))

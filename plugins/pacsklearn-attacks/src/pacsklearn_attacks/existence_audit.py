@@ -12,10 +12,10 @@ from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_integer
-from pacsklearn.attacks.existence_attack import ExistenceAttack
-from pacsklearn.attacks.existence_game import ExistenceGame
 from pacsklearn.audit.attack import AttackResult, Interval, share_interval
 from pacsklearn.audit.model_numbers import model_numbers
+from pacsklearn_attacks.existence_attack import ExistenceAttack
+from pacsklearn_attacks.existence_game import ExistenceGame
 
 Maker: TypeAlias = Callable[[NDArray[np.intp]], Any]
 """``make(rows)``: what is published when the universe has these rows."""

@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from pacsklearn_attacks.record_report import record_report
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import PACPrivate, privacy_report
-from pacsklearn.attacks.record_report import record_report
 from pacsklearn.audit.replay import replay_fit
 
 generator = np.random.default_rng(0)

@@ -1,1 +1,0 @@
-"""Further attacks."""
