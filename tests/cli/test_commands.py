@@ -197,12 +197,12 @@ def test_a_student_is_published(call, folder):
 
 
 def test_a_defect_is_one_line(call, monkeypatch):
-    from pacsklearn import information
+    from pacsklearn.kernel.bounds import dp_equivalent
 
     def broken(*_):
         raise RuntimeError("a row: 1, 2, 3")
 
-    monkeypatch.setattr(information, "posterior_success", broken)
+    monkeypatch.setattr(dp_equivalent, "dp_epsilon", broken)
     result = call("budget", "--nats", "1", code=3)
     assert "a row" not in result.output
     assert "RuntimeError" in result.stderr

@@ -112,7 +112,7 @@ def test_a_student_is_written_as_a_signed_bundle(tmp_path, irises, key, call):
     public = tmp_path / "public.csv"
     np.savetxt(public, kinds[::3, :4], delimiter=",", header="a,b,c,d", comments="")
     call("distill", irises, public, "--estimator", "RidgeClassifier", "--student",
-                   "GaussianNB", "--target", "y", "--budget", "2", "--subsets", 8,
+                   "GaussianNB", "--target", "y", "--budget", "1/2", "--subsets", 16,
                    "--output", tmp_path / "s.pac", "--key", key[0])  # fmt: skip
     bundle = load_bundle(tmp_path / "s.pac", key=key[1])
     assert type(bundle.model()).__name__ == "GaussianNB"

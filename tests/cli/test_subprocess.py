@@ -87,7 +87,10 @@ SIGNAL = "import os, signal, sys\ndef interrupt(*_): os.kill(os.getpid(), signal
 
 
 def test_ctrl_c_in_a_command_is_one_line(tmp_path, monkeypatch):
-    prelude = f"{SIGNAL}import pacsklearn.kernel.bounds as room; room.posterior_success = interrupt"
+    prelude = (
+        f"{SIGNAL}import pacsklearn.kernel.bounds.dp_equivalent as room; "
+        "room.dp_epsilon = interrupt"
+    )
     asked = ("budget", "--nats", "1/16")
     done = run(*asked, cwd=tmp_path, code=130, prelude=prelude)
     assert done.stderr.startswith("Interrupted.")

@@ -171,8 +171,12 @@ def _numbers(prefix: str, value: Any) -> Figures:
         if any(isinstance(one, Mapping) for one in value):
             for number, inside in enumerate(value):
                 yield from _numbers(f"{prefix}.{number}", inside)
-        elif not any(isinstance(one, str) for one in value):
+        elif not _has_words(value):
             yield prefix, value
+
+
+def _has_words(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and any(map(_has_words, value)))
 
 
 def _promise(guarantee: Any) -> Figures:

@@ -86,18 +86,18 @@ class House:
             self.operations.jobs.close()
             self.coordinator.stop()
 
-    def user(self, name: str, quota: float = 1.0, project: str | None = None) -> Caller:
+    def user(self, name: str, quota: float | None = 1.0, project: str | None = None) -> Caller:
         with self.coordinator.database.writing() as connection:
-            members, quotas = Members(connection), Quotas(connection, "clinic")
+            members = Members(connection)
             if members.get("user", name) is None:
                 members.add("user", name, {})
-            quotas.set_ceiling("user", name, quota)
+            if quota is not None:
+                Quotas(connection, "clinic").set_ceiling("user", name, quota)
         return Caller(name, project, frozenset({"ask"}))
 
     def key(self, name: str, scope: str = "ask", quota: float = 1.0) -> str:
         if name not in self._keys:
-            if scope == "ask":
-                self.user(name, quota)
+            self.user(name, quota if scope == "ask" else None)
             with self.coordinator.database.writing() as connection:
                 self._keys[name] = ApiKeys(connection).issue(name, None, [scope], 1.0)[1]
         return self._keys[name]

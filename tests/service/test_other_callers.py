@@ -195,7 +195,7 @@ def test_a_model_is_published_when_its_budget_covers_the_quotas(new_house: Any) 
     curate(house, "POST", "/users", json={"name": "ann"})
     assert quota_of(house, "ann", 3.0).status_code == 409  # the model has 2.5
     assert quota_of(house, "ann", 2.0).status_code == 200
-    recipe = {"name": "small", "dataset": "clinic", "estimator": "GaussianNB", "budget": 1.0,
+    recipe = {"name": "small", "dataset": "clinic", "estimator": "GaussianNB", "budget": 0.25,
               "query_budget": STEP, "n_subsets": 16}  # fmt: skip
     house.coordinator.catalog.fit(recipe, lambda _: None)
     assert curate(house, "POST", "/models/small/publish").status_code == 409
