@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet --no-input --disable-pip-version-check
-PLUGINS := $(addprefix plugins/pacsklearn-,template xgboost papers attacks)
+PLUGINS := $(addprefix plugins/pacsklearn-,template xgboost papers attacks publish)
 
 # Two test processes that each start a BLAS pool would fight for the same cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
@@ -29,7 +29,7 @@ help:
 	@echo "make mutants     the share of small faults that the tests notice"
 	@echo "make golden      what BASE=<commit> and this tree release, compared bit for bit"
 	@echo "make test-torch  the tests of plugins/pacsklearn-torch, with TORCH=torch==2.13.0"
-	@echo "make test-hubs   the tests of plugins/pacsklearn-mlflow and pacsklearn-huggingface"
+	@echo "make test-hubs   the tests of pacsklearn-publish with MLflow and the Hugging Face Hub"
 	@echo "make test-range  all tests on the oldest and the newest supported scikit-learn"
 	@echo "make docs        docs/_build/html"
 	@echo "make bench       the tables of benchmarks/"
@@ -73,9 +73,9 @@ test-torch: $(VENV)/.test
 
 # Neither is this: MLflow brings a web server along.
 test-hubs: $(VENV)/.test
-	$(PIP) -e "plugins/pacsklearn-mlflow[test]" -e "plugins/pacsklearn-huggingface[test]"
-	$(ONE_THREAD) $(PY) -m pytest plugins/pacsklearn-mlflow/tests
-	$(ONE_THREAD) $(PY) -m pytest plugins/pacsklearn-huggingface/tests
+	$(PIP) -e . -e "plugins/pacsklearn-publish[test,mlflow,huggingface]"
+	$(ONE_THREAD) $(PY) -m pytest plugins/pacsklearn-publish/tests/test_mlflow.py
+	$(ONE_THREAD) $(PY) -m pytest plugins/pacsklearn-publish/tests/test_huggingface.py
 
 # Figures of releases in this tree and in another commit's, bit for bit on this machine.
 golden: $(VENV)/.test
@@ -120,8 +120,8 @@ $(VENV)/.plot: pyproject.toml $(VENV)/.made
 	$(PIP) -e ".[plot]"
 	@touch $@
 
-$(VENV)/.docs: pyproject.toml $(VENV)/.made
-	$(PIP) -e ".[docs]"
+$(VENV)/.docs: pyproject.toml plugins/pacsklearn-publish/pyproject.toml $(VENV)/.made
+	$(PIP) -e ".[docs]" -e plugins/pacsklearn-publish
 	@touch $@
 
 $(VENV)/.test: pyproject.toml $(PLUGINS:%=%/pyproject.toml) $(VENV)/.made

@@ -50,8 +50,6 @@ if TYPE_CHECKING:  # what type checkers and editors read; the table below is wha
         register,
         unregister,
     )
-    from pacsklearn.publishing.bundle import Bundle, load_bundle
-    from pacsklearn.publishing.publish import publish
     from pacsklearn.sampled.sampled import release_sampled
     from pacsklearn.sampled.sampled_subsets import PoissonSubsets, SampledSubsets
     from pacsklearn.srpp.descent.classifier import SRPPSGDClassifier
@@ -162,11 +160,6 @@ _NAMES = {
         "register",
         "unregister",
     ),
-    "pacsklearn.publishing.bundle": (
-        "Bundle",
-        "load_bundle",
-    ),
-    "pacsklearn.publishing.publish": ("publish",),
     "pacsklearn.srpp.scenarios.differing_rows": ("DifferingRows",),
     "pacsklearn.srpp.scenarios.group_scenario": ("GroupScenario",),
     "pacsklearn.srpp.scenarios.prevalence_scenario": ("PrevalenceScenario",),
@@ -214,7 +207,6 @@ __all__ = [
     "AutoPrivateRegressor",
     "BatchPredictorRecord",
     "BeliefDisplay",
-    "Bundle",
     "CandidateSpace",
     "Canonicalizer",
     "CanonicalizerRecord",
@@ -272,10 +264,8 @@ __all__ = [
     "distill",
     "hookimpl",
     "k_of_n",
-    "load_bundle",
     "privacy_report",
     "privacy_utility_curve",
-    "publish",
     "register",
     "release_sampled",
     "run_audit",

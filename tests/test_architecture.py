@@ -10,9 +10,9 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-EXCEPTIONS = 43
+EXCEPTIONS = 38
 """Imports that point outward; may only shrink."""
-DISTRIBUTIONS = ("attacks", "papers")
+DISTRIBUTIONS = ("attacks", "papers", "publish")
 WORDS = ("law", "step", "world", "gauge", "belief", "candidate", "support", "encoding")
 
 
@@ -24,7 +24,7 @@ def nouns() -> list[tuple[list[str], list[str]]]:
 
 
 def defined(file: str) -> set[str]:
-    source = ROOT / "pacsklearn" / file
+    source = (ROOT if file.startswith("plugins/") else ROOT / "pacsklearn") / file
     assert source.is_file(), f"ARCHITECTURE.md names a file that is not there: {file}"
     names: set[str] = set()
     for node in ast.parse(source.read_text(encoding="utf-8")).body:
@@ -45,7 +45,7 @@ def test_every_noun_is_where_the_table_says() -> None:
 
 
 def test_every_file_that_is_named_exists() -> None:
-    for file in re.findall(r"`(\w+/[\w/]+\.py)`", TEXT):
+    for file in re.findall(r"`(\w+/[\w/-]+\.py)`", TEXT):
         assert any((folder / file).is_file() for folder in (ROOT, ROOT / "pacsklearn")), file
 
 

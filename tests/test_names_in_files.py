@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from pacsklearn_publish import load_bundle, publish
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -28,8 +29,6 @@ from pacsklearn import (
     SchemaEncoder,
     SRPPPrivate,
     StepwiseRegressor,
-    load_bundle,
-    publish,
     release_sampled,
     run_audit,
 )

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import typer
 
 from pacsklearn.cli.audit_command import audit
 from pacsklearn.cli.budget_command import budget
+from pacsklearn.cli.console import guarded
 from pacsklearn.cli.curve_command import curve
 from pacsklearn.cli.distill_command import distill
+from pacsklearn.cli.extensions import added_commands
 from pacsklearn.cli.ledger_command import ledger_app
 from pacsklearn.cli.plugins_command import plugins
 from pacsklearn.cli.release_command import release
 from pacsklearn.cli.report_command import report
 from pacsklearn.cli.schema_command import schema
-from pacsklearn.publishing.publish_command import key, publish, verify
+from pacsklearn.exceptions import PluginError
 from pacsklearn.service.serve_command import serve
 
 app = typer.Typer(
@@ -25,22 +29,34 @@ app = typer.Typer(
     epilog="Exit codes: 0 fine, 1 a violated audit or an altered ledger, 2 bad usage or a refused "
     "request, 3 a defect, 130 interrupted.",
 )
-for command in (
-    release,
-    curve,
-    audit,
-    report,
-    publish,
-    verify,
-    key,
-    budget,
-    plugins,
-    distill,
-    schema,
-    serve,
-):
-    app.command()(command)
+_OWN = {
+    command.__name__: command
+    for command in (release, curve, audit, report, budget, plugins, distill, schema, serve)
+}
+for _name, _command in _OWN.items():
+    app.command(_name)(_command)
 app.add_typer(ledger_app, name="ledger")
+
+
+def _refusing(error: PluginError) -> Callable[[], None]:
+    @guarded
+    def refuse() -> None:
+        raise error
+
+    return refuse
+
+
+for _name, _added in added_commands({*_OWN, "ledger"}).items():
+    if isinstance(_added, PluginError):
+        # Takes whatever is given to it, to say what is missing rather than what is misspelt.
+        app.command(
+            _name,
+            help=str(_added),
+            hidden=True,
+            context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+        )(_refusing(_added))
+    else:
+        app.command(_name)(_added)
 
 
 @app.callback(invoke_without_command=True)

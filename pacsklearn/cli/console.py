@@ -12,6 +12,7 @@ from typing import Any, NoReturn, ParamSpec
 import typer
 
 from pacsklearn.cli import INTERRUPTED, missing_extra
+from pacsklearn.cli.extensions import packages
 from pacsklearn.exceptions import (
     AuditViolationError,
     LedgerCorruptedError,
@@ -103,7 +104,7 @@ def _own_words(error: BaseException) -> str:
     while trace is not None:
         module = str(trace.tb_frame.f_globals.get("__name__", ""))
         trace = trace.tb_next
-    if module.startswith("pacsklearn."):
+    if module.partition(".")[0] in packages():
         return str(error)
     return (
         f"{type(error).__name__} in {module.partition('.')[0] or 'Python'}; its message is "

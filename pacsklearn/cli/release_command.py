@@ -10,7 +10,7 @@ import typer
 from pacsklearn.cli import options
 from pacsklearn.cli.charged_ledger import charged_ledger, ledger_beside
 from pacsklearn.cli.console import guarded, note, say
-from pacsklearn.publishing.publication import publication
+from pacsklearn.cli.publication import publication
 
 
 @guarded

@@ -33,7 +33,7 @@ def models_without_code(models: Mapping[str, CandidateModels]) -> dict[str, NDAr
 def _without_code(models: CandidateModels) -> bytes | None:
     from skops.io.exceptions import UnsupportedTypeException
 
-    from pacsklearn.publishing.model_file import from_file, skops_file
+    from pacsklearn.estimators.model_file import from_file, skops_file
 
     try:
         content = skops_file({"models": list(models.models), "n_jobs": models.n_jobs})
@@ -62,7 +62,7 @@ def models_from(content: NDArray[np.uint8]) -> CandidateModels | None:
         return None
     from sklearn.exceptions import InconsistentVersionWarning
 
-    from pacsklearn.publishing.model_file import from_file
+    from pacsklearn.estimators.model_file import from_file
 
     with warnings.catch_warnings():
         warnings.simplefilter("error", InconsistentVersionWarning)

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pacsklearn import Schema, load_bundle
+from pacsklearn import Schema
 from pacsklearn.cli.named_estimator import named_estimator
-from pacsklearn.exceptions import BundleError
 
 
 @pytest.fixture
@@ -69,32 +68,3 @@ def test_short_names_are_found_and_suggested():
         named_estimator("sklearn.svm.LinearSVM")
     with pytest.raises(ValueError, match="lists names"):
         named_estimator("zzzzzzzz")
-
-
-def test_a_table_with_text_and_gaps_becomes_a_bundle(call, folder, patients):
-    """The budget was spent, and then there was no bundle."""
-    patients.loc[::9, "age"] = np.nan
-    patients.to_csv(folder / "patients.csv", index=False)
-    call("key", "curator.key")
-    call("ledger", "found", "sqlite:///clinic.db", "--ceiling", 1)
-    call(
-        "release", "patients.csv", "--target", "ill", "--id", "key", "--estimator",
-        "LogisticRegression", "--subsets", 16, "--budget", "1/4", "--output", "model.pac",
-        "--key", "curator.key", "--ledger", "sqlite:///clinic.db",
-    )  # fmt: skip
-    assert load_bundle(folder / "model.pac", key=folder / "curator.key.pub").model() is not None
-
-
-def test_what_cannot_be_published_is_refused_before_it_is_charged(call, folder, monkeypatch):
-    def refuse(*_, **__):
-        raise BundleError("cannot be written")
-
-    call("key", "curator.key")
-    call("ledger", "found", "sqlite:///clinic.db", "--ceiling", 1)
-    monkeypatch.setattr("pacsklearn.publishing.publish.bundle_content", refuse)
-    call(
-        "release", "rows.csv", "--target", "kind", "--estimator", "RidgeClassifier", "--subsets",
-        16, "--budget", "1/4", "--output", "model.pac", "--key", "curator.key", "--ledger",
-        "sqlite:///clinic.db", code=2,
-    )  # fmt: skip
-    assert json.loads(call("ledger", "show", "sqlite:///clinic.db", "--json").stdout)["spent"] == 0

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from pacsklearn import Guarantee, PrivateModel
 from pacsklearn.client.statement import checked_guarantee, statement_key
 from pacsklearn.exceptions import ServiceError
-from pacsklearn.publishing.signature import make_key, public_key
 from tests.service.house import STEP, House
 
 
@@ -27,6 +28,14 @@ def document(house: House) -> Any:
 @pytest.fixture(scope="module")
 def key(house: House) -> str:
     return base64.b64encode(house.coordinator.vault.public_key).decode()
+
+
+def written(folder: Path, key: Any) -> Path:
+    """PEM file of the public half."""
+    path = folder / "curator.key.pub"
+    form = serialization.PublicFormat.SubjectPublicKeyInfo
+    path.write_bytes(key.public_key().public_bytes(serialization.Encoding.PEM, form))
+    return path
 
 
 def forged(document: Any, signer: Ed25519PrivateKey, **facts: Any) -> Any:
@@ -44,7 +53,7 @@ def test_the_curators_key_is_accepted_and_another_refused(
 ) -> None:
     good = PrivateModel(server[0], house.key("ann"), public_key=key)
     assert isinstance(good.guarantee_, Guarantee)
-    _, other = make_key(tmp_path / "other.key")
+    other = written(tmp_path, Ed25519PrivateKey.generate())
     wrong = PrivateModel(server[0], house.key("ann"), public_key=other)
     with pytest.raises(ServiceError, match="not signed by the key in public_key"):
         _ = wrong.guarantee_
@@ -83,9 +92,15 @@ def test_what_is_no_statement(broken: Any, key: str) -> None:
 
 
 def test_keys_are_read_from_text_and_from_files(key: str, tmp_path: Path) -> None:
-    _, path = make_key(tmp_path / "curator.key")
-    assert statement_key(path) == statement_key(str(path)) == public_key(path).public_bytes_raw()
+    curator = Ed25519PrivateKey.generate()
+    path = written(tmp_path, curator)
+    raw = curator.public_key().public_bytes_raw()
+    assert statement_key(path) == statement_key(str(path)) == raw
     assert base64.b64encode(statement_key(key)).decode() == key
-    for wrong in (key[:-4], "nowhere.pub", "", tmp_path / "nowhere.pub", b"x" * 32):
+    of_another_kind = written(tmp_path, ec.generate_private_key(ec.SECP256R1()))
+    no_key = tmp_path / "words.pub"
+    no_key.write_text("no key")
+    nowhere = ("nowhere.pub", tmp_path / "nowhere.pub")
+    for wrong in (key[:-4], *nowhere, "", b"x" * 32, of_another_kind, no_key):
         with pytest.raises(ValueError, match="32 bytes in base64"):
             statement_key(wrong)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pacsklearn_publish import load_bundle, publish
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
@@ -456,8 +457,8 @@ def _bundle(model: str, table: str) -> Figures:
     X, y = _table(table)
     private = ps.PACPrivate(MODELS[model](), budget=0.25, n_subsets=32, subset_seed=0).fit(X, y)
     with tempfile.TemporaryDirectory() as folder:
-        path = ps.publish(private, Path(folder) / "model.pac", onnx="none")
-        bundle = ps.load_bundle(path, key=None)
+        path = publish(private, Path(folder) / "model.pac", onnx="none")
+        bundle = load_bundle(path, key=None)
     yield from _promise(bundle.guarantee)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pacsklearn_publish import publish
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
@@ -19,7 +20,6 @@ from pacsklearn import (
     PACPrivate,
     PrivacySession,
     SecretSpace,
-    publish,
 )
 from pacsklearn.exceptions import (
     BudgetError,

@@ -7,6 +7,7 @@ from typing import Any, final
 
 import numpy as np
 import pytest
+from pacsklearn_publish import publish
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -17,7 +18,6 @@ from pacsklearn import (
     Layout,
     PACPrivate,
     PrivacySession,
-    publish,
 )
 from pacsklearn.exceptions import BundleError
 from pacsklearn.kernel.ledger.ledger import MemoryLedger

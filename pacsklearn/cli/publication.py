@@ -1,0 +1,132 @@
+"""A released model and its statement on disk: neither budget nor model is lost to a bad disk."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final, final
+
+from pacsklearn.cli.extensions import writer
+from pacsklearn.cli.options import checked_output
+from pacsklearn.exceptions import BundleError
+from pacsklearn.kernel.ledger.replacement_file import replacement_file
+
+_ROOM: Final = 2**25
+"""Bytes kept free for a model before its release is charged; larger ones are rare."""
+
+_KEPT: Final = (
+    "its model and statement are kept beside this name; move them, and do not release again"
+)
+
+
+@final
+class Publication:
+    """Files that are open before a release is charged, and named when all is written.
+
+    Parameters
+    ----------
+    model, statement : Path
+    files : tuple of two files
+    content : callable
+        What the model's file will hold, from the model.
+
+    Attributes
+    ----------
+    model, statement : Path
+        Where they will be.
+    content : callable
+    """
+
+    def __init__(
+        self,
+        model: Path,
+        statement: Path,
+        files: tuple[IO[bytes], IO[bytes]],
+        content: Callable[[Any], bytes],
+    ) -> None:
+        self.model, self.statement, self.content = model, statement, content
+        self._files = files
+
+    def write(self, model: Any, statement: dict[str, Any]) -> None:
+        """Write both; where that fails, into the system's folder for temporary files.
+
+        Raises
+        ------
+        OSError, BundleError
+            Says where the model is instead.
+        """
+        import joblib
+
+        text = json.dumps(statement, indent=1, allow_nan=False).encode()
+        try:
+            self._files[0].write(self.content(model))
+            self._files[1].write(text)
+            for file in self._files:
+                file.flush()
+        except (OSError, BundleError) as error:
+            descriptor, place = tempfile.mkstemp(prefix="pacsklearn-", suffix=".joblib")
+            with os.fdopen(descriptor, "wb") as file:
+                joblib.dump(model, file)
+            Path(f"{place}.statement.json").write_bytes(text)
+            if isinstance(error, BundleError):
+                raise BundleError(f"{error} The release is charged; {_KEPT}: {place}") from error
+            raise OSError(
+                error.errno, f"{error.strerror}. The release is charged, and {_KEPT}", place
+            ) from error
+
+
+@contextmanager
+def publication(
+    output: Path,
+    statement: Path | None,
+    *,
+    force: bool = False,
+    key: Path | None = None,
+    about: Path | None = None,
+) -> Iterator[Publication]:
+    """Room for a model and its statement, taken before anything is charged.
+
+    What writes a signed bundle is looked for first; a key that cannot sign, and a card that cannot
+    be written, are refused before too.
+    """
+    content: Callable[[Any], bytes] = _dumped
+    if key is not None:
+        content = writer("bundle")(key, None if about is None else read_about(about))
+    elif about is not None:
+        raise ValueError("--about is for a signed bundle: give --key too.")
+    model = checked_output(output, force=force)
+    statement_path = checked_output(statement or model.with_suffix(".statement.json"), force=force)
+    with (
+        replacement_file(statement_path, room=2**20) as second,
+        replacement_file(model, room=_ROOM) as first,
+    ):
+        yield Publication(model, statement_path, (first, second), content)
+
+
+def _dumped(model: Any) -> bytes:
+    import joblib
+
+    file = io.BytesIO()
+    joblib.dump(model, file)
+    return file.getvalue()
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """What a curator says about a model, from a JSON file.
+
+    Raises
+    ------
+    ValueError
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError):
+        document = None
+    if not isinstance(document, dict):
+        raise ValueError(f"{path.name} must hold a JSON object of texts.")
+    return document

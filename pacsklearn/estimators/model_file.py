@@ -1,0 +1,193 @@
+"""A released model as a file without code: skops, with a list of classes that is ours."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from pacsklearn.estimators.archive import packed
+from pacsklearn.exceptions import BundleError
+from pacsklearn.kernel.guarantee.model_digest import DIGEST, GUARANTEE, model_digest
+
+_OURS: Final = (
+    "AdditiveClassifier",
+    "AdditiveRegressor",
+    "Column",
+    "FixedStructureForestClassifier",
+    "FixedStructureForestRegressor",
+    "Schema",
+    "SchemaEncoder",
+    "StepwiseClassifier",
+    "StepwiseRegressor",
+)
+TRUSTED: Final = (
+    *(f"pacsklearn.{name}" for name in _OURS),
+    "numpy.dtype",
+    "scipy.sparse._csr.csr_matrix",
+    "sklearn._loss.loss.HalfTweedieLoss",
+    "sklearn._loss.loss.HalfTweedieLossIdentity",
+    "sklearn.cluster._bisect_k_means._BisectingTree",
+    "sklearn.multiclass._ConstantPredictor",
+    "sklearn.utils._bunch.Bunch",
+)
+"""Classes beyond those of skops that a model may consist of. They only hold numbers and names."""
+
+# Kinds of skops's nodes that make data. Others bind a method, call a function or build an operator
+# from names in the file; no released model needs them.
+_NODES: Final = frozenset(
+    {
+        "BytearrayNode",
+        "BytesNode",
+        "CachedNode",
+        "DTypeNode",
+        "DictNode",
+        "FunctionNode",
+        "JsonNode",
+        "ListNode",
+        "LossNode",
+        "MaskedArrayNode",
+        "NdArrayNode",
+        "ObjectNode",
+        "SetNode",
+        "SliceNode",
+        "SparseMatrixNode",
+        "TupleNode",
+        "TypeNode",
+    }
+)
+_NO_TYPES: Final = frozenset({"builtins", "numpy"})
+# Elementwise functions of arrays, which call nothing else: steps of public transformers.
+_FUNCTIONS: Final = frozenset(
+    name for name, value in vars(np).items() if isinstance(value, np.ufunc)
+)
+
+
+def to_file(model: Any) -> bytes:
+    """Model as skops writes it, without what marks it as released.
+
+    Raises
+    ------
+    BundleError
+        When skops cannot write it, needs classes that are not :data:`TRUSTED`, or reads something
+        else than was written.
+    """
+    from skops.io.exceptions import UnsupportedTypeException
+
+    bare = copy.copy(model)
+    for name in (GUARANTEE, DIGEST):
+        vars(bare).pop(name, None)
+    name = type(model).__name__
+    try:
+        content = skops_file(bare)
+    except (UnsupportedTypeException, AttributeError, TypeError, ValueError) as error:
+        raise BundleError(
+            f"{name} cannot be written without code ({type(error).__name__}); a bundle holds no "
+            "pickles."
+        ) from None
+    if model_digest(from_file(content)) != model_digest(bare):
+        raise BundleError(f"{name} is not the same when it is read from its file.")
+    return content
+
+
+def from_file(content: bytes) -> Any:
+    """Model in a file. Nothing in the file is called or imported beyond :data:`TRUSTED` classes.
+
+    Raises
+    ------
+    BundleError
+        When the file asks for anything else.
+    """
+    import skops.io
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = archive.infolist()
+            # Stored members are no larger than the file: nothing can be inflated here.
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+                raise BundleError("it is compressed")
+            nodes = list(_nodes(json.loads(archive.read("schema.json"))))
+            named = {"schema.json", *(str(node["file"]) for node in nodes if "file" in node)}
+            # Whatever else it holds is signed with it, and nobody would know.
+            if sorted(named) != sorted(entry.filename for entry in entries):
+                raise BundleError("it holds files that are no part of the model")
+        kinds = {str(node.get("__loader__")) for node in nodes}
+        types = {
+            str(node.get("__module__")).partition(".")[0]
+            for node in nodes
+            if node.get("__loader__") == "TypeNode"
+        }
+        functions = {
+            f"{node.get('__module__')}.{node.get('__class__')}" if "content" not in node else "?"
+            for node in nodes
+            if node.get("__loader__") == "FunctionNode"
+        }
+        # Beside our own look at its nodes: skops trusts kinds that no model here needs.
+        untrusted = set(skops.io.get_untrusted_types(data=content))
+    except BundleError as error:
+        raise BundleError(f"The model's file is not as it was written: {error}.") from None
+    except Exception as error:  # noqa: BLE001 - whatever a hostile file raises, it is refused
+        raise BundleError(f"The model's file cannot be read ({type(error).__name__}).") from None
+    strange = (
+        sorted(kinds - _NODES)
+        or sorted(types - _NO_TYPES)
+        or sorted(functions - {f"numpy.{name}" for name in _FUNCTIONS})
+        or sorted(untrusted - set(TRUSTED))
+    )
+    if strange:
+        raise BundleError(
+            f"The model's file asks for {strange[0][:80]!r}, which no released model needs; it was "
+            "not loaded."
+        )
+    try:
+        return skops.io.loads(content, trusted=list(TRUSTED))
+    except Exception as error:  # noqa: BLE001 - as above
+        raise BundleError(f"The model's file cannot be loaded ({type(error).__name__}).") from None
+
+
+def skops_file(thing: Any) -> bytes:
+    """What skops writes, by public names: it says nothing of where memory and modules were.
+
+    Objects are numbered in order, where skops names them by their addresses, and our classes are
+    named as users import them.
+    """
+    import skops.io
+
+    content: bytes = skops.io.dumps(thing)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        document = json.loads(archive.read("schema.json"))
+        numbers: dict[Any, int] = {}
+        members = {}
+        for node in _nodes(document):
+            if _is_ours(node):
+                node["__module__"] = "pacsklearn"
+            if "__id__" in node:
+                node["__id__"] = numbers.setdefault(node["__id__"], len(numbers))
+            if "file" in node:
+                stem, _, suffix = node["file"].rpartition(".")
+                number = numbers.setdefault(int(stem), len(numbers))
+                members[f"{number}.{suffix}"] = archive.read(node["file"])
+                node["file"] = f"{number}.{suffix}"
+    return packed({**members, "schema.json": json.dumps(document).encode()})
+
+
+def _is_ours(node: dict[str, Any]) -> bool:
+    module = str(node.get("__module__"))
+    return module.partition(".")[0] == "pacsklearn" and node.get("__class__") in _OURS
+
+
+def _nodes(document: Any) -> Iterator[dict[str, Any]]:
+    waiting = [document]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, dict):
+            if "__loader__" in here:
+                yield here
+            waiting += here.values()
+        elif isinstance(here, list):
+            waiting += here

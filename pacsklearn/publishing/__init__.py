@@ -1,1 +1,0 @@
-"""Released models as files that can be given away: signed bundles, cards, ONNX."""

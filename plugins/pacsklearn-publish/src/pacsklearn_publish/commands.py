@@ -1,0 +1,114 @@
+"""``pacsklearn key``, ``publish`` and ``verify``: a released model as a signed file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pacsklearn.cli.console import guarded, say
+from pacsklearn.cli.options import Force, Json, checked_output
+from pacsklearn.cli.publication import read_about
+
+
+@guarded
+def key(
+    file: Annotated[Path, typer.Argument(help="Where the private key goes; .pub is added.")],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Make an Ed25519 key to sign bundles with, and the public key that checks them."""
+    from pacsklearn_publish.signature import make_key
+
+    private, public = make_key(file)
+    say(
+        {"private": str(private), "public": str(public)},
+        f"private key  {private}  (keep it; who has it can sign in your name)\n"
+        f"public key   {public}  (give it away)",
+        as_json=as_json,
+    )
+
+
+@guarded
+def publish(
+    model: Annotated[
+        Path, typer.Argument(help="What `pacsklearn release` or joblib.dump wrote; your own file.")
+    ],
+    *,
+    output: Annotated[Path, typer.Option(help="Where the bundle goes (.pac).")],
+    key: Annotated[Path, typer.Option(help="Your private key; `pacsklearn key` makes one.")],
+    about: Annotated[
+        Path | None, typer.Option(help="JSON file with what you say about the model.")
+    ] = None,
+    onnx: Annotated[str, typer.Option(help="auto, required or none.")] = "auto",
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write a released model, its guarantee and its card into one signed file."""
+    import joblib
+
+    from pacsklearn.estimators.session_key import check_owner
+    from pacsklearn_publish.bundle import load_bundle
+    from pacsklearn_publish.publishing import publish as published
+
+    checked_output(output, force=force)
+    description = None if about is None else read_about(about)
+    if not model.is_file():
+        raise ValueError(f"There is no file {model}.")
+    with model.open("rb") as file:
+        # A pickle runs what was written into it: nobody else may have written it.
+        check_owner(file, model)
+        released = joblib.load(file)
+    made = published(released, output, key=key, about=description, onnx=onnx)
+    bundle = load_bundle(made, key=key)
+    document = {"bundle": str(made), "signed_by": bundle.signed_by, **bundle.manifest}
+    text = [
+        str(bundle.guarantee.promise),
+        "",
+        f"bundle     {made}",
+        f"holds      {', '.join(bundle.names)}",
+        f"signed by  {bundle.signed_by[:16]}",
+        f"ONNX       {bundle.manifest['model']['onnx']}",
+    ]
+    say(document, "\n".join(text), as_json=as_json)
+
+
+@guarded
+def verify(
+    bundle: Annotated[Path, typer.Argument(help="What `pacsklearn publish` wrote.")],
+    *,
+    key: Annotated[Path, typer.Option(help="The curator's public key.")],
+    ledger: Annotated[
+        str | None,
+        typer.Option(help="Ledger that must still hold what it held at the release."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check a bundle: signature, every file, nothing else inside, and the model, without code."""
+    from pacsklearn.kernel.ledger.open_ledger import open_ledger
+    from pacsklearn_publish.bundle import load_bundle
+
+    opened = load_bundle(bundle, key=key)
+    model = opened.model()
+    checked = ["signature", "files", "guarantee", "model"]
+    if ledger is not None:
+        dataset = opened.guarantee.ledger_head.rpartition(" ")[0] or "default"
+        opened.check_ledger(open_ledger(ledger, ceiling=None, unit=None, dataset=dataset))
+        checked.append("ledger")
+    head = opened.guarantee.ledger_head
+    document = {
+        "verified": checked,
+        "signed_by": opened.signed_by,
+        "model": type(model).__name__,
+        "guarantee": opened.guarantee.to_dict(),
+        "ledger_head": head,
+    }
+    text = [
+        str(opened.guarantee),
+        "",
+        f"verified     {', '.join(checked)}",
+        f"signed by    {opened.signed_by[:16]}",
+        f"ledger head  {head or 'none: the release was charged to no database'}",
+    ]
+    say(document, "\n".join(text), as_json=as_json)

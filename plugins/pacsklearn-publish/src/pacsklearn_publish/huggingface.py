@@ -1,0 +1,131 @@
+"""Published pacsklearn bundles on the Hugging Face Hub."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from pacsklearn.kernel.guarantee.model_digest import model_digest
+from pacsklearn_publish import load_bundle
+
+__all__ = ["push", "write_folder"]
+
+_BUNDLE: Final = "model.pac"
+_COPIED: Final = ("README.md", "model.skops", "guarantee.json", "software.cdx.json")
+_LARGE: Final = "filter=lfs diff=lfs merge=lfs -text"
+_NAME: Final = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+def write_folder(
+    bundle: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    key: str | os.PathLike[str],
+) -> Path:
+    """Write the files of a model repository; nothing leaves the machine.
+
+    Parameters
+    ----------
+    bundle : str or path-like
+        What :func:`pacsklearn_publish.publish` wrote.
+    folder : str or path-like
+        Made, and has to be empty: whatever is in it would be pushed.
+    key : str or path-like
+        The curator's public key.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    pacsklearn.exceptions.BundleError
+        When the bundle is not what was signed.
+    FileExistsError
+        When the folder is not empty.
+    """
+    found = load_bundle(bundle, key=key)
+    model = found.model()
+    target = Path(folder).expanduser()
+    target.mkdir(parents=True, exist_ok=True)
+    if any(target.iterdir()):
+        raise FileExistsError(
+            f"{target.name} must be empty, since all that is in it would be pushed."
+        )
+    for name in (*_COPIED, *({"model.onnx"} & {*found.names})):
+        (target / name).write_bytes(found.read(name))
+    (target / _BUNDLE).write_bytes(Path(bundle).expanduser().read_bytes())
+    (target / ".gitattributes").write_text(
+        "".join(
+            f"*.{kind} filter=lfs diff=lfs merge=lfs -text\n" for kind in ("pac", "skops", "onnx")
+        )
+    )
+    (target / "config.json").write_text(json.dumps(_config(found, model), indent=1) + "\n")
+    return target
+
+
+def push(
+    folder: str | os.PathLike[str], repository: str, *, private: bool = False, api: Any = None
+) -> str:
+    """Push a folder that :func:`write_folder` wrote.
+
+    Parameters
+    ----------
+    folder : str or path-like
+    repository : str
+        ``"owner/name"``; made when it is not there.
+    private : bool, default=False
+        Whether a new repository is private.
+    api : huggingface_hub.HfApi, optional
+
+    Returns
+    -------
+    str
+        Address of the commit.
+
+    Raises
+    ------
+    ValueError
+        When the folder is none that :func:`write_folder` wrote, or the repository has no owner.
+    """
+    from huggingface_hub import HfApi
+
+    place = Path(folder).expanduser()
+    if not (place / _BUNDLE).is_file():
+        raise ValueError(f"{place.name} holds no {_BUNDLE}; write_folder makes such a folder.")
+    if not _NAME.fullmatch(repository):
+        raise ValueError(f"repository must be 'owner/name', got {repository!r}.")
+    hub = HfApi() if api is None else api
+    hub.create_repo(repository, private=private, exist_ok=True)
+    done = hub.upload_folder(
+        repo_id=repository, folder_path=str(place), commit_message="Released model, signed bundle"
+    )
+    return str(done.commit_url)
+
+
+def _config(bundle: Any, model: Any) -> dict[str, Any]:
+    """Configuration as skops gives it to the Hub."""
+    software = json.loads(bundle.read("software.cdx.json"))
+    versions = {part["name"]: part["version"] for part in software["components"]}
+    task = "tabular-classification" if hasattr(model, "classes_") else "tabular-regression"
+    return {
+        "sklearn": {
+            "columns": [field["name"] for field in bundle.inputs["columns"]["fields"]],
+            "environment": [
+                f"{name}={versions[name]}" for name in ("scikit-learn", "pacsklearn", "skops")
+            ],
+            "model": {"file": "model.skops"},
+            "model_format": "skops",
+            "task": task,
+            "use_intelex": False,
+        },
+        "pacsklearn": {
+            "bundle": _BUNDLE,
+            "promise": bundle.guarantee.promise,
+            "digest": model_digest(model),
+            "signed_by": bundle.signed_by,
+        },
+    }

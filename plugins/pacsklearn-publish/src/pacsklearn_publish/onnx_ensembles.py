@@ -1,0 +1,138 @@
+"""Several linear models that answer together, in ONNX and double precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
+
+
+def rest_graph(model: Any) -> Any:
+    """One linear model for each class against the rest."""
+    if model.multilabel_:
+        raise NotImplementedError("several labels a row")
+    graph, scores = _scores(model)
+    count = len(model.classes_)
+    likely = ""
+    if hasattr(model, "predict_proba"):
+        likely = _chances(graph, scores, model.estimators_)
+    if count == 2:
+        graph.labels(
+            graph.node("Concat", graph.node("Neg", scores), scores, axis=1), model.classes_
+        )
+        if likely:
+            other = graph.node("Sub", np.float64(1), likely)
+            graph.probabilities(graph.node("Concat", other, likely, axis=1), 2)
+    else:
+        graph.labels(scores, model.classes_)
+        if likely:
+            total = graph.node("ReduceSum", likely, np.array([1]), keepdims=1)
+            graph.probabilities(graph.node("Div", likely, total), count)
+    graph.output(scores, "scores", DOUBLE, [None, len(model.estimators_)])
+    return graph.model("one_against_rest")
+
+
+def code_book_graph(model: Any) -> Any:
+    """The class whose code word is nearest to what all linear models say."""
+    graph, scores = _scores(model)
+    words = np.asarray(model.code_book_, dtype=np.float64)
+    # Squared distances, without what all classes have in common.
+    nearness = graph.node("Sub", graph.matrix(scores, 2 * words.T), (words**2).sum(axis=1)[None])
+    graph.labels(nearness, model.classes_)
+    return graph.model("output_codes")
+
+
+def several_targets_graph(model: Any) -> Any:
+    """A linear regression for each target, or the weighted mean of several for one."""
+    weights, shift = _stacked(model.estimators_, _width(model))
+    shares = getattr(model, "_weights_not_none", None)
+    if not hasattr(model, "named_estimators_"):
+        mixed, moved = weights, shift
+    else:
+        share = np.full(len(weights), 1.0) if shares is None else np.asarray(shares, dtype=float)
+        share = share / share.sum()
+        mixed, moved = (share @ weights)[None], np.atleast_1d(share @ shift)
+    graph = OnnxGraph()
+    rows = graph.input("X", DOUBLE, _width(model))
+    predictions = graph.node("Add", graph.matrix(rows, mixed.T), moved[None])
+    graph.output(predictions, "variable", DOUBLE, [None, len(mixed)])
+    return graph.model("several_regressions")
+
+
+def vote_graph(model: Any) -> Any:
+    """Mean of the probabilities of linear classifiers, or the label that most of them give."""
+    graph = OnnxGraph()
+    rows = graph.input("X", DOUBLE, _width(model))
+    count, ballots = len(model.classes_), []
+    for member in model.estimators_:
+        weights, shift = _linear(member, _width(model))
+        scores = graph.node("Add", graph.matrix(rows, weights.T), shift[None])
+        if len(weights) == 1:
+            scores = graph.node("Concat", graph.node("Sub", scores, scores), scores, axis=1)
+        if model.voting == "soft":
+            if not _is_logistic(member):
+                raise NotImplementedError(f"votes of {type(member).__name__}")
+            ballots.append(graph.node("Softmax", scores, axis=1))
+            continue
+        best = graph.node("ArgMax", scores, axis=1, keepdims=1)
+        chosen = graph.node("Equal", best, np.arange(count, dtype=np.int64)[None])
+        ballots.append(graph.node("Cast", chosen, to=11))
+    shares = model._weights_not_none
+    share = np.ones(len(ballots)) if shares is None else np.asarray(shares, dtype=float)
+    weighted = [graph.node("Mul", one, each) for one, each in zip(ballots, share, strict=True)]
+    total = graph.node("Div", graph.sum(weighted), np.float64(share.sum()))
+    graph.labels(total, model.classes_)
+    if model.voting == "soft":
+        graph.probabilities(total, count)
+    return graph.model("votes")
+
+
+def _scores(model: Any) -> tuple[OnnxGraph, str]:
+    weights, shift = _stacked(model.estimators_, _width(model))
+    graph = OnnxGraph()
+    rows = graph.input("X", DOUBLE, _width(model))
+    return graph, graph.node("Add", graph.matrix(rows, weights.T), shift[None])
+
+
+def _chances(graph: OnnxGraph, scores: str, members: Any) -> str:
+    if not all(_is_logistic(member) for member in members):
+        raise NotImplementedError(f"probabilities of {type(members[0]).__name__}")
+    return graph.node("Sigmoid", scores)
+
+
+def _stacked(members: Any, width: int) -> tuple[Floats, Floats]:
+    """Weights of shape (members, columns) and shifts of members with one score each."""
+    maps = [_linear(member, width) for member in members]
+    if any(len(weights) != 1 for weights, _ in maps):
+        raise NotImplementedError("members with several scores")
+    return np.concatenate([one for one, _ in maps]), np.concatenate([one for _, one in maps])
+
+
+def _linear(member: Any, width: int) -> tuple[Floats, Floats]:
+    from sklearn import linear_model as linear
+    from sklearn.svm import LinearSVC, LinearSVR
+
+    known = (
+        linear.LogisticRegression, linear.RidgeClassifier, linear.SGDClassifier, LinearSVC,
+        linear.LinearRegression, linear.Ridge, linear.ElasticNet, linear.HuberRegressor,
+        linear.SGDRegressor, LinearSVR,
+    )  # fmt: skip
+    if type(member).__name__ == "_ConstantPredictor":  # a column of a code book that is constant
+        return np.zeros((1, width)), np.asarray(member.y_, dtype=np.float64)[:1]
+    if not isinstance(member, known):
+        raise NotImplementedError(f"members of the kind {type(member).__name__}")
+    weights = np.atleast_2d(np.asarray(member.coef_, dtype=np.float64))
+    return weights, np.broadcast_to(np.ravel(member.intercept_), (len(weights),)).astype(float)
+
+
+def _is_logistic(member: Any) -> bool:
+    from sklearn.linear_model import LogisticRegression
+
+    return isinstance(member, LogisticRegression)
+
+
+def _width(model: Any) -> int:
+    return int(model.n_features_in_)

@@ -1,0 +1,278 @@
+"""A released model in ONNX, where every operator exists and the outputs are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+
+from pacsklearn.tabular.additive.additive_model import AdditiveModel
+from pacsklearn.tabular.forests.fixed_structure_forest import FixedStructureForest
+from pacsklearn.tabular.schema.encoder import SchemaEncoder
+from pacsklearn_publish.inputs import model_schema
+from pacsklearn_publish.onnx_ensembles import (
+    code_book_graph,
+    rest_graph,
+    several_targets_graph,
+    vote_graph,
+)
+from pacsklearn_publish.onnx_features import (
+    affine_graph,
+    bins_graph,
+    cosine_graph,
+    polynomial_graph,
+    power_graph,
+)
+from pacsklearn_publish.onnx_forest import centroid_graph, forest_graph
+from pacsklearn_publish.onnx_graph import ML_OPSET, OPSET
+from pacsklearn_publish.onnx_linear import (
+    bernoulli_graph,
+    categorical_graph,
+    imputer_graph,
+    linear_graph,
+)
+from pacsklearn_publish.onnx_tables import additive_graph, encoder_graph
+from pacsklearn_publish.probe_rows import probe_rows, runtime_inputs
+
+_TOLERANCE: Final = 1e-4
+"""Of numbers, relative to the largest of them: some operators know single precision only."""
+
+
+@final
+class OnnxFile(NamedTuple):
+    """ONNX bytes and how well they agree; None and the reason where there are none."""
+
+    content: bytes | None
+    note: str
+
+
+def onnx_file(model: Any) -> OnnxFile:
+    """Convert a released model and compare its outputs on rows made for that purpose.
+
+    Parameters
+    ----------
+    model : estimator
+
+    Returns
+    -------
+    OnnxFile
+        Without content when a package or an operator is missing, or the outputs differ.
+    """
+    try:
+        import onnx  # noqa: F401 - whether it is there
+        import onnxruntime  # noqa: F401
+    except ImportError as error:
+        return OnnxFile(None, f"{error.name} is not installed")
+    try:
+        content = onnx_model(model).SerializeToString(deterministic=True)
+    except NotImplementedError as error:
+        return OnnxFile(None, f"no operator for {error}")
+    except Exception as error:  # noqa: BLE001 - converters fail in many ways; the bundle says so
+        return OnnxFile(None, f"{type(model).__name__} has no converter ({type(error).__name__})")
+    try:
+        apart, rows = largest_difference(model, content)
+    except Exception as error:  # noqa: BLE001 - as above
+        return OnnxFile(None, f"its ONNX form does not run ({type(error).__name__})")
+    # Written so that NaN is refused.
+    if not apart <= _TOLERANCE:
+        return OnnxFile(None, f"its ONNX form differs by {apart:.2g} of the largest output")
+    return OnnxFile(content, f"the same on {rows} made-up rows up to {apart:.1g}")
+
+
+def onnx_model(model: Any) -> Any:
+    """ONNX model: by our own converters, or by skl2onnx.
+
+    Raises
+    ------
+    NotImplementedError
+        When an operator is missing.
+    """
+    steps = _steps(model)
+    if len(steps) == 1:
+        return _one(steps[0])
+    if not any(_own(step) for step in steps):
+        return _by_skl2onnx(_pipeline(steps))
+    made = _one(steps[0])
+    for step in steps[1:]:
+        made = _joined(made, _one(step))
+    return made
+
+
+def largest_difference(model: Any, content: bytes) -> tuple[float, int]:
+    """Largest difference of any output, relative to the largest number; inf where labels differ.
+
+    Returns
+    -------
+    difference : float
+    rows : int
+        How many were compared.
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    # Sums in another order differ in their last bits.
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    table = probe_rows(model)
+    given = runtime_inputs(table, [one.name for one in session.get_inputs()], model_schema(model))
+    outputs = dict(
+        zip([one.name for one in session.get_outputs()], session.run(None, given), strict=True)
+    )
+    apart = 0.0
+    for name, output in outputs.items():
+        reference = _expected(model, name)(table)
+        # ONNX knows dense outputs only.
+        dense = reference.toarray() if hasattr(reference, "toarray") else reference
+        expected = np.asarray(dense)
+        if name == "label" and expected.dtype.kind != "f":
+            same = np.array_equal(np.ravel(output).astype(str), np.ravel(expected).astype(str))
+            apart = max(apart, 0.0 if same else np.inf)
+            continue
+        numbers = np.asarray(output, dtype=np.float64).reshape(expected.shape)
+        size = max(float(np.abs(expected).max()), 1e-300)
+        apart = max(apart, float(np.abs(numbers - expected).max()) / size)
+    return apart, len(table)
+
+
+def _expected(model: Any, output: str) -> Any:
+    if output == "label":
+        return model.predict
+    if output in ("probabilities", "probability_tensor"):
+        return getattr(model, "predict_proba", None) or model.decision_function
+    order = ("decision_function", "transform", "score_samples")
+    if output != "scores":
+        order = ("predict", "transform", "predict")
+    return next(getattr(model, name) for name in order if hasattr(model, name))
+
+
+def _steps(model: Any) -> list[Any]:
+    """Steps that do something; ``passthrough`` does nothing."""
+    if not hasattr(model, "steps"):
+        return [model]
+    kept = [step for _, step in model.steps if step is not None and step != "passthrough"]
+    return [inner for step in kept for inner in _steps(step)]
+
+
+def _own(step: Any) -> Callable[[Any], Any] | None:
+    from sklearn import (
+        decomposition,
+        kernel_approximation,
+        multiclass,
+        multioutput,
+        random_projection,
+    )
+    from sklearn import linear_model as linear
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.ensemble import VotingClassifier, VotingRegressor
+    from sklearn.impute import SimpleImputer
+    from sklearn.naive_bayes import BernoulliNB, CategoricalNB
+    from sklearn.neighbors import NearestCentroid
+    from sklearn.preprocessing import KBinsDiscretizer, PolynomialFeatures, PowerTransformer
+    from sklearn.svm import LinearSVC, LinearSVR
+
+    scored = (LinearSVC, linear.RidgeClassifier, linear.RidgeClassifierCV, linear.SGDClassifier)
+    fitted = (
+        *(linear.LinearRegression, linear.Ridge, linear.RidgeCV, linear.ElasticNet, linear.Lars),
+        *(linear.ElasticNetCV, linear.LassoCV, linear.BayesianRidge, linear.ARDRegression),
+        *(
+            linear.OrthogonalMatchingPursuit,
+            linear.OrthogonalMatchingPursuitCV,
+            linear.SGDRegressor,
+        ),
+        *(linear.HuberRegressor, linear.QuantileRegressor, linear.TheilSenRegressor, LinearSVR),
+    )
+    affine = (
+        *(decomposition.FactorAnalysis, decomposition.FastICA, decomposition.SparsePCA),
+        *(decomposition.MiniBatchSparsePCA, random_projection.SparseRandomProjection),
+    )
+    for kind, graph in (
+        (FixedStructureForest, forest_graph),
+        (AdditiveModel, additive_graph),
+        (SchemaEncoder, encoder_graph),
+        (NearestCentroid, centroid_graph),
+        ((*scored, *fitted), linear_graph),
+        (SimpleImputer, imputer_graph),
+        (BernoulliNB, bernoulli_graph),
+        (CategoricalNB, categorical_graph),
+        (TransformedTargetRegressor, _untransformed),
+        (affine, affine_graph),
+        (kernel_approximation.RBFSampler, cosine_graph),
+        (PolynomialFeatures, polynomial_graph),
+        (KBinsDiscretizer, bins_graph),
+        (PowerTransformer, power_graph),
+        (multiclass.OneVsRestClassifier, rest_graph),
+        (multiclass.OutputCodeClassifier, code_book_graph),
+        ((multioutput.MultiOutputRegressor, VotingRegressor), several_targets_graph),
+        (VotingClassifier, vote_graph),
+    ):
+        if isinstance(step, kind):
+            return graph
+    return None
+
+
+def _untransformed(model: Any) -> Any:
+    """A regressor of targets that are left as they are."""
+    if model.func is not None or model.transformer is not None:
+        raise NotImplementedError("targets that were transformed")
+    return _one(model.regressor_)
+
+
+def _one(step: Any) -> Any:
+    own = _own(step)
+    return own(step) if own else _by_skl2onnx(step)
+
+
+def _pipeline(steps: list[Any]) -> Any:
+    from sklearn.pipeline import Pipeline
+
+    return Pipeline([(f"step{place}", step) for place, step in enumerate(steps)])
+
+
+def _by_skl2onnx(model: Any) -> Any:
+    try:
+        from skl2onnx import convert_sklearn
+        from skl2onnx.common.data_types import DoubleTensorType
+    except ImportError as error:
+        raise NotImplementedError(f"scikit-learn's own models without {error.name}") from None
+    from sklearn.base import is_classifier
+
+    first = getattr(model, "steps", [("", model)])[0][1]
+    width = getattr(first, "n_features_in_", None)
+    made = convert_sklearn(
+        model,
+        initial_types=[("X", DoubleTensorType([None, width]))],
+        options={id(model): {"zipmap": False}} if is_classifier(model) else None,
+        target_opset=OPSET,
+    )
+    return _of_one_version(made)
+
+
+def _of_one_version(made: Any) -> Any:
+    """The model with the operators' versions of our own graphs, so that the two can be joined."""
+    from onnx import helper, version_converter
+
+    made = version_converter.convert_version(made, OPSET)
+    del made.opset_import[:]
+    # Operators for classical models have only gained attributes up to this version.
+    made.opset_import.extend(
+        [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
+    )
+    return made
+
+
+def _joined(first: Any, second: Any) -> Any:
+    from onnx import TensorProto, compose, helper
+
+    first.ir_version = second.ir_version = min(first.ir_version, second.ir_version)
+    # Names inside the second graph, and of its outputs, may be those of the first.
+    first = compose.add_prefix(first, "before_", rename_inputs=False)
+    (out,) = (value.name for value in first.graph.output)
+    (into,) = (value.name for value in second.graph.input)
+    if first.graph.output[0].type.tensor_type.elem_type == TensorProto.FLOAT:
+        first.graph.node.append(helper.make_node("Cast", [out], ["doubled"], to=TensorProto.DOUBLE))
+        first.graph.output[0].type.tensor_type.elem_type = TensorProto.DOUBLE
+        out = first.graph.output[0].name = "doubled"
+    second = compose.add_prefix(second, "then_", rename_inputs=True, rename_outputs=False)
+    return compose.merge_models(first, second, io_map=[(out, f"then_{into}")])

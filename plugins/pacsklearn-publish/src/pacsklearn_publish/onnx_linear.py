@@ -1,0 +1,111 @@
+"""Linear models, imputers and naive Bayes without sizes in ONNX, in double precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
+
+
+def linear_graph(model: Any) -> Any:
+    """Linear decision function with its labels, or linear regression.
+
+    Raises
+    ------
+    NotImplementedError
+        When predictions are more than that: a link function, several labels a row.
+    """
+    weights = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+    shift = np.broadcast_to(np.ravel(model.intercept_), (weights.shape[0],)).astype(np.float64)
+    graph = OnnxGraph()
+    rows = graph.input("X", DOUBLE, model.n_features_in_)
+    scores = graph.node("Add", graph.matrix(rows, weights.T), shift[None])
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        graph.output(scores, "variable", DOUBLE, [None, weights.shape[0]])
+        return graph.model("linear_regressor")
+    if not isinstance(classes, np.ndarray) or len(classes) != max(weights.shape[0], 2):
+        raise NotImplementedError("several labels a row")
+    if len(classes) == 2 and weights.shape[0] == 1:
+        # The second class where the score is above 0, the first where it is 0.
+        both = graph.node("Concat", graph.node("Sub", scores, scores), scores, axis=1)
+        graph.labels(both, classes)
+    else:
+        graph.labels(scores, classes)
+    graph.output(scores, "scores", DOUBLE, [None, weights.shape[0]])
+    if hasattr(model, "predict_proba"):
+        graph.probabilities(_one_against_rest(graph, scores, len(classes)), len(classes))
+    return graph.model("linear_classifier")
+
+
+def _one_against_rest(graph: OnnxGraph, scores: str, n_classes: int) -> str:
+    """Logistic probabilities of each class against the rest, made to sum to one."""
+    likely = graph.node("Sigmoid", scores)
+    if n_classes == 2:
+        return graph.node(
+            "Concat", graph.node("Sigmoid", graph.node("Neg", scores)), likely, axis=1
+        )
+    total = graph.node("ReduceSum", likely, np.array([1]), keepdims=1)
+    return graph.node("Div", likely, total)
+
+
+def imputer_graph(imputer: Any) -> Any:
+    """Missing numbers replaced by the imputer's.
+
+    Raises
+    ------
+    NotImplementedError
+        When it adds indicators, fills in texts or leaves columns out.
+    """
+    fill = np.asarray(imputer.statistics_)
+    if imputer.add_indicator or fill.dtype.kind not in "iuf" or np.isnan(fill).any():
+        raise NotImplementedError("an imputer of texts, or with indicators")
+    graph = OnnxGraph()
+    rows = graph.input("X", DOUBLE, imputer.n_features_in_)
+    code = imputer.missing_values
+    missing = (
+        graph.node("IsNaN", rows)
+        if isinstance(code, float) and np.isnan(code)
+        else graph.node("Equal", rows, np.float64(code))
+    )
+    filled = graph.node("Where", missing, fill.astype(np.float64)[None], rows)
+    graph.output(filled, "variable", DOUBLE, [None, imputer.n_features_in_])
+    return graph.model("imputer")
+
+
+def bernoulli_graph(model: Any) -> Any:
+    """Naive Bayes of columns that are there or not."""
+    graph = OnnxGraph()
+    rows = graph.input("X", DOUBLE, model.n_features_in_)
+    there = rows
+    if model.binarize is not None:
+        there = graph.node("Greater", rows, np.float64(model.binarize))
+        there = graph.node("Cast", there, to=11)
+    absent = np.log1p(-np.exp(model.feature_log_prob_))
+    weights = np.asarray(model.feature_log_prob_ - absent, dtype=np.float64)
+    prior = np.asarray(model.class_log_prior_ + absent.sum(axis=1), dtype=np.float64)
+    scores = graph.node("Add", graph.matrix(there, weights.T), prior[None])
+    graph.labels(scores, model.classes_)
+    count = len(model.classes_)
+    graph.probabilities(graph.node("Softmax", scores, axis=1), count)
+    return graph.model("bernoulli_naive_bayes")
+
+
+def categorical_graph(model: Any) -> Any:
+    """Naive Bayes of columns that hold the number of a category."""
+    graph = OnnxGraph()
+    rows = graph.input("X", DOUBLE, model.n_features_in_)
+    codes = graph.node("Cast", rows, to=7)
+    scores = [graph.constant(np.asarray(model.class_log_prior_, dtype=np.float64)[None])]
+    for place, table in enumerate(model.feature_log_prob_):
+        code = graph.node("Gather", codes, np.array([place]), axis=1)
+        known = graph.constant(np.ascontiguousarray(np.asarray(table, dtype=np.float64).T))
+        likelihood = graph.node("Gather", known, code, axis=0)  # (rows, 1, classes)
+        scores.append(graph.node("Squeeze", likelihood, np.array([1])))
+    total = graph.sum(scores)
+    count = len(model.classes_)
+    graph.labels(total, model.classes_)
+    graph.probabilities(graph.node("Softmax", total, axis=1), count)
+    return graph.model("categorical_naive_bayes")

@@ -1,0 +1,182 @@
+"""Public codebooks in ONNX: one input for each column of a table."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from pacsklearn.tabular.schema.column import Column
+from pacsklearn.tabular.schema.encodings import (
+    Bins,
+    Encoding,
+    Flag,
+    OneHot,
+    OrderedThermometer,
+    Ordinal,
+    Scaled,
+    Thermometer,
+)
+from pacsklearn.tabular.schema.values import MISSING, OUTSIDE, key_of
+from pacsklearn_publish.onnx_graph import DOUBLE, OnnxGraph
+
+_NUMBERS: Final = ("number", "date")
+
+
+def encoder_graph(encoder: Any) -> Any:
+    """Encoder of a table; numbers are inputs of doubles (dates: days since 1970), others of text.
+
+    Raises
+    ------
+    NotImplementedError
+        For texts, whose words no operator takes apart as we do.
+    """
+    graph = OnnxGraph()
+    blocks: list[str] = []
+    for name, encoding in encoder._encodings():
+        column = encoder.schema[name]
+        features, missing = (
+            _numbers(graph, encoding) if column.kind in _NUMBERS else _categories(graph, encoding)
+        )
+        blocks.append(features)
+        if encoder._has_indicator(column):
+            blocks.append(graph.node("Cast", missing, to=11))
+    width = len(encoder.get_feature_names_out())
+    graph.output(graph.node("Concat", *blocks, axis=1), "variable", DOUBLE, [None, width])
+    return graph.model("schema_encoder")
+
+
+def additive_graph(model: Any) -> Any:
+    """Additive model: for each term, the numbers of the level that a row has."""
+    graph = OnnxGraph()
+    inputs: dict[str, str] = {}
+    scores = [graph.node("Unsqueeze", np.asarray(model.intercept_), np.array([0]))]
+    weights, start = model.coef_.T, 0
+    for term in model.terms_:
+        code = ""
+        for column, size in zip(term.columns, term.sizes, strict=True):
+            level = _level(graph, inputs, column, size - 1, term.n_bins)
+            before = graph.node("Mul", code, np.array(size, dtype=np.int64)) if code else ""
+            code = graph.node("Add", before, level) if before else level
+        table = np.ascontiguousarray(weights[start : start + term.n_levels])
+        contribution = graph.node(
+            "Gather", graph.constant(table), code, axis=0
+        )  # (rows, 1, scores)
+        scores.append(graph.node("Squeeze", contribution, np.array([1])))
+        start += term.n_levels
+    total = graph.sum(scores)
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        ends = model._range()
+        value = total if ends is None else graph.node("Clip", total, *map(np.float64, ends))
+        graph.output(value, "variable", DOUBLE, [None, 1])
+        return graph.model("additive")
+    if len(classes) == 2:
+        yes, no = (graph.node("Sigmoid", one) for one in (total, graph.node("Neg", total)))
+        total = graph.node("Concat", no, yes, axis=1)
+        graph.probabilities(total, 2)
+    else:
+        graph.probabilities(graph.node("Softmax", total, axis=1), len(classes))
+    graph.labels(total, classes)
+    return graph.model("additive")
+
+
+def _numbers(graph: OnnxGraph, encoding: Encoding) -> tuple[str, str]:
+    if not isinstance(encoding, (Scaled, Thermometer, Bins)):
+        raise NotImplementedError(f"the encoding {type(encoding).__name__}")
+    column, low, high = encoding.column, encoding.low, encoding.high
+    numbers, missing, absent = _read_numbers(graph, column.name, column)
+    filled = graph.node("Where", absent, np.float64((low + high) / 2), numbers)
+    ends = (
+        low if column.low is not None else -np.finfo(np.float64).max,
+        high if column.high is not None else np.finfo(np.float64).max,
+    )
+    inside = graph.node("Clip", filled, *map(np.float64, ends))
+    if isinstance(encoding, Scaled):
+        shift = graph.node(
+            "Sub", graph.node("Clip", inside, np.float64(low), np.float64(high)), np.float64(low)
+        )
+        if column.scale == "log":
+            grown = graph.node("Log", graph.node("Add", shift, np.float64(1)))
+            return graph.node("Div", grown, np.log1p(high - low)), missing
+        return graph.node("Div", shift, np.float64(high - low)), missing
+    reached = graph.node(
+        "Cast", graph.node("GreaterOrEqual", inside, encoding.cuts[None].astype(np.float64)), to=11
+    )
+    if isinstance(encoding, Thermometer):
+        return reached, missing
+    # One for all bounds below the value, minus one for all bounds but the last of these.
+    one = graph.node("GreaterOrEqual", inside, np.array([[-np.inf]]))
+    first = graph.node("Cast", one, to=11)
+    none = graph.node("Sub", first, first)
+    upper = graph.node("Concat", first, reached, axis=1)
+    return graph.node("Sub", upper, graph.node("Concat", reached, none, axis=1)), missing
+
+
+def _categories(graph: OnnxGraph, encoding: Encoding) -> tuple[str, str]:
+    column = encoding.column
+    codes = _read_codes(graph, column)
+    missing = graph.node("Equal", codes, np.array(MISSING, dtype=np.int64))
+    count = len(column.categories)
+    if isinstance(encoding, OneHot):
+        known = np.arange(count, dtype=np.int64)[None]
+        return graph.node("Cast", graph.node("Equal", codes, known), to=11), missing
+    if isinstance(encoding, Flag):
+        one = graph.node("Equal", codes, np.array(1, dtype=np.int64))
+        return graph.node("Cast", one, to=11), missing
+    if isinstance(encoding, OrderedThermometer):
+        reach = np.arange(1, count, dtype=np.int64)[None]
+        return graph.node("Cast", graph.node("GreaterOrEqual", codes, reach), to=11), missing
+    if isinstance(encoding, Ordinal):
+        least = graph.node("Max", codes, np.array(-1, dtype=np.int64))
+        return graph.node("Cast", least, to=11), missing
+    raise NotImplementedError(f"texts such as column {column.name!r}")
+
+
+def _level(
+    graph: OnnxGraph, inputs: dict[str, str], column: Column, count: int, n_bins: int
+) -> str:
+    """Level of a term that each row has; the last one where there is no value."""
+    place = np.array(count, dtype=np.int64)
+    if column.kind in _NUMBERS:
+        if column.name not in inputs:
+            inputs[column.name] = graph.input(column.name, DOUBLE, 1)
+        numbers, _, absent = _read_numbers(graph, inputs[column.name], column, fresh=False)
+        cuts = column.cuts(n_bins).astype(np.float64)
+        reached = graph.node("Cast", graph.node("GreaterOrEqual", numbers, cuts[None]), to=7)
+        code = graph.node("ReduceSum", reached, np.array([1]), keepdims=1)
+        return graph.node("Where", absent, place, code)
+    if column.name not in inputs:
+        inputs[column.name] = _read_codes(graph, column)
+    codes = inputs[column.name]
+    return graph.node("Where", graph.node("Less", codes, np.array(0)), place, codes)
+
+
+def _read_numbers(
+    graph: OnnxGraph, name: str, column: Column, *, fresh: bool = True
+) -> tuple[str, str, str]:
+    """Numbers; where a value is missing; and where it is missing or infinite."""
+    numbers = graph.input(name, DOUBLE, 1) if fresh else name
+    missing = graph.node("IsNaN", numbers)
+    for code in column.missing:
+        if isinstance(code, (int, float)) and not isinstance(code, bool):
+            same = graph.node("Equal", numbers, np.float64(code))
+            missing = graph.node("Or", missing, same)
+    endless = graph.node(
+        "Greater", graph.node("Abs", numbers), np.float64(np.finfo(np.float64).max)
+    )
+    return numbers, missing, graph.node("Or", missing, endless)
+
+
+def _read_codes(graph: OnnxGraph, column: Column) -> str:
+    """Position of each text among the categories, or the code of none of them."""
+    keys = {key_of(code): MISSING for code in column.missing} | {"": MISSING}
+    keys |= {key_of(value): place for place, value in enumerate(column.categories)}
+    texts = graph.input(column.name, "STRING", 1)
+    return graph.node(
+        "LabelEncoder",
+        texts,
+        keys_strings=list(keys),
+        values_int64s=list(keys.values()),
+        default_int64=OUTSIDE,
+    )

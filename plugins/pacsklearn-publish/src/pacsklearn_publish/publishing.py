@@ -1,0 +1,180 @@
+"""A released model as one signed file."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from pacsklearn.estimators.archive import canonical_json, packed
+from pacsklearn.estimators.model_file import to_file
+from pacsklearn.exceptions import BundleError
+from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn.kernel.guarantee.model_digest import DIGEST, GUARANTEE, model_digest
+from pacsklearn.kernel.guarantee.public_path import public_path
+from pacsklearn.kernel.ledger.replacement_file import replacement_file
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
+from pacsklearn_publish.bundle import SCHEMA, Names
+from pacsklearn_publish.card import checked_about, model_card
+from pacsklearn_publish.environment import bill_of_materials
+from pacsklearn_publish.inputs import model_inputs
+from pacsklearn_publish.onnx_file import OnnxFile, onnx_file
+from pacsklearn_publish.signature import private_key, signature_of
+
+_ONNX: Final = ("auto", "required", "none")
+
+
+def publish(
+    source: Any,
+    path: str | os.PathLike[str],
+    *,
+    key: str | os.PathLike[str] | None = None,
+    about: Mapping[str, str] | None = None,
+    onnx: str = "auto",
+) -> Path:
+    """Write a released model, its guarantee and its card into one signed file.
+
+    The file holds the model as skops writes it (no pickle), in ONNX too where every operator
+    exists and the outputs agree, ``guarantee.json``, a model card in Markdown and HTML, what the
+    model reads, the versions of all software, where the ledger stood, and the hash of each. It
+    holds nothing else: neither the noise nor where it was added, which would tell the candidates'
+    mean model.
+
+    Parameters
+    ----------
+    source : PACPrivate, SRPPPrivate, SRPPSGD model, Release, DistilledModel or estimator
+        Fitted; or a released estimator by itself, from memory or from ``joblib.load``.
+    path : str or path-like
+        ``model.pac``. A file that is there is replaced.
+    key : str or path-like, optional
+        File with an Ed25519 private key (``pacsklearn key curator.key`` makes one). The signature
+        says that this is the model that was released; without it anybody could have made the file.
+    about : mapping of str to str, optional
+        What you say about the model: ``title``, ``description``, ``data``, ``intended_use``,
+        ``limits``, ``utility``, ``license``, ``authors``, ``contact``. All of it is public; a
+        figure of utility that was measured on private rows is one more thing that they tell.
+    onnx : {"auto", "required", "none"}, default="auto"
+        Whether there is an ONNX file: where it can be made and agrees, always (or an error), never.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    BundleError
+        When the model is not as it was released (it was fitted again, or changed), when the status
+        of its guarantee is not *proved*, at a confidence or without (its noise was reproducible,
+        nothing is hidden, a bound is estimated), or when it cannot be written without code.
+        Nothing is written then.
+    """
+    content = bundle_content(source, key=key, about=about, onnx=onnx)
+    target = Path(path).expanduser()
+    with replacement_file(target) as file:
+        file.write(content)
+    return target
+
+
+def bundle_content(
+    source: Any,
+    *,
+    key: str | os.PathLike[str] | None = None,
+    about: Mapping[str, str] | None = None,
+    onnx: str = "auto",
+) -> bytes:
+    """What :func:`publish` writes, with the same parameters and errors."""
+    if onnx not in _ONNX:
+        raise ValueError(f"onnx must be {', '.join(map(repr, _ONNX))}, got {onnx!r}.")
+    description = checked_about(about)
+    signer = None if key is None else private_key(key)
+    model = released_model(source)
+    guarantee = getattr(model, GUARANTEE)
+    inputs = model_inputs(model)
+    exported = OnnxFile(None, "not asked for")
+    if onnx != "none":
+        exported = onnx_file(model)
+        if onnx == "required" and exported.content is None:
+            raise BundleError(f"There is no ONNX file of this model: {exported.note}.")
+    markdown, page = model_card(
+        model, guarantee, inputs, description, has_onnx=exported.content is not None
+    )
+    title = description.get("title") or type(model).__name__
+    members = {
+        Names.MODEL: to_file(model),
+        Names.GUARANTEE: canonical_json(_plain(guarantee.to_dict())),
+        Names.INPUTS: canonical_json(inputs),
+        Names.SOFTWARE: canonical_json(bill_of_materials(title, guarantee.provenance)),
+        Names.CARD: markdown.encode(),
+        Names.PAGE: page.encode(),
+    }
+    if exported.content is not None:
+        members[Names.ONNX] = exported.content
+    manifest = canonical_json(
+        {
+            "schema": SCHEMA,
+            # The day: the second would say when the curator worked.
+            "published": datetime.now(UTC).date().isoformat(),
+            "model": {
+                "class": ".".join(public_path(type(model))),
+                "digest": model_digest(model),
+                "onnx": exported.note,
+            },
+            "files": {n: hashlib.sha256(text).hexdigest() for n, text in members.items()},
+        }
+    )
+    members[Names.MANIFEST] = manifest
+    if signer is not None:
+        members[Names.SIGNATURE] = canonical_json(signature_of(manifest, signer))
+    return packed(members)
+
+
+def bundle_writer(
+    key: str | os.PathLike[str], about: Mapping[str, str] | None = None
+) -> Callable[[Any], bytes]:
+    """Function from a released model to its bundle, for ``pacsklearn release --key``.
+
+    Raises
+    ------
+    BundleError, ValueError
+        When the key cannot sign, or the card cannot be written: before anything is charged.
+    """
+    private_key(key)
+    return functools.partial(bundle_content, key=key, about=checked_about(about))
+
+
+def released_model(source: Any) -> Any:
+    """Estimator of a release that may be given away, as it was released.
+
+    Raises
+    ------
+    BundleError
+        Saying why there is none.
+    """
+    model = source
+    for name in ("released_estimator_", "value", "estimator"):
+        if not hasattr(source, GUARANTEE) and hasattr(getattr(source, name, None), GUARANTEE):
+            model = getattr(source, name)
+    guarantee = getattr(model, GUARANTEE, None)
+    if not isinstance(guarantee, (Guarantee, PufferfishGuarantee)):
+        raise BundleError(
+            f"{type(source).__name__} holds no released model. Fit PACPrivate or SRPPPrivate with "
+            "release='parameters'; a model that answers is published by distill."
+        )
+    # Before anything is written: the promise is about the numbers that were released.
+    if model_digest(model) != getattr(model, DIGEST, None):
+        raise BundleError(
+            f"This {type(model).__name__} is not as it was released: it was fitted again, or a "
+            "parameter or a number was changed. The guarantee is not about it."
+        )
+    if not guarantee.status.for_release:
+        raise BundleError(f"This model must not be published. {guarantee.status}.")
+    return model
+
+
+def _plain(document: dict[str, Any]) -> Any:
+    return json.loads(json.dumps(document, allow_nan=False))
