@@ -33,6 +33,7 @@ from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.models import candidate_models
+from tests.kernel.ledger.raw_database import raw
 
 M = 8
 
@@ -86,8 +87,7 @@ def test_answers_in_the_ledgers_database(
     np.testing.assert_array_equal(model.predict(X[100:]), told)
     assert ledger.spent == spent
 
-    stored = ledger._store.read(lambda book: book.log.ask("SELECT count(*) FROM answers"))
-    assert stored == [(60,)]
+    assert raw(ledger, "SELECT count(*) FROM answers") == [(60,)]
     for wrong, error, message in (
         ({"store": "disk"}, ValueError, "store"),
         ({"store": "ledger"}, LedgerError, "needs a ledger in a database"),

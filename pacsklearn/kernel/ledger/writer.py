@@ -8,11 +8,11 @@ when that caller was interrupted while it waited.
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import os
 import threading
 import time
-from _thread import start_new_thread
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -137,7 +137,7 @@ class Writer:
 
     def _start(self) -> None:
         try:
-            start_new_thread(self._run, (True,))
+            _thread.start_new_thread(self._run, (True,))
         except RuntimeError:  # the interpreter is ending, or there are no more threads
             self._run(False)
 

@@ -6,8 +6,6 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
-import psycopg
-
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 
 
@@ -17,6 +15,8 @@ def raw(ledger: SharedLedger, statement: str) -> list[Any]:
         path = ledger.uri.removeprefix("sqlite:///")
         with closing(sqlite3.connect(path, isolation_level=None)) as file:
             return file.execute(statement).fetchall()
+    import psycopg  # only where there is a server
+
     # The tests' server trusts whoever asks, so that the password, which is hidden, does not matter.
     with psycopg.connect(ledger.uri, autocommit=True) as server:
         server.execute("SET search_path = pacsklearn")

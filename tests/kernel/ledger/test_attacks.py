@@ -630,7 +630,7 @@ class TestCallers:
         self, uri: str, make_event: MakeEvent
     ) -> None:
         ledger = SQLiteLedger.found(uri, 1.0)
-        slow, outcomes = threading.Event(), []
+        outcomes: list[Any] = []
 
         def charge(amount: float) -> None:
             try:
@@ -639,11 +639,13 @@ class TestCallers:
                 outcomes.append(type(error).__name__)
 
         threads = [threading.Thread(target=charge, args=(each,)) for each in (0.5, 0.75, 0.25)]
-        waiting = threading.Thread(target=ledger._store.read, args=(lambda _: slow.wait(20),))
-        for thread in (waiting, *threads):
-            thread.start()
-        slow.set()
-        for thread in (waiting, *threads):
+        path = uri.removeprefix("sqlite:///")
+        with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+            raw.execute("BEGIN IMMEDIATE")  # they all wait
+            for thread in threads:
+                thread.start()
+            raw.execute("ROLLBACK")
+        for thread in threads:
             thread.join()
         assert min(map(str, outcomes)) == "BudgetExhaustedError"
         assert ledger.spent <= 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import multiprocessing
 import os
 import signal
@@ -9,6 +10,7 @@ import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 from threading import Event as Flag
@@ -21,6 +23,7 @@ from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
 from pacsklearn.kernel.ledger import log, writer
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger
+from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
 from pacsklearn.kernel.ledger.sqlite_log import SQLiteLog
 
@@ -198,20 +201,25 @@ def test_an_interrupt_ends_the_wait_and_not_the_transaction(
 def test_a_database_waits_for_no_other(uri: str, tmp_path: Path) -> None:
     busy = SQLiteLedger.found(uri, ceiling=1.0)
     free = SQLiteLedger.found(f"sqlite:///{tmp_path}/other.db", ceiling=1.0)
-    slow = Flag()
-    with ThreadPoolExecutor(1) as pool:
-        reading = pool.submit(busy._store.read, lambda _: slow.wait(20))
+    with (
+        ThreadPoolExecutor(1) as pool,
+        closing(sqlite3.connect(uri.removeprefix("sqlite:///"), isolation_level=None)) as raw,
+    ):
+        raw.execute("BEGIN IMMEDIATE")
+        waiting = pool.submit(spend, busy, 0, 1)
         assert spend(free, 0, 1) == ["own 0 0"]
-        assert not reading.done()
-        slow.set()
-        assert reading.result()
+        assert not waiting.done()
+        raw.execute("ROLLBACK")
+        assert waiting.result() == ["own 0 0"]
 
 
 def test_idle_databases_are_closed(tmp_path: Path) -> None:
     ledgers = [SQLiteLedger.found(f"sqlite:///{tmp_path}/{i}.db", 1.0) for i in range(20)]
     for turn in range(2):
         assert all(spend(ledger, 0, 1, charge=1 / 64) for ledger in ledgers) == (turn == 0)
-    assert len(writer._WRITERS) <= writer.MOST_OPEN + 1
+    files = {each.resolve() for each in Path("/proc/self/fd").iterdir()}
+    n_open = sum(each.suffix == ".db" and each.parent == tmp_path for each in files)
+    assert 0 < n_open <= writer.MOST_OPEN + 1
     assert all(ledger.verify().sequence == 1 for ledger in ledgers)
 
 
@@ -219,23 +227,37 @@ def test_charges_when_no_thread_can_be_started(uri: str, monkeypatch: pytest.Mon
     def refuse(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(writer, "start_new_thread", refuse)
+    monkeypatch.setattr(_thread, "start_new_thread", refuse)
     ledger = SQLiteLedger.found(uri, ceiling=1.0)
     assert spend(ledger, 0, 3) == ["own 0 0", "shared 0 1", "own 0 2"]
     assert ledger.verify().sequence == 3
 
 
-def test_a_question_inside_a_transaction_is_refused(uri: str) -> None:
-    ledger = SQLiteLedger.found(uri, ceiling=1.0)
+def test_a_question_inside_a_transaction_is_refused(
+    uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a finalizer, say: it would wait for itself."""
+    ledger, connect, asked = SQLiteLedger.found(uri, ceiling=1.0), sqlite3.connect, Flag()
+
+    class Asking(sqlite3.Connection):
+        def execute(self, statement: str, *values: Any) -> Any:
+            if statement == "COMMIT" and not asked.is_set():
+                asked.set()
+                assert ledger.spent
+            return super().execute(statement, *values)
+
+    close_ledgers()
+    monkeypatch.setattr(sqlite3, "connect", partial(connect, factory=Asking))
     with pytest.raises(RuntimeError, match="from inside its own transaction"):
-        ledger._store.read(lambda _: ledger.spent)
+        ledger.charge(event_of(1 / 64, "k"))
+    assert asked.is_set()
     assert ledger.spent == 0
 
 
 def test_an_interrupted_thread_start_loses_nothing(
-    uri: str, monkeypatch: pytest.MonkeyPatch
+    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start, interrupts = writer.start_new_thread, iter([KeyboardInterrupt])
+    start, interrupts = _thread.start_new_thread, iter([KeyboardInterrupt])
 
     def interrupted_start(*arguments: Any) -> None:
         for error in interrupts:
@@ -243,8 +265,9 @@ def test_an_interrupted_thread_start_loses_nothing(
         start(*arguments)
 
     ledger = SQLiteLedger.found(uri, ceiling=1.0)
-    writer._WRITERS.clear()
-    monkeypatch.setattr(writer, "start_new_thread", interrupted_start)
+    for number in range(writer.MOST_OPEN + 1):  # its thread is given up for these
+        SQLiteLedger.found(f"sqlite:///{tmp_path}/{number}.db", 1.0)
+    monkeypatch.setattr(_thread, "start_new_thread", interrupted_start)
     with pytest.raises(KeyboardInterrupt):
         ledger.charge(event_of(1 / 64, "interrupted"))
     assert ledger.find("interrupted") is not None

@@ -91,8 +91,8 @@ def test_no_answer_without_its_charge(ledger: SQLiteLedger, tmp_path: Path) -> N
 
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
-def test_three_hundred_kills(ledger: SQLiteLedger, tmp_path: Path) -> None:
-    kills = 60 if os.environ.get("PACSKLEARN_SOAK") == "sample" else 300
+def test_five_hundred_kills(ledger: SQLiteLedger, tmp_path: Path) -> None:
+    kills = 60 if os.environ.get("PACSKLEARN_SOAK") == "sample" else 500
     charged, lost = kill_again_and_again(ledger, tmp_path, kills)
     assert charged >= kills
     assert lost <= kills

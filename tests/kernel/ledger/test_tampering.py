@@ -16,7 +16,6 @@ from pacsklearn.exceptions import LedgerCorruptedError, LedgerError, LedgerMisma
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.open_ledger import close_ledgers
 from pacsklearn.kernel.ledger.row import Position
-from pacsklearn.kernel.ledger.shared_ledger import SharedReservation
 from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
 
 MakeEvent = Callable[..., Event]
@@ -281,10 +280,10 @@ class TestRollBack:
         with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(older)) as target:
             source.backup(target)
         reservation = ledger.reserve(0.25)
-        restored = SQLiteLedger(f"sqlite:///{older}")
-        lost = SharedReservation(restored._store, reservation._account)
+        close_ledgers()
+        shutil.move(older, path)
         with pytest.raises(LedgerError, match="The reservation is not in the ledger"):
-            lost.charge(make_event(0.125))
+            reservation.charge(make_event(0.125))
 
     def test_an_account_without_rows_has_a_position(self, uri: str) -> None:
         empty = SQLiteLedger.found(uri, ceiling=1.0, dataset="empty")
