@@ -196,8 +196,8 @@ class Catalog:
         rows = self._rows("name, dataset, status, facts, created FROM service_models", name)
         return [row | json.loads(row.pop("facts")) for row in rows]
 
-    def publish(self, name: str) -> None:
-        """Let callers ask a model, where the status of its guarantee allows it.
+    def check_for_release(self, name: str) -> None:
+        """Refuse a model that the status of its guarantee does not let callers ask.
 
         Raises
         ------
@@ -207,10 +207,27 @@ class Catalog:
             status = Guarantee.from_json(json.dumps(model["guarantee"])).status
             if not status.for_release:
                 raise Problem("conflict", f"The model {name!r} must not be published. {status}.")
-        self.set_status(name, "published")
 
-    def set_status(self, name: str, status: str) -> None:
-        """Publish or withdraw a model."""
+    def publish(self, name: str) -> None:
+        """Let callers ask a model, where the status of its guarantee allows it.
+
+        Raises
+        ------
+        Problem
+        """
+        self.check_for_release(name)
+        self._set_status(name, "published")
+
+    def withdraw(self, name: str) -> None:
+        """Let nobody ask a model any more.
+
+        Raises
+        ------
+        Problem
+        """
+        self._set_status(name, "withdrawn")
+
+    def _set_status(self, name: str, status: str) -> None:
         with self._database.writing() as connection:
             if not connection.change(
                 "UPDATE service_models SET status = ? WHERE name = ?", status, name

@@ -218,10 +218,18 @@ class Coordinator:
             return ApiKeys(connection).record(name)
 
     def load(self, name: str) -> bool:
-        """Begin to answer for a model; whether it did not before."""
+        """Begin to answer for a model; whether it did not before.
+
+        Raises
+        ------
+        Problem
+            Where the status of its guarantee does not allow it.
+        """
         with self._lock:
             if name in self._desks:
                 return False
+            # Whoever marked it as published: nobody can ask what does not pass the check.
+            self.catalog.check_for_release(name)
             model = HostedModel(self.database, self.vault, name, self.catalog.estimator)
             model.load()
             self._desks[name] = Desk(model)

@@ -210,7 +210,7 @@ class Operations:
     def curator_withdraw(self, curator: Caller, facts: Facts, content: bytes) -> Facts:
         name = facts["model"]
         with self._audited(curator, "withdraw", name):
-            self._coordinator.catalog.set_status(name, "withdrawn")
+            self._coordinator.catalog.withdraw(name)
             self._coordinator.unload(name)
         return {"name": name, "status": "withdrawn"}
 

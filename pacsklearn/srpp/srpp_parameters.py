@@ -24,6 +24,7 @@ from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn
 _INSIDE = Interval(Real, 0, 1, closed="neither")
 
 CONSTRAINTS: Final[dict[str, list[Any]]] = {
+    "allow_exact": ["boolean"],
     "aggregation": [StrOptions(set(AGGREGATIONS))],
     "noise": [StrOptions({"isotropic", "anisotropic", "worst-case"})],
     "order": [Interval(Real, 1, LARGEST_ORDER, closed="right")],
@@ -86,6 +87,7 @@ def sliced_options(model: Any) -> SlicedOptions:
         delta=float(model.delta),
         metric=model.metric,
         confidence=CONFIDENCE if model.confidence is None else float(model.confidence),
+        allow_exact=model.allow_exact,
     )
 
 

@@ -93,6 +93,10 @@ class SRPPPrivate(PrivateEstimator):
         them reproducible: it warns, and the guarantee says "not for release".
     n_jobs : int, optional
         Workers fitting the worlds.
+    allow_exact : bool, default=False
+        Whether a release may hide nothing: one on which the best attack tells a pair of secrets
+        apart in 99.99 % of cases or more. It is charged as stated, and never published; without
+        this, it is refused before anything is charged.
 
     Attributes
     ----------
@@ -158,6 +162,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     ledger: Any = None
     random_state: Any = None
     n_jobs: int | None = None
+    allow_exact: bool = False
 
     _parameter_constraints = CONSTRAINTS
     _learned = (

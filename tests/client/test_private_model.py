@@ -159,7 +159,7 @@ def test_batches_share_max_charge(house: House, server: Any, monkeypatch: Any) -
 def test_the_guarantee(house: House, server: Any) -> None:
     found = ask(house, server, "ann").guarantee_
     assert isinstance(found, Guarantee)
-    assert found.budget == 2.5
+    assert found.budget == 0.6875
 
 
 @pytest.mark.parametrize(

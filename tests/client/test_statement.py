@@ -62,7 +62,7 @@ def test_the_curators_key_is_accepted_and_another_refused(
 
 def test_a_forged_statement_shows_its_own_key_in_vain(document: Any, key: str) -> None:
     known, more = statement_key(key), {"model": "risk", "step_budget": STEP}
-    assert checked_guarantee(document, key=known, **more).budget == 2.5
+    assert checked_guarantee(document, key=known, **more).budget == 0.6875
     better = document["statement"]["guarantee"] | {"budget": 0.001}
     lie = forged(document, Ed25519PrivateKey.generate(), guarantee=better)
     with pytest.raises(ServiceError, match="not signed"):

@@ -32,6 +32,7 @@ from pacsklearn import (
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
+    BundleError,
     LedgerMismatchError,
     NoCanonicalizerError,
     NonDeterministicError,
@@ -45,6 +46,7 @@ from pacsklearn.exceptions import (
 from pacsklearn.kernel.guarantee.status import Reliance
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
+from pacsklearn.publishing.publish import publish
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 
@@ -80,7 +82,7 @@ class TestReleases:
     def test_at_a_huge_budget_the_release_is_the_model_of_a_training_set(self, data):
         X, y, group = data
         scenario = PrevalenceScenario(n_draws=1)
-        model = SRPPPrivate(LogisticRegression(), epsilon=1e9, scenario=scenario)
+        model = SRPPPrivate(LogisticRegression(), epsilon=1e9, allow_exact=True, scenario=scenario)
         model.fit(X, y, secret=group, realized="as in the table")
         worlds = scenario.worlds(X, y, SecretColumn(group))
         plain = LogisticRegression().fit(*worlds.worlds[0].data(X, y))
@@ -96,7 +98,7 @@ class TestReleases:
         X, y, group = data
         scenario = GroupScenario(n_draws=1)
         for name in "abc":
-            model = SRPPPrivate(moments, epsilon=1e9, scenario=scenario)
+            model = SRPPPrivate(moments, epsilon=1e9, allow_exact=True, scenario=scenario)
             found = model.fit(X, y, secret=group, realized=name).released_value_
             np.testing.assert_allclose(
                 found, moments(X[group == name], y[group == name]), rtol=0.02
@@ -190,7 +192,7 @@ class TestReleases:
         for first in (7.0, 8.0):
             table = X.copy()
             table[0, 0] = first
-            model = SRPPPrivate(delicate, scenario=scenario, epsilon=1e9)
+            model = SRPPPrivate(delicate, scenario=scenario, epsilon=1e9, allow_exact=True)
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 centres.append(model.fit(table, y).released_value_)
@@ -201,7 +203,7 @@ class TestReleases:
     def test_a_table_far_from_the_reference_is_clipped(self, data):
         X, y, group = data
         scenario = PrevalenceScenario(reference=(X, y, group == "a"), n_draws=100)
-        model = SRPPPrivate(moments, scenario=scenario, epsilon=1e9)
+        model = SRPPPrivate(moments, scenario=scenario, epsilon=1e9, allow_exact=True)
         far = model.fit(X + 1e6, y).released_value_
         np.testing.assert_allclose(far, moments(X, y), atol=1.0)
 
@@ -216,7 +218,9 @@ class TestReleases:
         X, y, group = data
         scenario = PrevalenceScenario(shares=(0.2, 0.4, 0.6), value="a", n_draws=3)
         table = np.column_stack([X[:, :2], group == "a"])
-        model = SRPPPrivate(lambda X: np.mean(X[:, 2]), epsilon=1e9, scenario=scenario)
+        model = SRPPPrivate(
+            lambda X: np.mean(X[:, 2]), epsilon=1e9, allow_exact=True, scenario=scenario
+        )
         for stated in (0.2, 0.6):
             value = model.fit(table, y, secret=group, realized=stated).released_value_
             assert value == pytest.approx(stated, abs=0.02)
@@ -313,7 +317,9 @@ class TestReleases:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             scenario = PrevalenceScenario(n_draws=1)
-            model = SRPPPrivate(LogisticRegression(), epsilon=1e9, scenario=scenario)
+            model = SRPPPrivate(
+                LogisticRegression(), epsilon=1e9, allow_exact=True, scenario=scenario
+            )
             realized = "as in the table"
             model.fit(X, y, secret=group, realized=realized, sample_weight=weights)
         rows = scenario.worlds(X, y, SecretColumn(group)).worlds[0].rows
@@ -334,7 +340,9 @@ class TestSearch:
     def test_over_epsilon(self, data):
         X, y, group = data
         grid = GridSearchCV(
-            SRPPPrivate(LogisticRegression(), scenario=PrevalenceScenario(n_draws=2)),
+            SRPPPrivate(
+                LogisticRegression(), scenario=PrevalenceScenario(n_draws=2), allow_exact=True
+            ),
             {"epsilon": [0.1, 1e6]},
             cv=3,
         )
@@ -345,7 +353,7 @@ class TestSearch:
     def test_the_true_group_goes_along(self, data):
         X, y, group = data
         grid = GridSearchCV(
-            SRPPPrivate(LogisticRegression(), scenario=GroupScenario(n_draws=2)),
+            SRPPPrivate(LogisticRegression(), scenario=GroupScenario(n_draws=2), allow_exact=True),
             {"epsilon": [0.1, 1e6], "estimator__C": [0.1, 1.0]},
             cv=2,
         )
@@ -632,7 +640,7 @@ def test_numbers_that_no_noise_can_hide_are_refused_by_name(data, name, value, a
     model = SRPPPrivate(moments, **{name: value}, aggregation=aggregation)
     with pytest.raises((BudgetError, ValueError), match=name):
         model.fit(X, y, secret=group)
-    most = SRPPPrivate(moments, aggregation=aggregation, epsilon=1e9, order=1e6)
+    most = SRPPPrivate(moments, aggregation=aggregation, epsilon=1e9, allow_exact=True, order=1e6)
     guarantee = most.fit(X, y, secret=group).guarantee_
     assert np.isfinite([guarantee.costs.full, guarantee.costs.full_epsilon]).all()
 
@@ -662,9 +670,31 @@ def test_a_complex_model_is_refused(data):
         PACPrivate(Turned(), n_subsets=8).fit(X, y)
 
 
-def test_a_budget_that_hides_nothing_is_not_for_release(data):
+@pytest.mark.parametrize("aggregation", ["average", "joint", "full"])
+def test_a_law_that_hides_nothing_needs_consent(data, aggregation):
+    """Read off the law: the best attack tells a pair of groups apart in 99.99 % of cases."""
     X, y, group = data
-    guarantee = SRPPPrivate(moments, epsilon=1e6).fit(X, y, secret=group).guarantee_
+    scenario = GroupScenario(n_draws=1)
+    given = {"scenario": scenario, "aggregation": aggregation, "secret_name": "clinic: group"}
+    model = SRPPPrivate(moments, epsilon=1e6, **given)
+    ledger = MemoryLedger(2e6, unit=model.ledger_unit(4))
+    asked = model.set_params(ledger=ledger)
+    with pytest.raises(BudgetError, match="allow_exact=True"):
+        asked.fit(X, y, secret=group, realized="a")
+    assert not ledger.events
+    assert not hasattr(asked, "released_value_")
+    exact = asked.set_params(allow_exact=True).fit(X, y, secret=group, realized="a")
+    guarantee = exact.guarantee_
     assert guarantee.status.kind == Reliance.HIDES_NOTHING
     assert not guarantee.for_release
+    assert ledger.spent == guarantee.spent == guarantee.charged > 0
     assert SRPPPrivate(moments).fit(X, y, secret=group).guarantee_.for_release
+
+
+def test_a_model_that_hides_nothing_is_never_published(data, tmp_path):
+    X, y, group = data
+    model = SRPPPrivate(Ridge(), epsilon=1e6, scenario=GroupScenario(n_draws=1), allow_exact=True)
+    model.fit(X, y, secret=group, realized="a")
+    with pytest.raises(BundleError):
+        publish(model, tmp_path / "model.pac")
+    assert not (tmp_path / "model.pac").exists()

@@ -75,9 +75,9 @@ class House:
         catalog = self.coordinator.catalog
         catalog.add_dataset("clinic", columns, "y", ceiling)
         recipe = {"name": "risk", "dataset": "clinic", "estimator": "LogisticRegression",
-                  "budget": 2.5, "query_budget": step, "n_subsets": 16}  # fmt: skip
+                  "budget": 0.6875, "query_budget": step, "n_subsets": 16}  # fmt: skip
         catalog.fit(recipe, lambda _: None)
-        catalog.set_status("risk", "published")
+        catalog.publish("risk")
         self.coordinator.load("risk")
 
     def close(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pacsklearn.service.caller import SCOPES, Caller
@@ -39,3 +41,19 @@ def test_an_unknown_operation_is_none(house: House) -> None:
     for what in ("", "_call__", "do_fit", "jobs"):
         with pytest.raises(Problem, match="no such operation"):
             house.operations(what)
+
+
+def test_nobody_is_answered_by_a_model_that_hides_nothing(new_house: Any) -> None:
+    """Whatever its row says: publishing and hosting read the status of the guarantee alone."""
+    house = new_house()
+    catalog, coordinator = house.coordinator.catalog, house.coordinator
+    # At .9 nats a membership may be told with certainty.
+    recipe = {"name": "loud", "dataset": "clinic", "estimator": "GaussianNB", "budget": 0.9,
+              "max_answers": 100, "n_subsets": 8}  # fmt: skip
+    catalog.fit(recipe, lambda _: None)
+    for door in (catalog.publish, coordinator.load):
+        with pytest.raises(Problem) as refused:
+            door("loud")
+        assert refused.value.kind == "conflict"
+    assert [model["status"] for model in catalog.models("loud")] == ["fitted"]
+    assert "loud" not in coordinator.models()

@@ -193,9 +193,9 @@ def test_quotas_never_exceed_the_budget_unless_the_curator_says_so(new_house: An
 def test_a_model_is_published_when_its_budget_covers_the_quotas(new_house: Any) -> None:
     house = new_house()
     curate(house, "POST", "/users", json={"name": "ann"})
-    assert quota_of(house, "ann", 3.0).status_code == 409  # the model has 2.5
-    assert quota_of(house, "ann", 2.0).status_code == 200
-    recipe = {"name": "small", "dataset": "clinic", "estimator": "GaussianNB", "budget": 0.25,
+    assert quota_of(house, "ann", 3.0).status_code == 409  # the model has .6875
+    assert quota_of(house, "ann", 0.625).status_code == 200
+    recipe = {"name": "small", "dataset": "clinic", "estimator": "GaussianNB", "budget": 0.5,
               "query_budget": STEP, "n_subsets": 16}  # fmt: skip
     house.coordinator.catalog.fit(recipe, lambda _: None)
     assert curate(house, "POST", "/models/small/publish").status_code == 409

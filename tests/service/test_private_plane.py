@@ -55,7 +55,7 @@ def test_a_statement_is_signed_and_tells_nothing_of_others(house: House) -> None
     altered = document["statement"] | {"step_budget": 0.0}
     with pytest.raises(InvalidSignature):
         key.verify(signature, content(altered))
-    assert document["statement"]["guarantee"]["budget"] == 2.5
+    assert document["statement"]["guarantee"]["budget"] == 0.6875
     card = house.call("GET", "/v1/models/risk/card", user="sam").text
     assert card.startswith("# risk\n")
     assert "x3" in card
@@ -141,18 +141,18 @@ def test_what_a_reservation_paid_for_survives_a_restart(new_house: Any) -> None:
 
 
 def test_a_long_batch_reports_and_is_paid_once(house: House) -> None:
-    rows, before = contested_rows(700, seed=26) * 1e-3, house.spent
+    rows, before = contested_rows(400, seed=26) * 1e-3, house.spent
     begun = house.call("POST", "/v1/models/risk/jobs", user="joe", json=v2(rows))
     assert begun.status_code == 202
     job = begun.json()["id"]
     events = house.call("GET", f"/v1/jobs/{job}/events", user="joe")
     assert events.headers["content-type"].startswith("text/event-stream")
     states = [json.loads(line[6:]) for line in events.text.splitlines() if line[:6] == "data: "]
-    assert (states[-1]["status"], states[-1]["done"]) == ("done", 700)
+    assert (states[-1]["status"], states[-1]["done"]) == ("done", 400)
     assert house.call("GET", f"/v1/jobs/{job}", user="other").status_code == 404
     result = house.call("GET", f"/v1/jobs/{job}/result", user="joe").json()
-    assert len(result["outputs"]["predict"]) == 700
-    assert house.spent - before <= 700 * STEP
+    assert len(result["outputs"]["predict"]) == 400
+    assert house.spent - before <= 400 * STEP
     paid = house.spent
     told = house.call("POST", INFER, user="joe", json=v2(rows)).json()
     assert told["outputs"][0]["data"] == result["outputs"]["predict"]

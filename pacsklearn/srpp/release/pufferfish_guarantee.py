@@ -83,11 +83,16 @@ class PufferfishGuarantee(Statement):
         """What is known of the scenario, or of the run, by name."""
         return tuple(self.secret.rows())
 
+    @property
+    def needs_consent(self) -> bool:
+        """Whether the best attack tells a pair of secrets apart in 99.99 % of cases or more."""
+        return self.success is not None and self.success.pair >= EMPTY_SUCCESS
+
     def _reliance(self) -> Status:
         if self.noiseless:
             return Status(Reliance.PROVED, "NO NOISE: no protected pair differs in the output")
         secret = self.secret
-        if self.success is not None and self.success.pair >= EMPTY_SUCCESS:
+        if self.success is not None and self.needs_consent:
             return Status(
                 Reliance.HIDES_NOTHING,
                 f"the best attack tells a pair of secrets apart in {percent_up(self.success.pair)} "

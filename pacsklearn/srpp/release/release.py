@@ -10,8 +10,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.exceptions import ScenarioError
+from pacsklearn.exceptions import BudgetError, ScenarioError
 from pacsklearn.kernel.guarantee.model_digest import mark_released
+from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
 from pacsklearn.kernel.ledger.event import Event, Provenance, SlicedNoise
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger, ledger_head
@@ -26,6 +27,7 @@ from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
 from pacsklearn.srpp.release.bayes_success import BayesSuccess
 from pacsklearn.srpp.release.best_attack import bayes_success
+from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.srpp.release.renyi_unit import check_unit, renyi_unit
 from pacsklearn.srpp.release.statement import pufferfish_guarantee
 from pacsklearn.srpp.release.world_outputs import (
@@ -72,6 +74,8 @@ class SlicedOptions:
         What noise costs in each direction.
     confidence : float, default=0.999999
         Of promises about laws that are known by draws.
+    allow_exact : bool, default=False
+        Whether the curator consents to a release that hides nothing.
     """
 
     epsilon: float
@@ -82,6 +86,7 @@ class SlicedOptions:
     delta: float
     metric: Any = "auto"
     confidence: float = CONFIDENCE
+    allow_exact: bool = False
 
 
 @final
@@ -245,6 +250,8 @@ def sliced_release(
     ------
     BudgetExhaustedError
         Before anything is computed, when the ledger cannot bear ``options.epsilon``.
+    BudgetError
+        When the law hides nothing and ``options.allow_exact`` is False; nothing is charged.
     LedgerMismatchError
         When the ledger counts something else; nothing is charged.
     ScenarioError
@@ -296,6 +303,20 @@ def sliced_release(
             full=law.costs.full,
         ),
     )
+    stated = pufferfish_guarantee(
+        calibrated,
+        budget=options.epsilon,
+        unit=unit,
+        noise=_NOISE[options.noise],
+        charged=account.spent,
+        n_releases=len(account.events),
+        released=query.released,
+        public=query.public(calibrated.outputs.first.layout),
+        not_for_release="" if sampler.is_secure else REPRODUCIBLE,
+        provenance=provenance,
+    )
+    if not options.allow_exact:
+        _check_hidden(stated)
     # What will be done with the released numbers is done with public ones first.
     query.decode(law.decode(public_integers(law)), calibrated.outputs.first.layout)
     # A mean over draws of tables says nothing of two releases about one of them.
@@ -310,19 +331,12 @@ def sliced_release(
         # The first look at the table: what fails on it, or takes long, is paid for already.
         centre = law.point(own_output(query, calibrated.outputs, X, y))
     vector = law.decode(calibrated.observed(centre, sampler))
-    guarantee = pufferfish_guarantee(
-        calibrated,
-        budget=options.epsilon,
-        unit=unit,
-        noise=_NOISE[options.noise],
+    guarantee = replace(
+        stated,
         charged=account.spent,
         n_releases=len(account.events),
-        released=query.released,
-        public=query.public(calibrated.outputs.first.layout),
-        not_for_release="" if sampler.is_secure else REPRODUCIBLE,
-        provenance=provenance,
+        ledger_head=ledger_head(account),
     )
-    guarantee = replace(guarantee, ledger_head=ledger_head(account))
     return Release(
         value=mark_released(query.decode(vector, calibrated.outputs.first.layout), guarantee),
         guarantee=guarantee,
@@ -330,6 +344,17 @@ def sliced_release(
         noise_power=law.noise_power,
         released_power=law.noise_power,
     )
+
+
+def _check_hidden(stated: PufferfishGuarantee) -> None:
+    """Refuse a law that hides nothing, by what would be stated of it."""
+    if stated.needs_consent and stated.success is not None:
+        raise BudgetError(
+            f"epsilon={stated.budget:.6g} would hide nothing: the best attack tells a pair of "
+            f"secrets apart in {percent_up(stated.success.pair)} % of cases. Give less, for "
+            "instance epsilon=1.0, or allow_exact=True if that is what you want; it is never "
+            "published then."
+        )
 
 
 def _check_stated(scenario: Scenario, realized: Any, ledger: Any, params: Any) -> None:
