@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from pacsklearn.testing.encode_rules import (
     encode_all,
 )
 from pacsklearn.testing.fitted_candidates import FittedCandidates, take
+from pacsklearn.testing.one_history import OneHistory
 from pacsklearn.testing.rule import broken, require
 
 _RULE = "null budget"
@@ -161,7 +163,8 @@ def check_canonicalizer(
        canonicalizer saw before, and ``encode`` leaves the estimator as it is.
     5. *Round trip*: the decoded estimator behaves as the encoded one, and has its methods.
     6. *Everything released is noised*: ``decode`` is a function of the vector, the layout and a
-       fresh clone; its result holds no training rows.
+       fresh clone, bit for bit: also in processes that have encoded different subsets, where
+       processes can be forked; its result holds no training rows.
     7. *Gauge*: after ``align`` every vector still behaves as its own estimator.
     8. *Metric*: finite and of the right shape.
     9. *Null budget*: noise of any size decodes, and a classifier that is nothing but noise scores
@@ -182,14 +185,28 @@ def check_canonicalizer(
     candidates = FittedCandidates.fit(
         estimator, X, y, n_subsets=n_subsets, random_state=random_state
     )
-    generator = np.random.default_rng(random_state)
+    # Begun before anything is encoded.
+    histories = OneHistory.of_each(canonicalizer, candidates, 0, 1)
+    try:
+        _check_rules(canonicalizer, candidates, histories, np.random.default_rng(random_state))
+    finally:
+        for history in histories:
+            history.close()
+
+
+def _check_rules(
+    canonicalizer: Canonicalizer,
+    candidates: FittedCandidates,
+    histories: Sequence[OneHistory],
+    generator: np.random.Generator,
+) -> None:
     encodings = encode_all(canonicalizer, candidates)
     layout = check_layouts(canonicalizer, encodings)
     check_subset_only(canonicalizer, candidates, encodings)
     check_joint_encoding(canonicalizer, candidates, encodings)
     vectors = np.stack([encoding.vector for encoding in encodings])
     check_round_trip(canonicalizer, candidates, encodings)
-    check_everything_released_is_noised(canonicalizer, candidates, encodings, generator)
+    check_everything_released_is_noised(canonicalizer, candidates, encodings, generator, histories)
     aligned = check_gauge(canonicalizer, candidates, vectors, layout)
     check_metric(canonicalizer, candidates, aligned, layout)
     check_null_budget(canonicalizer, candidates, aligned, layout, generator)

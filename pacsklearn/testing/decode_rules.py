@@ -17,6 +17,7 @@ from pacsklearn.testing.behaviour import same_behaviour
 from pacsklearn.testing.encode_rules import fresh_copy
 from pacsklearn.testing.fingerprint import differing_attributes
 from pacsklearn.testing.fitted_candidates import FittedCandidates
+from pacsklearn.testing.one_history import OneHistory
 from pacsklearn.testing.rule import broken, require
 
 _NOISED = "everything released is noised"
@@ -87,8 +88,12 @@ def check_everything_released_is_noised(
     candidates: FittedCandidates,
     encodings: Sequence[Encoding],
     generator: np.random.Generator,
+    histories: Sequence[OneHistory],
 ) -> None:
-    """What is decoded is a function of the noisy vector, and holds no row."""
+    """What is decoded is a function of the noisy vector, and holds no row.
+
+    ``histories`` are processes that had encoded nothing when they began.
+    """
     (vector, layout), (_, other_layout) = encodings[0], encodings[1]
     spread = np.ptp(np.stack([encoding.vector for encoding in encodings]), axis=0)
     # Off every candidate: what decode takes from elsewhere than the vector shows there.
@@ -116,6 +121,22 @@ def check_everything_released_is_noised(
             f"subset that was encoded before: {', '.join(differing)} did not come out of the "
             "noisy vector.",
             "take every number that depends on the rows from the vector.",
+        )
+    # Here all candidates were encoded by now, and what is kept of them outside the canonicalizer is
+    # the same at every decode: bit for bit, it may not matter which one alone was encoded.
+    found = [history.decoded(noisy, layout) for history in histories]
+    for other in found[1:]:
+        differing = sorted(
+            name for name in found[0].keys() | other.keys() if found[0].get(name) != other.get(name)
+        )
+        require(
+            not differing,
+            _NOISED,
+            "Decoding one and the same noisy vector gives different estimators in two processes "
+            f"that encoded different subsets: {', '.join(differing)} did not come out of the noisy "
+            "vector, and something is kept outside the canonicalizer.",
+            "take every number that depends on the rows from the vector; keep nothing in classes "
+            "or modules.",
         )
     # What the unfitted estimator holds is public, also where it looks like a row.
     public_bytes = pickle.dumps(candidates.unfitted)

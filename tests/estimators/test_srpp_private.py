@@ -32,7 +32,6 @@ from pacsklearn import (
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
-    BundleError,
     LedgerMismatchError,
     NoCanonicalizerError,
     NonDeterministicError,
@@ -46,7 +45,6 @@ from pacsklearn.exceptions import (
 from pacsklearn.kernel.guarantee.status import Reliance
 from pacsklearn.kernel.ledger.ledger import MemoryLedger
 from pacsklearn.kernel.ledger.sqlite_ledger import SQLiteLedger
-from pacsklearn.publishing.publish import publish
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw
 from pacsklearn.srpp.scenarios.scenario import SecretColumn
 
@@ -689,12 +687,3 @@ def test_a_law_that_hides_nothing_needs_consent(data, aggregation):
     assert not guarantee.for_release
     assert ledger.spent == guarantee.spent == guarantee.charged > 0
     assert SRPPPrivate(moments).fit(X, y, secret=group).guarantee_.for_release
-
-
-def test_a_model_that_hides_nothing_is_never_published(data, tmp_path):
-    X, y, group = data
-    model = SRPPPrivate(Ridge(), epsilon=1e6, scenario=GroupScenario(n_draws=1), allow_exact=True)
-    model.fit(X, y, secret=group, realized="a")
-    with pytest.raises(BundleError):
-        publish(model, tmp_path / "model.pac")
-    assert not (tmp_path / "model.pac").exists()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -351,6 +351,36 @@ class KeepsAFunction(Sound):
 def test_offenders_are_caught(iris, offender, rule, words):
     with pytest.raises(AssertionError, match=f"Rule broken: ({rule})[^!]*({words})[^!]*What to do"):
         check_canonicalizer(offender(), Centroids(), *iris)
+
+
+class HidesDigits(Sound):
+    """Adds exact digits at 1e-9, of what is kept in the class: the first, the mean, the nearest."""
+
+    kept: ClassVar[list[Any]] = []
+
+    def __init__(self, which="first"):
+        self.which = which
+
+    def encode(self, estimator, X):
+        encoding = super().encode(estimator, X)
+        self.kept.append(encoding.vector)
+        return encoding
+
+    def decode(self, vector, layout, template):
+        exact = {
+            "first": lambda: self.kept[0],
+            "mean": lambda: np.mean(np.unique(self.kept, axis=0), axis=0),
+            "nearest": lambda: min(self.kept, key=lambda one: np.abs(one - vector).max()),
+        }[self.which]()
+        return super().decode(vector + 1e-9 * exact, layout, template)
+
+
+@pytest.mark.parametrize("which", ["first", "mean", "nearest"])
+def test_exact_digits_that_are_kept_in_a_class_are_found(iris, which, monkeypatch):
+    """In one process that has encoded all candidates, every decode adds the same."""
+    monkeypatch.setattr(HidesDigits, "kept", [])
+    with pytest.raises(AssertionError, match="everything released is noised"):
+        check_canonicalizer(HidesDigits(which), Centroids(), *iris)
 
 
 def test_rows_in_the_canonicalizer_are_found(iris):
