@@ -34,7 +34,6 @@ from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.metric import IdentityMetric
-from pacsklearn.kernel.outputs.outputs import candidate_outputs
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
 
@@ -60,7 +59,7 @@ def supports(data: Split) -> dict[str, tuple[Support, Any, SecretSpace]]:
     }
     for name, model in models.items():
         chosen = registry().canonicalizer_for(model)
-        outputs = candidate_outputs(Candidates.prepare(model, X, y, space), chosen)
+        outputs = Candidates.prepare(model, X, y, space).outputs(chosen)
         metric = outputs.metric()
         found[name] = (Support(outputs.vectors), metric, space)
     found["means"] = (Support(means(X, space)), IdentityMetric(), space)

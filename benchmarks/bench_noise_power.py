@@ -17,7 +17,6 @@ from sklearn.svm import LinearSVC
 
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.candidates import Candidates
-from pacsklearn.kernel.outputs.outputs import candidate_outputs
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
 
@@ -43,7 +42,7 @@ def powers(
     X, y = data.train
     chosen = registry().canonicalizer_for(model)
     space = SecretSpace.balanced(len(X), strata=y)
-    outputs = candidate_outputs(Candidates.prepare(model, X, y, space), chosen)
+    outputs = Candidates.prepare(model, X, y, space).outputs(chosen)
     cost, support = outputs.metric(metric), Support(outputs.vectors)
     return {
         noise: [

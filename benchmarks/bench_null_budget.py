@@ -48,7 +48,7 @@ from sklearn.svm import LinearSVC
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates
-from pacsklearn.kernel.outputs.outputs import candidate_outputs, observe
+from pacsklearn.kernel.outputs.outputs import observe
 from pacsklearn.kernel.plugins import builtins
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
@@ -165,8 +165,8 @@ def measure(case: Case) -> tuple[float, Scores, Scores]:
     chosen = registry().canonicalizer_for(model)
     scorer = check_scoring(model, scoring)
     strata = y if is_classifier(model) else None
-    outputs = candidate_outputs(
-        Candidates.prepare(model, X, y, SecretSpace.balanced(len(X), strata=strata)), chosen
+    outputs = Candidates.prepare(model, X, y, SecretSpace.balanced(len(X), strata=strata)).outputs(
+        chosen
     )
     cost = outputs.metric()
     law = (

@@ -23,7 +23,6 @@ from pacsklearn import PrivacySession
 from pacsklearn.kernel.bounds.lattice_bound import logdet_allocation
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
-from pacsklearn.kernel.outputs.outputs import candidate_outputs
 from pacsklearn.plugins import registry
 from pacsklearn.sampled.drawn import DrawnParameters
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
@@ -37,7 +36,7 @@ def listed(X: Any, y: Any, n_releases: int) -> tuple[float, float, float]:
     """Noise power, mean accuracy and CPU seconds with 128 candidates."""
     began = time.process_time()
     candidates = Candidates.prepare(MODEL, X, y, Design(seed=1), FitOptions())
-    outputs = candidate_outputs(candidates, registry().canonicalizer("auto", MODEL))
+    outputs = candidates.outputs(registry().canonicalizer("auto", MODEL))
     cost = outputs.metric()
     law = registry().noise_backend("logdet").calibrate(outputs.support(), Target(BUDGET), cost)
     seconds = time.process_time() - began

@@ -17,7 +17,7 @@ from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.noise.sampler import SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates as Prepared
 from pacsklearn.kernel.outputs.candidates import Design
-from pacsklearn.kernel.outputs.outputs import candidate_outputs, observe
+from pacsklearn.kernel.outputs.outputs import observe
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 from pacsklearn.plugins import registry
 
@@ -55,7 +55,7 @@ class Candidates:
         prepared = Prepared.prepare(estimator, data.X, y, Design(stratify=stratify))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # distances to convergence do not matter here
-            outputs = candidate_outputs(prepared, chosen)
+            outputs = prepared.outputs(chosen)
         cost = outputs.metric(metric)
         return cls(prepared.space, chosen, outputs, Support(outputs.vectors), cost)
 

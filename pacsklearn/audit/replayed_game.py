@@ -13,7 +13,6 @@ from pacsklearn.audit.game import CandidateGame, Round
 from pacsklearn.audit.model_numbers import model_numbers
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.outputs.candidates import row_space
 from pacsklearn.kernel.release.parameters import ParameterPlan
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 
@@ -55,7 +54,7 @@ class ReplayedGame(CandidateGame):
         canaries: tuple[int, ...] = (),
     ) -> None:
         self._releases, self._budget = tuple(releases), budget
-        self.space = row_space(self._releases[0].space)
+        self.space = self._releases[0].space.row_subsets()
         super().__init__(self.space, information)
         self._X, self._y = X, y
         self.canaries = tuple(canaries)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import TYPE_CHECKING, Any, NoReturn, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn._validation import check_integer, check_rate
-from pacsklearn.exceptions import DesignError
+from pacsklearn.exceptions import DesignError, TableError
 from pacsklearn.kernel.bounds.balanced_design import unpack_subset
-from pacsklearn.kernel.secret.candidate_space import CandidateSpace
+from pacsklearn.kernel.outputs.candidates import Design
 from pacsklearn.kernel.secret.home_process import SubsetSeed
-from pacsklearn.kernel.secret.secret_space import SecretSpace, included_subsets
+from pacsklearn.kernel.secret.secret_space import included_subsets
+from pacsklearn.kernel.secret.space import RowSpace
 
 if TYPE_CHECKING:  # the table names its units by what is here
     from pacsklearn.bigdata.table import Table
@@ -116,7 +117,7 @@ def unit_names(values: ArrayLike) -> NDArray[np.uint64]:
 
 @final
 @dataclass(frozen=True, eq=False)
-class HashedSpace:
+class HashedSpace(RowSpace):
     """Candidate subsets of a table's units, one of which is the secret.
 
     As :class:`~pacsklearn.SecretSpace`, for units that are nowhere listed. Sizes, and a sample of
@@ -133,6 +134,31 @@ class HashedSpace:
     design: HashedDesign
     table: Table = field(repr=False)
     is_listed: bool
+    weights: NDArray[np.float64] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        weights = np.full(self.n_subsets, 1.0 / self.n_subsets)
+        object.__setattr__(self, "weights", weights)
+
+    @classmethod
+    def of(cls, design: Design, table: Table) -> Self:
+        """Space of a design, whose balanced subsets become each unit's own choice.
+
+        Raises
+        ------
+        DesignError
+            When groups are given, or classes are to be dealt evenly.
+        """
+        if design.groups is not None:
+            raise DesignError(
+                "groups must be None for a Table; name the column: Table(..., unit=<column>)."
+            )
+        if design.stratify is True:
+            raise DesignError(
+                "stratify must be 'auto' or False for a Table, whose rows pass one by one."
+            )
+        hashed = HashedDesign.of(design.seed, design.n_subsets, design.rate)
+        return cls(hashed, table, not isinstance(design.seed, SubsetSeed))
 
     @property
     def n_subsets(self) -> int:
@@ -143,11 +169,6 @@ class HashedSpace:
     def n_candidates(self) -> int:
         """Number m of candidates."""
         return self.design.n_subsets
-
-    @cached_property
-    def weights(self) -> NDArray[np.float64]:
-        """Prior probabilities: all the same."""
-        return np.full(self.n_subsets, 1.0 / self.n_subsets)
 
     @property
     def entropy(self) -> float:
@@ -182,6 +203,17 @@ class HashedSpace:
         """Which candidates hold each of the sampled units; shape (n_chosen, m)."""
         return self.sample.membership(units)
 
+    def listed(self) -> NoReturn:
+        """Refuse what looks at candidates one by one.
 
-Space = SecretSpace | CandidateSpace | HashedSpace
-"""Whatever a secret is drawn from."""
+        Raises
+        ------
+        TableError
+        """
+        raise TableError(
+            "This is over a Table, whose rows pass one by one: models that follow from sums are "
+            "released (PACPrivate.fit, PrivacySession.release) under a budget in nats, so "
+            "criterion must be None, and nothing else."
+        )
+
+    row_subsets = listed

@@ -113,6 +113,11 @@ class Table:
         assert self._profile is not None
         return self._profile
 
+    @property
+    def sample_rows(self) -> Any:
+        """Rows of the profile's sample, which the table is recognised by."""
+        return self.profile.sample.rows
+
     def on(self, engine: str | None) -> Self:
         """Sum on another engine from now on; None leaves it as it is."""
         if engine is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.bigdata.hashed_space import HashedSpace, Space
+from pacsklearn.bigdata.hashed_space import HashedSpace
 from pacsklearn.bigdata.table_candidates import TableCandidates
 from pacsklearn.estimators.linked_table import LinkedTable, linked_space
 from pacsklearn.kernel.answers.responders import Responders
@@ -19,7 +19,7 @@ from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.ledger.answer_table import AnswerTable
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.noise.sampler import Sampler
-from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions, row_space
+from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.release.account import Account, Secret
 from pacsklearn.kernel.release.parameters import (
     ParameterPlan,
@@ -30,8 +30,8 @@ from pacsklearn.kernel.release.parameters import (
 from pacsklearn.kernel.release.planned import one_budget
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.release import Release
-from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.kernel.secret.space import RowSpace, Space
 from pacsklearn.sampled.drawn import DrawnProcedure
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
@@ -341,7 +341,7 @@ class OpenSession:
                 "figures or go on from: release parameters or functions, all that is planned in "
                 "one call, or use secret_space='listed'."
             )
-        return row_space(self._space)
+        return self._space.row_subsets()
 
     def __enter__(self) -> Self:
         return self
@@ -352,10 +352,10 @@ class OpenSession:
     def __repr__(self) -> str:
         if self._drawn is not None:
             size = f"n_rows={self._drawn.drawn.n_rows}, secret_space='sampled'"
-        elif isinstance(self._space, CandidateSpace):
-            size = f"n_candidates={self._space.n_candidates}"
+        elif isinstance(self._space, RowSpace):
+            size = f"n_rows={self._space.n_rows}, n_subsets={self._space.n_candidates}"
         else:
-            size = f"n_rows={self._space.n_rows}, n_subsets={self._space.n_subsets}"
+            size = f"n_candidates={self._space.n_candidates}"
         return (
             f"PrivacySession({size}, spent={self.ledger.spent:.6g}, "
             f"ceiling={self.ledger.ceiling:.6g})"

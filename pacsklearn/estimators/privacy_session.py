@@ -176,7 +176,7 @@ class PrivacySession(SessionReleases, StoredSession):
             return
         known: SecretSpace | HashedSpace
         if isinstance(X, Table):
-            known = design.table_space(X)
+            known = HashedSpace.of(design, X)
         else:
             known = _given(space, SecretSpace) or design.space(X.shape[0], y)
         capped = as_criterion(criterion, known)

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from pacsklearn.estimators.open_session import OpenSession
-from pacsklearn.kernel.outputs.candidates import listed_space
 from pacsklearn.kernel.release.curator_figure import CuratorFigure
 from pacsklearn.kernel.release.function import FunctionPlan, release_value
 from pacsklearn.kernel.release.parameters import (
@@ -154,7 +153,7 @@ class SessionReleases(OpenSession):
         stated = None if budgets is None else list(budgets)
         if self._drawn is not None:
             return self._drawn.release(planned, self._X, self._y, stated, noise, fit_params)
-        procedure, space = self._procedure, listed_space(self._space)
+        procedure, space = self._procedure, self._space.listed()
         targets = planned_targets(
             procedure.check_amount, procedure.account, len(planned), stated, procedure.criterion
         )

@@ -15,7 +15,6 @@ from pacsklearn.kernel.answers.stored_answers import ResponderState
 from pacsklearn.kernel.ledger.event import Event
 from pacsklearn.kernel.ledger.ledger import Ledger
 from pacsklearn.kernel.noise.sampler import SeededSampler
-from pacsklearn.kernel.outputs.candidates import listed_space
 from pacsklearn.kernel.outputs.models import CandidateModels
 from pacsklearn.kernel.release.account import ledger_unit
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
@@ -162,7 +161,7 @@ def session_state(
     return SessionState(
         X=X,
         y=y,
-        space=listed_space(procedure.space),
+        space=procedure.space.listed(),
         generator=sampler.generator if isinstance(sampler, SeededSampler) else None,
         drawn=procedure.secret.export(),
         ceiling=account.own.ceiling,

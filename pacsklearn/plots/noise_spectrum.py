@@ -13,7 +13,6 @@ from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
 from pacsklearn.kernel.outputs.candidates import subset_seed as seed_of
 from pacsklearn.kernel.outputs.metric import Metric, as_metric
-from pacsklearn.kernel.outputs.outputs import candidate_outputs
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.plots.palette import COLOURS, MARKERS, legend_below, pyplot, styled
@@ -175,7 +174,7 @@ n_jobs, fast_fit
         chosen = registry().canonicalizer(canonicalizer, estimator)
         design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed))
         options = FitOptions(fit_params or {}, n_jobs, fast_fit=fast_fit)
-        outputs = candidate_outputs(Candidates.prepare(estimator, X, y, design, options), chosen)
+        outputs = Candidates.prepare(estimator, X, y, design, options).outputs(chosen)
         cost = outputs.metric(metric)
         return cls.from_outputs(outputs.vectors, budget=budget, noise=noise, metric=cost, ax=ax)
 

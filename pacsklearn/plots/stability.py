@@ -12,7 +12,6 @@ from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
 from pacsklearn.kernel.outputs.candidates import subset_seed as seed_of
 from pacsklearn.kernel.outputs.metric import as_metric
-from pacsklearn.kernel.outputs.outputs import candidate_outputs
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.plots.palette import COLOURS, MARKERS, NEUTRAL, legend_below, pyplot, styled
@@ -154,7 +153,7 @@ class StabilityDisplay:
         chosen = registry().canonicalizer(canonicalizer, estimator)
         design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed))
         how = FitOptions(fit_params or {}, n_jobs, fast_fit=fast_fit)
-        outputs = candidate_outputs(Candidates.prepare(estimator, X, y, design, how), chosen)
+        outputs = Candidates.prepare(estimator, X, y, design, how).outputs(chosen)
         metric = outputs.metric(options.pop("metric", "auto"))
         return cls.from_outputs(outputs.vectors, metric=metric, **options)
 

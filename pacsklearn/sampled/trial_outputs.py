@@ -27,7 +27,6 @@ from pacsklearn.kernel.outputs.outputs import (
     CanonicalForm,
     Known,
     SubsetEncoder,
-    candidate_outputs,
 )
 from pacsklearn.kernel.outputs.run import Outcome, attempt
 from pacsklearn.kernel.outputs.subset_fitting import joint_models, outcomes_over_subsets
@@ -77,7 +76,7 @@ class SubsetMap:
         """Fit the calibration trials; the map, and their vectors."""
         trials = drawn.trials(0, n_calibration)
         candidates = Candidates.prepare(estimator, X, y, trials.space, options)
-        outputs = candidate_outputs(candidates, canonicalizer)
+        outputs = candidates.outputs(canonicalizer)
         return cls(candidates, outputs, drawn.trial(0), drawn), outputs.vectors[trials.numbers]
 
     def of_trials(self, start: int, stop: int) -> list[Floats | None]:

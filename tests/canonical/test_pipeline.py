@@ -34,7 +34,6 @@ from pacsklearn import SecretSpace
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer, SearchCanonicalizer
 from pacsklearn.exceptions import GaugeError, NoCanonicalizerError, StructureMismatchError
 from pacsklearn.kernel.outputs.candidates import Candidates
-from pacsklearn.kernel.outputs.outputs import candidate_outputs
 from pacsklearn.plugins import registry
 
 
@@ -220,7 +219,7 @@ def test_a_search_over_what_the_released_model_does_with_its_numbers_is_refused(
     space = SecretSpace.balanced(150, n_subsets=2)
     prepared = Candidates.prepare(estimator, X[:, 1:], X[:, 0], space)
     with pytest.raises(GaugeError, match="GridSearchCV"):
-        candidate_outputs(prepared, canonicalizer)
+        prepared.outputs(canonicalizer)
 
 
 def test_a_search_over_the_number_of_parts_names_what_differs() -> None:
@@ -239,4 +238,4 @@ def test_a_search_over_the_number_of_parts_names_what_differs() -> None:
     estimator = GridSearchCV(BySize(n_init=1), {"n_clusters": [2, 3]}, cv=2)
     canonicalizer = registry().canonicalizer("auto", estimator)
     with pytest.raises(StructureMismatchError, match=r"centres: shape \(3, 4\) against \(2, 4\)"):
-        candidate_outputs(Candidates.prepare(estimator, X, None, space), canonicalizer)
+        Candidates.prepare(estimator, X, None, space).outputs(canonicalizer)

@@ -23,9 +23,8 @@ from sklearn.svm import LinearSVC
 
 from pacsklearn import PACPrivate
 from pacsklearn.estimators import row_fit
-from pacsklearn.kernel.outputs.candidates import Design
+from pacsklearn.kernel.outputs.candidates import Candidates, Design
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs
-from pacsklearn.kernel.release import parameters as parameter_release
 
 RELEASES = 200
 NOTHING = 1e-9
@@ -52,7 +51,7 @@ def fit_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every fit after the first finds the candidates ready and only calibrates and draws."""
     for module, name in [
         (Design, "space"),
-        (parameter_release, "candidate_outputs"),
+        (Candidates, "outputs"),
         (CandidateOutputs, "metric"),
     ]:
         monkeypatch.setattr(module, name, computed_once(getattr(module, name)))

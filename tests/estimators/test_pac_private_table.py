@@ -29,7 +29,6 @@ from pacsklearn.bigdata.hashed_space import HashedDesign, HashedSpace
 from pacsklearn.bigdata.table_candidates import TableCandidates
 from pacsklearn.exceptions import DesignError, TableError
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
-from pacsklearn.kernel.outputs.outputs import candidate_outputs
 from pacsklearn.plugins import registry
 
 N, P, M = 6000, 4, 16
@@ -99,7 +98,7 @@ def test_the_candidates_are_those_of_rows_in_memory(name: str) -> None:
     frame = pd.DataFrame(DATA["X"], columns=[f"x{i}" for i in range(P)])
     y = None if target is None else DATA[target]
     rows = Candidates.prepare(estimator, frame, y, listed, FitOptions(fast_fit=False))
-    theirs = candidate_outputs(rows, canonicalizer)
+    theirs = rows.outputs(canonicalizer)
     assert not mine.layout.differences(theirs.layout)
     size = np.abs(theirs.vectors).max()
     assert np.abs(mine.vectors - theirs.vectors).max() <= 2e-5 * size

@@ -24,7 +24,7 @@ from pacsklearn import PACPrivate, SecretSpace
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support
 from pacsklearn.kernel.outputs.candidates import Candidates
-from pacsklearn.kernel.outputs.outputs import CandidateOutputs, candidate_outputs
+from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.subset_fitting import seeded_clone
 from pacsklearn.kernel.release.account import Secret
 from pacsklearn.plugins import registry
@@ -88,8 +88,8 @@ def refitted(model: Any, X: Any, y: Any) -> tuple[SecretSpace, CandidateOutputs]
     if isinstance(getattr(model, "steps", [(None, None)])[-1][1], KMeans):
         strata = None
     space = SecretSpace.balanced(X.shape[0], n_subsets=M, strata=strata)
-    return space, candidate_outputs(
-        Candidates.prepare(model, X, y, space), registry().canonicalizer_for(model)
+    return space, Candidates.prepare(model, X, y, space).outputs(
+        registry().canonicalizer_for(model)
     )
 
 

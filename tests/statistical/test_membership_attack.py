@@ -22,8 +22,6 @@ from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.noise.noise_law import LATTICE_SCALE, NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.sampler import SecureSampler, SeededSampler
 from pacsklearn.kernel.outputs.candidates import Candidates
-from pacsklearn.kernel.outputs.outputs import candidate_outputs
-from pacsklearn.kernel.release import parameters as parameter_release
 from pacsklearn.plugins import registry
 
 pytestmark = pytest.mark.statistical
@@ -77,7 +75,7 @@ def attacked(request: pytest.FixtureRequest) -> Victim:
     X = scale(X)
     space = SecretSpace.balanced(len(y), n_subsets=M, strata=y)
     canonicalizer = registry().canonicalizer_for(model)
-    outputs = candidate_outputs(Candidates.prepare(model, X, y, space), canonicalizer)
+    outputs = Candidates.prepare(model, X, y, space).outputs(canonicalizer)
     metric = outputs.metric()
     return Victim(model, X, y, space, outputs, metric)
 
@@ -155,7 +153,7 @@ def test_published_models_are_attacked_as_they_are(
         return drawn[-1]
 
     monkeypatch.setattr(SecureSampler, "index", spy)
-    monkeypatch.setattr(parameter_release, "candidate_outputs", lambda *_, **__: attacked.outputs)
+    monkeypatch.setattr(Candidates, "outputs", lambda *_, **__: attacked.outputs)
     law, observed = attacked.law(1 / 2, "logdet"), []
     for _ in range(200):
         session = PrivacySession(attacked.X, attacked.y, space=attacked.space, budget=1 / 2)

@@ -1,9 +1,10 @@
-"""How candidate subsets are drawn, and a universe with its subsets, checked for one estimator."""
+"""How candidate subsets are drawn, and a universe with its subsets, fitted for one estimator."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self, final
 
 import numpy as np
@@ -12,13 +13,29 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
+from pacsklearn._sklearn_compat import safe_indexing
 from pacsklearn._validation import check_integer, check_rate
-from pacsklearn.bigdata.hashed_space import HashedDesign, HashedSpace, Space
-from pacsklearn.bigdata.table import Table
-from pacsklearn.exceptions import DesignError, TableError
+from pacsklearn.exceptions import NonDeterministicError
+from pacsklearn.kernel.bounds.arrays import Floats
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.fit_report import stage
+from pacsklearn.kernel.outputs.outputs import (
+    CHECKED_ROWS,
+    CandidateOutputs,
+    CanonicalForm,
+    SubsetEncoder,
+    check_structure,
+    equal_but_for_rounding,
+)
+from pacsklearn.kernel.outputs.run import SubsetRun, attempt
+from pacsklearn.kernel.outputs.subset_fitting import (
+    differs_from_ordinary,
+    joint_models,
+    over_subsets,
+    seeded_clone,
+    warn_of_one_model,
+)
 from pacsklearn.kernel.outputs.universe import check_fit_params, check_universe
-from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.home_process import SubsetSeed
 from pacsklearn.kernel.secret.secret_space import SecretSpace, units_of
 
@@ -104,25 +121,6 @@ class Design:
             seed=self.seed.reveal() if isinstance(self.seed, SubsetSeed) else self.seed,
         )
         return replace(space, is_listed=not hidden)
-
-    def table_space(self, table: Table) -> HashedSpace:
-        """Candidate subsets of a table, each unit's picked by a keyed function of its name.
-
-        Raises
-        ------
-        DesignError
-            When groups are given, or classes are to be dealt evenly.
-        """
-        if self.groups is not None:
-            raise DesignError(
-                "groups must be None for a Table; name the column: Table(..., unit=<column>)."
-            )
-        if self.stratify is True:
-            raise DesignError(
-                "stratify must be 'auto' or False for a Table, whose rows pass one by one."
-            )
-        design = HashedDesign.of(self.seed, self.n_subsets, self.rate)
-        return HashedSpace(design, table, not isinstance(self.seed, SubsetSeed))
 
     def strata(self, n_rows: int, y: Any, *, classifies: bool) -> NDArray[Any] | None:
         """Stratum of each row; None when all rows are one."""
@@ -241,6 +239,63 @@ class Candidates:
                 space = design
         return cls(estimator, X, y, space, chosen)
 
+    def outputs(self, canonicalizer: Canonicalizer) -> CandidateOutputs:
+        """Fit a clone on each candidate subset and bring the results into one canonical form.
+
+        Raises
+        ------
+        SubsetFitError, GaugeError, StructureMismatchError, NonDeterministicError
+            None quotes a data value.
+        """
+        estimator, X, y = self.estimator, self.X, self.y
+        space, options, run = self.space, self.options, SubsetRun(estimator)
+        template = seeded_clone(estimator)
+        params = dict(options.fit_params)
+        encoder = SubsetEncoder(template, canonicalizer, X, y, params)
+        # Candidate 0 is fitted here too: the workers' result must be the same.
+        with stage("fits"):
+            reference, first = run.value(encoder.fitted(space, 0))
+            joint = joint_models(
+                template, X, y, params, space, reference, fast_fit=options.fast_fit
+            )
+        models = joint.models
+        with stage("canonical form"):
+            jointly = partial(encoder.known_jointly, models, space)
+            known = run.value(attempt(jointly, "encode", fits=True))
+        vectors: list[Floats] = []
+        with stage("fits" if None in models else "canonical form"):
+            encodings = (
+                None if None in models or options.verbose else encoder.all_encoded(space, known)
+            )
+            if encodings is None:
+                encodings = over_subsets(encoder.encoded, candidates=self, each=known)
+        for index, encoding in enumerate(encodings):
+            check_structure(estimator, index, first.layout, encoding.layout)
+            vectors.append(encoding.vector)
+        if not joint.is_judged and not equal_but_for_rounding(vectors[0], first.vector):
+            if models[0] is not None:
+                raise differs_from_ordinary(estimator)
+            raise NonDeterministicError(
+                f"Two fits of {type(estimator).__name__} on the same subset differ, so noise "
+                "calibrated on the candidates would not cover its own randomness. Give it a "
+                "random_state, or make it deterministic."
+            )
+        rows = safe_indexing(X, np.arange(min(CHECKED_ROWS, X.shape[0])))
+        form = CanonicalForm(template, canonicalizer)
+        align = partial(form.align, np.stack(vectors), first.layout, rows)
+        with stage("canonical form"):
+            aligned = run.value(attempt(align, "align", fits=True))
+        if aligned.size and not np.ptp(aligned, axis=0).any():
+
+            def is_the_same(model: Any, own: Any) -> bool:
+                other = canonicalizer.encode(model, own)
+                return not first.layout.differences(other.layout) and equal_but_for_rounding(
+                    other.vector, first.vector
+                )
+
+            warn_of_one_model(estimator, template, self, is_the_same)
+        return CandidateOutputs(aligned, first.layout, reference, template, canonicalizer, X)
+
 
 def checked_rows(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> tuple[Any, Any]:
     """Rows and targets, validated before anything is fitted on a part of them.
@@ -250,38 +305,3 @@ def checked_rows(estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) 
     X, y = check_universe(estimator, X, y)
     check_fit_params(estimator, fit_params, X.shape[0])
     return X, y
-
-
-def listed_space(space: Space) -> SecretSpace | CandidateSpace:
-    """Space whose candidates can be looked at one by one.
-
-    Raises
-    ------
-    TableError
-        For the space of a table.
-    """
-    if isinstance(space, HashedSpace):
-        raise TableError(
-            "This is over a Table, whose rows pass one by one: models that follow from sums are "
-            "released (PACPrivate.fit, PrivacySession.release), and nothing else."
-        )
-    return space
-
-
-def row_space(space: Space) -> SecretSpace:
-    """Subsets of rows in memory.
-
-    Raises
-    ------
-    TableError
-        For the space of a table.
-    TypeError
-        For candidates of another kind.
-    """
-    listed = listed_space(space)
-    if isinstance(listed, CandidateSpace):
-        raise TypeError(
-            "This session is over arbitrary candidates, not over subsets of rows; use "
-            "release_function, or begin a session with PrivacySession(X, y, ...)."
-        )
-    return listed

@@ -11,25 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn.exceptions import NonDeterministicError, StructureMismatchError
+from pacsklearn.exceptions import StructureMismatchError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support
 from pacsklearn.kernel.noise.sampler import Sampler
-from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer, Encoding, Layout
-from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.outputs.metric import Metric, as_metric
 from pacsklearn.kernel.outputs.public_prior import Constant, PublicPrior
 from pacsklearn.kernel.outputs.run import Outcome, Stage, StageFailure, SubsetRun, attempt
 from pacsklearn.kernel.outputs.subset_fitting import (
-    differs_from_ordinary,
     fit_subset,
-    joint_models,
-    over_subsets,
     same_behaviour,
-    seeded_clone,
     unfitted_copy,
-    warn_of_one_model,
 )
 from pacsklearn.kernel.secret.secret_space import SecretSpace
 
@@ -205,69 +198,6 @@ class CandidateOutputs:
     def decode(self, vector: Floats) -> Any:
         """Fresh fitted estimator that holds the numbers of ``vector`` only."""
         return CanonicalForm(self.template, self.canonicalizer).decode(vector, self.layout)
-
-
-def candidate_outputs(candidates: Candidates, canonicalizer: Canonicalizer) -> CandidateOutputs:
-    """Fit a clone on each candidate subset and bring the results into one canonical form.
-
-    Parameters
-    ----------
-    candidates : Candidates
-    canonicalizer : Canonicalizer
-
-    Returns
-    -------
-    CandidateOutputs
-
-    Raises
-    ------
-    SubsetFitError, GaugeError, StructureMismatchError, NonDeterministicError
-        None quotes a data value.
-    """
-    estimator, X, y = candidates.estimator, candidates.X, candidates.y
-    space, options, run = candidates.space, candidates.options, SubsetRun(estimator)
-    template = seeded_clone(estimator)
-    params = dict(options.fit_params)
-    encoder = SubsetEncoder(template, canonicalizer, X, y, params)
-    # Candidate 0 is fitted here too: the workers' result must be the same.
-    with stage("fits"):
-        reference, first = run.value(encoder.fitted(space, 0))
-        joint = joint_models(template, X, y, params, space, reference, fast_fit=options.fast_fit)
-    models = joint.models
-    with stage("canonical form"):
-        jointly = partial(encoder.known_jointly, models, space)
-        known = run.value(attempt(jointly, "encode", fits=True))
-    vectors: list[Floats] = []
-    with stage("fits" if None in models else "canonical form"):
-        encodings = None if None in models or options.verbose else encoder.all_encoded(space, known)
-        if encodings is None:
-            encodings = over_subsets(encoder.encoded, candidates=candidates, each=known)
-    for index, encoding in enumerate(encodings):
-        check_structure(estimator, index, first.layout, encoding.layout)
-        vectors.append(encoding.vector)
-    if not joint.is_judged and not equal_but_for_rounding(vectors[0], first.vector):
-        if models[0] is not None:
-            raise differs_from_ordinary(estimator)
-        raise NonDeterministicError(
-            f"Two fits of {type(estimator).__name__} on the same subset differ, so noise "
-            "calibrated on the candidates would not cover its own randomness. Give it a "
-            "random_state, or make it deterministic."
-        )
-    rows = safe_indexing(X, np.arange(min(CHECKED_ROWS, X.shape[0])))
-    form = CanonicalForm(template, canonicalizer)
-    align = partial(form.align, np.stack(vectors), first.layout, rows)
-    with stage("canonical form"):
-        aligned = run.value(attempt(align, "align", fits=True))
-    if aligned.size and not np.ptp(aligned, axis=0).any():
-
-        def is_the_same(model: Any, own: Any) -> bool:
-            other = canonicalizer.encode(model, own)
-            return not first.layout.differences(other.layout) and equal_but_for_rounding(
-                other.vector, first.vector
-            )
-
-        warn_of_one_model(estimator, template, candidates, is_the_same)
-    return CandidateOutputs(aligned, first.layout, reference, template, canonicalizer, X)
 
 
 @final

@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from joblib.externals.loky import ProcessPoolExecutor
@@ -26,11 +26,13 @@ from pacsklearn.exceptions import (
     PrivacyLeakWarning,
     SubsetFitError,
 )
-from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.fit_report import note_fits
 from pacsklearn.kernel.outputs.run import Outcome, SubsetRun, attempt
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+
+if TYPE_CHECKING:  # candidates are fitted by what is here
+    from pacsklearn.kernel.outputs.candidates import Candidates
 
 
 def fit_subset(template: Any, X: Any, y: Any, rows: NDArray[np.int64], params: Any) -> Any:

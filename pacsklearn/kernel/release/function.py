@@ -14,7 +14,6 @@ from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.noise.one_sided import OneSidedBackend
 from pacsklearn.kernel.noise.one_sided_law import ONE_SIDED, OneSidedLaw
-from pacsklearn.kernel.outputs.candidates import listed_space
 from pacsklearn.kernel.outputs.function_values import FunctionValues, function_name, function_values
 from pacsklearn.kernel.outputs.metric import Metric, as_metric
 from pacsklearn.kernel.outputs.outputs import observe
@@ -127,7 +126,7 @@ def release_value(
         )
     if one_sided:
         return _padded(procedure, function, X, y, target, certify=certify)
-    plan = FunctionPlan.of(function, listed_space(procedure.space), X, y, target, noise, metric)
+    plan = FunctionPlan.of(function, procedure.space.listed(), X, y, target, noise, metric)
     return take_function(procedure, plan, certify=certify)
 
 
@@ -175,7 +174,7 @@ def _padded(
         )
     backend = OneSidedBackend()
     provenance = (replace(unregistered_provenance(backend), name=ONE_SIDED),)
-    values = candidate_values(function, listed_space(procedure.space), X, y)
+    values = candidate_values(function, procedure.space.listed(), X, y)
     law, event, level = procedure.take(
         lambda belief: backend.calibrate(Support(values.vectors, belief), target),
         lambda law: procedure.event(

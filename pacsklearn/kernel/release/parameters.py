@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self, final
+from typing import Any, NamedTuple, Protocol, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from pacsklearn.bigdata.hashed_space import HashedSpace
-from pacsklearn.bigdata.table_candidates import TableCandidates
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.model_digest import mark_released
 from pacsklearn.kernel.ledger.event import Event, Provenance
 from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Target
-from pacsklearn.kernel.outputs.candidates import Candidates, row_space
+from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.fit_report import stage
 from pacsklearn.kernel.outputs.metric import Metric
-from pacsklearn.kernel.outputs.outputs import CandidateOutputs, candidate_outputs, observe
+from pacsklearn.kernel.outputs.outputs import CandidateOutputs, observe
 from pacsklearn.kernel.outputs.public_prior import PublicPrior
 from pacsklearn.kernel.outputs.universe import check_wrapped
 from pacsklearn.kernel.plugins.registry import registry
@@ -30,7 +28,7 @@ from pacsklearn.kernel.release.procedure import ReleaseProcedure, chosen_backend
 from pacsklearn.kernel.release.rehearsal import public_integers, rehearse
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.release.statement import public_facts
-from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.kernel.secret.space import RowSpace
 
 
 @final
@@ -68,6 +66,17 @@ def public_prior(estimator: Any, prior_mean: Any, value_range: Any) -> PublicPri
     return None
 
 
+class Fittable(Protocol):
+    """Candidates that can be fitted, in memory or in passes over a table; secret material."""
+
+    @property
+    def space(self) -> RowSpace:
+        """What the secret is drawn from."""
+
+    def outputs(self, canonicalizer: Canonicalizer) -> CandidateOutputs:
+        """Canonical vectors of all candidates."""
+
+
 @final
 class TakenStep(NamedTuple):
     """A step that was charged and drawn: law, event, integers, and the belief before it."""
@@ -87,7 +96,7 @@ class ParameterPlan:
     """
 
     outputs: CandidateOutputs
-    space: SecretSpace | HashedSpace
+    space: RowSpace
     backend: NoiseBackend
     cost: Metric
     target: Target
@@ -98,7 +107,7 @@ class ParameterPlan:
     def of(
         cls,
         estimator: Any,
-        prepare: Callable[[], Candidates | TableCandidates],
+        prepare: Callable[[], Fittable],
         target: Target,
         choices: ReleaseChoices,
     ) -> Self:
@@ -117,11 +126,7 @@ class ParameterPlan:
             plugins.provenance("canonicalizer", chosen if automatic else canonicalizer),
         )
         candidates = prepare()
-        if isinstance(candidates, TableCandidates):
-            outputs = candidates.outputs(chosen)
-        else:
-            outputs = candidate_outputs(candidates, chosen)
-        outputs = replace(outputs, prior=choices.prior)
+        outputs = replace(candidates.outputs(chosen), prior=choices.prior)
         constant = outputs.constant
         if choices.prior is not None and choices.prior.is_stated and constant is None:
             raise ValueError(
@@ -217,7 +222,7 @@ def take_parameters(
 ) -> Release:
     """One step of a session: charge what was planned, draw it, and state what is promised."""
     # What cannot be stated afterwards is refused before anything is charged.
-    listed = row_space(plan.space) if individual else None
+    listed = plan.space.row_subsets() if individual else None
     procedure.warn_of_few(plan.n_outputs)
     law, event, observed, before = plan.take(procedure, certify=certify)
     guarantee = plan.guarantee(procedure, law)

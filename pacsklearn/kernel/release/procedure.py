@@ -9,12 +9,10 @@ from typing import Any, final
 from weakref import WeakSet
 
 from pacsklearn._validation import warn_user
-from pacsklearn.bigdata.hashed_space import HashedSpace, Space
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
     FewCandidatesWarning,
-    TableError,
 )
 from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
@@ -31,6 +29,7 @@ from pacsklearn.kernel.release.account import Account, Secret, ledger_unit
 from pacsklearn.kernel.release.statement import LATER, SessionCertificate, pac_guarantee
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.kernel.secret.space import Space
 
 
 def as_criterion(value: Any, space: Space) -> Criterion | None:
@@ -41,15 +40,11 @@ def as_criterion(value: Any, space: Space) -> Criterion | None:
     value : None, str, Criterion or callable
         A registered name (``"membership"``, ``"identification"``, ``"35_of_n"``), an instance, or
         a callable that makes one for a secret space.
-    space : SecretSpace, CandidateSpace or HashedSpace
+    space : Space
     """
     if value is None:
         return None
-    if isinstance(space, HashedSpace):
-        raise TableError(
-            "criterion must be None for a Table: it is certified over all rows, which pass one by "
-            "one. State a budget in nats."
-        )
+    space.listed()  # it is certified over all candidates
     if isinstance(value, Criterion):
         return value
     if isinstance(value, str):
@@ -130,7 +125,7 @@ class ReleaseProcedure:
 
     Parameters
     ----------
-    space : SecretSpace, CandidateSpace or HashedSpace
+    space : Space
     secret : Secret
     account : Account
     lock : lock
@@ -164,7 +159,7 @@ class ReleaseProcedure:
 
         Parameters
         ----------
-        space : SecretSpace, CandidateSpace or HashedSpace
+        space : Space
         sampler : Sampler
             Draws secret and noise.
         ceiling : float

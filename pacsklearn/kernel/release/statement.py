@@ -9,7 +9,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.bigdata.hashed_space import HashedSpace, Space
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.criterion_success import certified_success
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
@@ -26,9 +25,9 @@ from pacsklearn.kernel.noise.one_sided_law import OneSidedLaw
 from pacsklearn.kernel.outputs.canonicalizer import Layout
 from pacsklearn.kernel.release.account import ledger_unit
 from pacsklearn.kernel.release.curator_figure import CuratorFigure
-from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.kernel.secret.secret_rows import SecretRows
 from pacsklearn.kernel.secret.secret_space import SecretSpace
+from pacsklearn.kernel.secret.space import RowSpace, Space
 from pacsklearn.kernel.secret.stated_secret import SecretCandidate
 
 _MOST_UNITS = 4096
@@ -50,7 +49,7 @@ def pac_guarantee(
 
     Parameters
     ----------
-    space : SecretSpace, CandidateSpace or HashedSpace
+    space : Space
     criterion : Criterion or None
         What is capped instead.
     only_adds : bool
@@ -85,7 +84,7 @@ def pac_guarantee(
 
 def _secret(space: Space) -> SecretRows | SecretCandidate:
     blind = float(space.weights.max())
-    if isinstance(space, CandidateSpace):
+    if not isinstance(space, RowSpace):
         return SecretCandidate(
             n_candidates=space.n_candidates, entropy=space.entropy, prior_identification=blind
         )
@@ -106,7 +105,7 @@ def _secret(space: Space) -> SecretRows | SecretCandidate:
     )
 
 
-def membership_prior(space: SecretSpace | HashedSpace) -> tuple[float, int]:
+def membership_prior(space: RowSpace) -> tuple[float, int]:
     """Blind success at the membership of the least protected unit, and how many have no secret."""
     inclusion = space.inclusion()
     # Units in all subsets or in none have no secret: their success of 1 would hide the others'.
@@ -119,10 +118,10 @@ def membership_prior(space: SecretSpace | HashedSpace) -> tuple[float, int]:
 _Known = tuple[tuple[tuple[float, float], ...], tuple[float, ...]]
 
 # A session states its guarantee after every answer; its space stays the same.
-_KNOWN: WeakKeyDictionary[SecretSpace | HashedSpace, _Known] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[RowSpace, _Known] = WeakKeyDictionary()
 
 
-def _known_rows(space: SecretSpace | HashedSpace) -> _Known:
+def _known_rows(space: RowSpace) -> _Known:
     """Blind success of those who know memberships of units that have a secret, and its errors."""
     if space not in _KNOWN:
         inclusion = space.inclusion()
@@ -181,7 +180,7 @@ def certified_membership(law: Law, space: Space, belief: NDArray[np.float64]) ->
     Parameters
     ----------
     law : NoiseLaw, JointLaw or OneSidedLaw
-    space : SecretSpace, CandidateSpace or HashedSpace
+    space : Space
     belief : ndarray of shape (m,)
         That the law was calibrated for.
 

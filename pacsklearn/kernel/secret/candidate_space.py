@@ -5,19 +5,20 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacsklearn.exceptions import DesignError
+from pacsklearn.kernel.secret.space import Space
 
 _DOUBLE = 8
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class CandidateSpace:
+class CandidateSpace(Space):
     """A finite list of candidate inputs of any kind, and how likely each is a priori.
 
     The counterpart of :class:`~pacsklearn.SecretSpace` when the secret is no subset of rows: keys,
@@ -89,6 +90,22 @@ class CandidateSpace:
     def entropy(self) -> float:
         """Entropy of the secret, in nats; ln(m) when all candidates are equally likely."""
         return float(-np.sum(self.weights * np.log(self.weights)))
+
+    def listed(self) -> CandidateSpace:
+        """The space itself: its candidates can be looked at one by one."""
+        return self
+
+    def row_subsets(self) -> NoReturn:
+        """Refuse what needs subsets of rows.
+
+        Raises
+        ------
+        TypeError
+        """
+        raise TypeError(
+            "This session is over arbitrary candidates, not over subsets of rows; use "
+            "release_function, or begin a session with PrivacySession(X, y, ...)."
+        )
 
 
 def candidate_space(

@@ -18,6 +18,7 @@ from pacsklearn.kernel.bounds.balanced_design import (
     unpack_subset,
 )
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
+from pacsklearn.kernel.secret.space import RowSpace
 
 _CHUNK = 16384
 # Share of the entropy asked for below which a design is worth a warning.
@@ -26,7 +27,7 @@ _FEW = 0.75
 
 @final
 @dataclass(frozen=True, eq=False)
-class SecretSpace:
+class SecretSpace(RowSpace):
     """A finite list of candidate subsets of the rows, and how likely each is a priori.
 
     Build one with :meth:`balanced` or :meth:`from_subsets`. Which candidate is the secret is not
@@ -227,6 +228,14 @@ class SecretSpace:
     def entropy(self) -> float:
         """Entropy of the secret, in nats; ln(m) when all candidates are equally likely."""
         return float(-np.sum(self.weights * np.log(self.weights)))
+
+    def listed(self) -> SecretSpace:
+        """The space itself: its candidates can be looked at one by one."""
+        return self
+
+    def row_subsets(self) -> SecretSpace:
+        """The space itself: its candidates are subsets of rows in memory."""
+        return self
 
     def first(self, n_subsets: int) -> SecretSpace:
         """The first candidates, eight or a multiple of eight, as a space of their own."""

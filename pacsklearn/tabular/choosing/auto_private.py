@@ -85,7 +85,7 @@ class _Chooser(PACPrivate):
         scoring = released_scoring(self.scoring, self.estimator)
         score = released_scorer(scoring, outputs.template, outputs.canonicalizer, rows.candidates.y)
         held_out = outside_rows(rows.candidates, SEED)
-        draws = range(min(len(best.scores), choice.plan.space.n_subsets))
+        draws = range(min(len(best.scores), choice.plan.space.n_candidates))
         constant = constant_score(outputs.template, score, held_out, draws)
         if abs(best.mean - constant) <= 2 * best.standard_error:
             # Other draws, and more: the best of several looks better than it is by those it won by.

@@ -13,7 +13,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from pacsklearn.kernel.bounds.posterior_success import posterior_success
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
-from pacsklearn.kernel.outputs.candidates import Candidates, row_space
+from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.fit_report import FitReport
 from pacsklearn.kernel.outputs.run import attempt
 from pacsklearn.kernel.release.account import opening_belief
@@ -60,7 +60,7 @@ def plan_parameters(
     alternatives : mapping of str to callable, optional
         Steadier models by name, each prepared when it is called.
     """
-    outputs, space = plan.outputs, row_space(plan.space)
+    outputs, space = plan.outputs, plan.space.row_subsets()
     law = plan.calibrate(opening_belief(space.weights))
     score = released_scorer(scoring, outputs.template, outputs.canonicalizer, candidates.y)
     held_out = outside_rows(candidates, SEED)
@@ -148,7 +148,7 @@ def expected_score(
     score = released_scorer(scoring, outputs.template, outputs.canonicalizer, candidates.y)
     simulated = SimulatedReleases(
         outputs,
-        row_space(plan.space),
+        plan.space.row_subsets(),
         score,
         held_out or outside_rows(candidates, SEED),
         n_releases=n_releases,

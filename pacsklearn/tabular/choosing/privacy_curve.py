@@ -23,7 +23,6 @@ from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Target
 from pacsklearn.kernel.outputs.candidates import Candidates, Design, FitOptions
 from pacsklearn.kernel.outputs.candidates import subset_seed as seed_of
-from pacsklearn.kernel.outputs.outputs import candidate_outputs
 from pacsklearn.kernel.outputs.subset_fitting import cut_params, fit_subset
 from pacsklearn.kernel.outputs.universe import check_names, check_universe
 from pacsklearn.kernel.plugins.registry import registry
@@ -178,7 +177,7 @@ def privacy_utility_curve(
     design = Design(n_subsets, rate, stratify, groups, seed_of(subset_seed, random_state))
     options = FitOptions(params, n_jobs, verbose, fast_fit)
     prepared = Candidates.prepare(estimator, X, y, design, options)
-    space, outputs = prepared.space, candidate_outputs(prepared, chosen)
+    space, outputs = prepared.space, prepared.outputs(chosen)
     cost, support = outputs.metric(metric), outputs.support()
 
     everything, own = fit_subset(outputs.template, X, y, np.arange(X.shape[0]), params)

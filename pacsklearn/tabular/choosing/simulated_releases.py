@@ -23,7 +23,7 @@ from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.binary_scale import binary_exponent, scaled_by
 from pacsklearn.kernel.noise.noise_law import NoiseLaw
 from pacsklearn.kernel.noise.sampler import NoisePool, SeededSampler
-from pacsklearn.kernel.outputs.candidates import Candidates, row_space
+from pacsklearn.kernel.outputs.candidates import Candidates
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
 from pacsklearn.kernel.outputs.models import PredictionTable
 from pacsklearn.kernel.outputs.outputs import CandidateOutputs, observe
@@ -302,7 +302,12 @@ def warn_of_poor_release(plan: ParameterPlan, candidates: Candidates, estimator:
         return over_constant(np.asarray(y), model.predict(X), is_classifier(estimator))
 
     simulated = SimulatedReleases(
-        plan.outputs, row_space(plan.space), gain, held_out, n_releases=_QUICK_RELEASES, seed=SEED
+        plan.outputs,
+        plan.space.row_subsets(),
+        gain,
+        held_out,
+        n_releases=_QUICK_RELEASES,
+        seed=SEED,
     )
     law = plan.calibrate(opening_belief(plan.space.weights))
     if simulated.at(law).mean() <= 0:

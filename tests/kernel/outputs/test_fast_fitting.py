@@ -20,7 +20,6 @@ from pacsklearn import PACPrivate, SecretSpace
 from pacsklearn.exceptions import NonDeterministicError, SubsetFitError
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
 from pacsklearn.kernel.outputs.models import candidate_models
-from pacsklearn.kernel.outputs.outputs import candidate_outputs
 from pacsklearn.kernel.outputs.subset_fitter import SubsetFitter
 from pacsklearn.plugins import SubsetFitterRecord, registry
 
@@ -87,9 +86,8 @@ def fitter(request: pytest.FixtureRequest) -> Any:
 def run(**options: Any) -> Any:
     X, y = load_diabetes(return_X_y=True)
     space = SecretSpace.balanced(len(X), n_subsets=M)
-    return candidate_outputs(
-        Candidates.prepare(Once(), X, y, space, FitOptions(**options)),
-        registry().canonicalizer_for(Once()),
+    return Candidates.prepare(Once(), X, y, space, FitOptions(**options)).outputs(
+        registry().canonicalizer_for(Once())
     )
 
 

@@ -35,7 +35,7 @@ from pacsklearn.exceptions import (
     SubsetFitError,
 )
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions
-from pacsklearn.kernel.outputs.outputs import CandidateOutputs, candidate_outputs
+from pacsklearn.kernel.outputs.outputs import CandidateOutputs
 from pacsklearn.kernel.outputs.subset_fitting import unfitted_copy
 from pacsklearn.plugins import registry
 
@@ -54,9 +54,7 @@ def run(
     space: SecretSpace = SPACE,
     **options: Any,
 ) -> CandidateOutputs:
-    return candidate_outputs(
-        Candidates(estimator, rows, targets, space, FitOptions(**options)), canonicalizer
-    )
+    return Candidates(estimator, rows, targets, space, FitOptions(**options)).outputs(canonicalizer)
 
 
 class Quoting(LinearRegression):
