@@ -128,7 +128,10 @@ def span_coordinates(
     coordinates[likely] = (left * singular)[likely] / root_weights[likely, None]
     if not likely.all():
         coordinates[~likely] = rows[~likely] @ (rows.T @ mixing.T)
-    return SpanCoordinates(coordinates, singular**2, mixing)
+    # A deviation may be positive where its square vanishes: the candidates still differ there. A
+    # variance stated too large asks for more noise, and the bound is that of the integers.
+    variances = np.maximum(singular**2, np.finfo(np.float64).tiny)
+    return SpanCoordinates(coordinates, variances, mixing)
 
 
 _LEAST_SIGMA = 2**10

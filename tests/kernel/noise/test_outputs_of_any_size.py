@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pacsklearn.kernel.answers.value_engine import answer_values
@@ -149,6 +149,8 @@ def test_candidates_of_mixed_sizes_differ_only_under_noise(table: Any, backend: 
 
 @settings(max_examples=40, deadline=None)
 @given(TABLES, st.lists(st.sampled_from([0.0, 1e-320, 1e-150, 0.5, 1.0]), min_size=6, max_size=6))
+# A deviation that is a number, and its square is not.
+@example([[0.0, 2.0**-6 * (i in (2, 5))] for i in range(6)], [0.0, 0.0, 0.5, 0.0, 1e-320, 0.0])
 def test_candidates_that_hardly_anybody_believes_in_may_be_of_any_size(
     table: Any, weights: list[float]
 ) -> None:
