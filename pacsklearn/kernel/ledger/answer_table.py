@@ -115,6 +115,7 @@ class AnswerTable:
         facts = self._facts(responder, n_charged, log_belief)
 
         def write(book: Book) -> None:
+            # In the transaction that stores: no other process can go on in between.
             if book.find(f"{self._session}/{n_charged}") is not None:
                 raise SessionRolledBackError(
                     "Another process has gone on with this session: its answers are given there."

@@ -11,9 +11,9 @@ from pacsklearn.exceptions import LedgerError, LedgerMismatchError
 from pacsklearn.kernel.ledger.fold import Beside, Fold, verified
 from pacsklearn.kernel.ledger.founding import append_founding
 from pacsklearn.kernel.ledger.high_water import HighWater
-from pacsklearn.kernel.ledger.log import Log, without_password
+from pacsklearn.kernel.ledger.log import Log
 from pacsklearn.kernel.ledger.new_file import new_file
-from pacsklearn.kernel.ledger.row import Founding, Position, Row
+from pacsklearn.kernel.ledger.row import Founding, Position
 from pacsklearn.kernel.ledger.sqlite_log import SQLITE, SQLiteLog
 from pacsklearn.kernel.ledger.writer import run
 
@@ -86,8 +86,10 @@ def restore(
     """
     source = SQLITE + str(copy)
 
+    # Before anything is written: a backup that is behind is not put anywhere.
     for name, position in heads:
-        if run(source, lambda log: _hash_at(log, name, position.sequence)) != position.hash:  # noqa: B023
+        row = run(source, lambda log: log.row(name, position.sequence))  # noqa: B023
+        if row is None or row.hash != position.hash:
             raise LedgerMismatchError(
                 f"The backup {copy} does not hold row {position.sequence} of the dataset {name!r} "
                 "as it was released: it is older, and what was spent since would "
@@ -167,9 +169,7 @@ def _write(source: Log, folds: dict[str, Fold], target: Log) -> None:
     """Write data sets to another database, each as a whole, where it has none of them."""
     for name in folds:
         if target.head(name) is not None:
-            founding = source.row(name, 0)
-            assert founding is not None
-            append_founding(target, founding)  # says that there is one
+            append_founding(target, source.founding(name))  # says that there is one
     for name, fold in folds.items():
         beside = Beside(source.answers(name))
         rows = [
@@ -178,11 +178,6 @@ def _write(source: Log, folds: dict[str, Fold], target: Log) -> None:
             if row.number <= fold.last.number
         ]
         target.append(name, None, rows)
-
-
-def _hash_at(log: Log, name: str, sequence: int) -> str | None:
-    row: Row | None = log.row(name, sequence)
-    return None if row is None else row.hash
 
 
 def mark(address: str, dataset: str) -> Position:
@@ -195,11 +190,7 @@ def mark(address: str, dataset: str) -> Position:
     """
 
     def write(log: Log) -> Position:
-        log.check_version()
-        founding = log.row(dataset, 0)
-        if founding is None:
-            raise LedgerError(f"{without_password(address)} has no data set {dataset!r}.")
-        if not Founding.of(founding).high_water:
+        if not Founding.of(log.founding(dataset)).high_water:
             raise LedgerError("The ledger was founded without a high-water file.")
         with log.snapshot():
             log.check()

@@ -51,6 +51,8 @@ class Fold:
         self._checkpoint = 0
         if checkpoint is not None:
             facts = checkpoint.facts()
+            # Its sums are taken on trust here: whoever wrote the row had verified those before it,
+            # and `verify` adds all of them up.
             try:
                 state = facts["state"]
                 self.accounts = Accounts.resumed(self.founding.terms, state)
@@ -94,9 +96,11 @@ class Fold:
         if facts["previous"] != previous:
             return "does not follow the row before it"
         if "event" in facts:
+            # The key has a column of its own, which is what is looked up.
             posting = posting_of(facts)
             if posting.event.key != row.key:
                 return "does not say what its event says"
+            # Ceilings before sums: a row that should have been refused is named itself.
             if wrong := self.accounts.wrong(posting):
                 return wrong
             self.accounts.add(posting)
@@ -131,6 +135,7 @@ class Fold:
 
     def store(self, stored: dict[str, Any], answers: tuple[Any, ...], time: str) -> Row:
         """Count stored answers and the belief after them; the row that says so."""
+        # The answers' digest is under the row's hash: none is taken out, or changed, unseen.
         facts = stored | {"count": len(answers), "digest": answers_digest(answers)}
         start = self._start(time)
         sums = {"ledger": exact_text(self.accounts.total(""))}
@@ -148,6 +153,8 @@ class Fold:
         return True
 
     def _start(self, time: str) -> str:
+        # A checkpoint holds every sum: it waits for as many rows, so that a row's share of the
+        # space stays the same.
         due = self.last.number + 1 - self._checkpoint
         if due < max(CHECKPOINT, self.accounts.size + len(self.beliefs) + len(self.n_answers)):
             return f'"checkpoint":{self._checkpoint},"time":{_quoted(time)},'

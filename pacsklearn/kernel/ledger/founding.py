@@ -11,7 +11,6 @@ from pacsklearn.kernel.ledger.log import VERSION, Log, MovedError, without_passw
 from pacsklearn.kernel.ledger.new_file import TakenError, check_free, new_file
 from pacsklearn.kernel.ledger.row import Founding, Row, founding_row
 from pacsklearn.kernel.ledger.sqlite_log import SQLITE
-from pacsklearn.kernel.ledger.store import loaded
 from pacsklearn.kernel.ledger.writer import run
 
 
@@ -31,6 +30,7 @@ def write_founding(address: str, dataset: str, terms: Terms, high_water: str) ->
         log.migrate()
         row = founding_row(dataset, terms, mark, log.time())
         if mark and log.head(dataset) is None:
+            # Before the founding: a ledger whose file is missing cannot be opened.
             HighWater(Founding.of(row)).create(row.position)
         append_founding(log, row)
 
@@ -101,16 +101,9 @@ def stored_founding(address: str, dataset: str) -> Founding:
     Raises
     ------
     LedgerError
-        When there is none: a ledger that was moved or lost must not come back with nothing spent.
+        When there is none.
     """
-
-    def look(log: Log) -> Founding:
-        log.check_version()
-        founding = log.row(dataset, 0)
-        return Founding.of(founding) if founding else loaded(log, dataset).founding
-
-    founding: Founding = run(address, look)
-    return founding
+    return Founding.of(run(address, lambda log: log.founding(dataset)))
 
 
 def expected(founding: Founding, ceiling: float | None, unit: str | None) -> Founding:

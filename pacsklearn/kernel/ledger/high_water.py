@@ -71,7 +71,7 @@ class HighWater:
         """
         line = self._line(before, rows)
         last = rows[-1].position if rows else before
-        if rows:
+        if rows:  # what others stated and have not committed must not be written over
             self._check_last(before)
         with self._errors():
             handle = os.open(self._path, os.O_WRONLY | os.O_APPEND)
@@ -85,6 +85,7 @@ class HighWater:
                         os.fsync(handle)
                         _WRITTEN[self._path] = size + len(line), last
                     except OSError:
+                        # Nothing was committed: half a line, or a whole one, must not stay.
                         os.ftruncate(handle, size)
                         raise
                     return
@@ -140,7 +141,9 @@ class HighWater:
             last = rows[-1].position if rows else before
             there = log.row(dataset, last.sequence)
             if there is not None and there.hash == last.hash:
-                return
+                return  # the log holds it, and perhaps more
+            # Right after the head: a writer died between the file and the commit. Nobody was told,
+            # and charging it all the same errs on the safe side.
             head = log.head(dataset)
             if rows and head is not None and head.position == before:
                 try:

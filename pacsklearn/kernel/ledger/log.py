@@ -161,13 +161,32 @@ class Log(ABC):
 
     def datasets(self) -> list[str]:
         """Names of all data sets."""
-        self.check_version()
+        self.check_version()  # tables of another version cannot be read
         return [row[0] for row in self.ask("SELECT dataset FROM log WHERE number = 0 ORDER BY 1")]
 
     def head(self, dataset: str) -> Row | None:
         """Last row."""
         rows = self.ask(f"{_ROW} ORDER BY number DESC LIMIT 1", dataset)
         return Row(*rows[0]) if rows else None
+
+    def founding(self, dataset: str) -> Row:
+        """First row.
+
+        Raises
+        ------
+        LedgerError
+            When there is no such ledger: one that was lost must not come back with nothing spent.
+        """
+        self.check_version()
+        row = self.row(dataset, 0)
+        if row is None:
+            name = without_password(self.address)
+            more = "" if dataset == "default" else f" --dataset {dataset!r}"
+            raise LedgerError(
+                f"{name} has no ledger for the dataset {dataset!r}; found it first: "
+                f"`pacsklearn ledger found {name} --ceiling ...{more}`."
+            )
+        return row
 
     def row(self, dataset: str, number: int) -> Row | None:
         """Row with a number."""
@@ -177,6 +196,7 @@ class Log(ABC):
     def read(self, dataset: str, after: int) -> Iterator[Row]:
         """Rows after one, in order; as they stand, unchecked."""
         question = f"{_ROW} AND number > ? ORDER BY number LIMIT {_AT_ONCE}"
+        # By parts: no transaction stays open, and no other waits, while a long log is read.
         while True:
             rows = self.ask(question, dataset, after)
             for row in rows:
@@ -224,6 +244,7 @@ class Log(ABC):
 
 def waits(seconds: float | None = None) -> Iterator[None]:
     """Yield again and again, after short waits, until patience is at its end."""
+    # At random: those who wait together do not come back together.
     deadline = time.monotonic() + (PATIENCE if seconds is None else seconds)
     while True:
         yield

@@ -61,9 +61,10 @@ def new_file(target: Path) -> Iterator[SQLiteLog]:
         connect(str(draft), "rwc").close()
         yield log
         log.close()  # the last connection moves the log into the file
-        _synchronise(draft)
+        _synchronise(draft)  # before it has its name: after a crash it is whole, or not there
         check_no_sides(target)
         try:
+            # A link fails where there is a file by now; a renaming would replace it.
             os.link(draft, target)
         except FileExistsError:
             raise TakenError(target) from None

@@ -83,6 +83,7 @@ def repair(source: Path | str, target: Path, *, signed_by: str, reason: str) -> 
     name = without_password(str(source))
     salvaged: _Salvaged
     if isinstance(source, Path):
+        # Before SQLite opens the file, which may move its log into it.
         carved = [*_carved(source)]
         log = SQLiteLog(SQLITE + str(source))
         try:

@@ -62,8 +62,10 @@ class SQLiteLog(Log):
     ) -> None:
         with self._errors():
             raw = self._connected()
+            # The write lock first: nobody moves the head between comparing and appending.
             self._patiently(lambda: raw.execute("BEGIN IMMEDIATE"))
             try:
+                # And the file: its name may lead to another one by now.
                 self._check_file()
                 head = self.head(dataset)
                 if (head and head.position) != expected:
@@ -76,6 +78,7 @@ class SQLiteLog(Log):
                     "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
                     [(dataset, row.number, *each) for row in rows for each in row.answers],
                 )
+                # A trigger may have changed them, or swallowed them, without an error.
                 if rows and self.head(dataset) != rows[-1]._replace(answers=()):
                     raise LedgerCorruptedError(rows[-1].number, "is not kept by the database")
                 if before_commit is not None:

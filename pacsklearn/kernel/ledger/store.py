@@ -86,8 +86,10 @@ class LogStore(Store):
         """
 
         def verify(log: Log) -> Position | None:
+            # Nothing that was verified before counts: a row may have been changed since.
             _FOLDS.pop(self, None)
             with log.snapshot():
+                # The database first: from damaged pages any rows may be read.
                 log.check()
                 holds = position in (None, Position(0, self.founding.hash))
 
@@ -118,10 +120,13 @@ class LogStore(Store):
     def fold(self, log: Log) -> Fold:
         """All rows, verified from the last checkpoint on, or from the last row known."""
         log.check_version()
+        # Taken out: whatever ends the work halfway, the next one starts from the database.
         fold, dataset = _FOLDS.pop(self, None), self.founding.dataset
         if fold is None:
+            # No lock is held while rows are verified: others charge in the meantime.
             fold = loaded(log, dataset)
             self._check(fold, log)
+        # The last row known is read again: its hash stands for all before it.
         rows = log.read(dataset, fold.last.number - 1)
         last = next(rows, None)
         if last is None or last.number != fold.last.number:
@@ -148,11 +153,14 @@ class LogStore(Store):
         deadline = time.monotonic() + patience.PATIENCE
         while True:
             try:
+                # What became of an unknown commit comes before anything else: sums without its
+                # rows would be too small, and its key would be taken for a new one.
                 if self in _UNSETTLED:
                     log.settle(self.founding.dataset)
                     _UNSETTLED.discard(self)
                 return self._attempt(log, tasks)
             except MovedError:
+                # Nothing was written. Their rows are added to the fold, and ceilings asked again.
                 if time.monotonic() > deadline:
                     raise LedgerError(
                         "Others append to the ledger without end; try again."
@@ -164,6 +172,7 @@ class LogStore(Store):
             time.sleep(_WAIT)
 
     def _attempt(self, log: Log, tasks: Sequence[_Task]) -> list[Any]:
+        # All that is decided is decided on these rows; the append refuses any other head.
         fold = self.fold(log)
         before, book = fold.last, Book(log, fold, _DOUBTS.get(self, set()))
         results = _results(book, tasks)
@@ -178,6 +187,7 @@ class LogStore(Store):
         except LedgerUnknownError:
             raise  # all is read anew, with what the high-water file says
         except BaseException:
+            # Sums are exact, so what is taken back leaves nothing; the rows need no second reading.
             if book.is_plain and fold.undo(before, reversed(book.postings)):
                 _remember(self, fold)
             raise
@@ -192,6 +202,8 @@ class LogStore(Store):
             HighWater(self.founding).write(before.position, rows)
             stated.append(True)
 
+        # Stated when nothing but the commit is left, and before it: a crash in between leaves rows
+        # in the file that are charged later, never committed rows that the file does not know.
         sink = state if self.founding.high_water else None
         try:
             log.append(self.founding.dataset, before.position, rows, sink)
@@ -240,6 +252,7 @@ class LogStore(Store):
                 if time.monotonic() > deadline:
                     raise self._unknown(rows, doubt) from None
                 time.sleep(_WAIT)
+        # Not committed, but stated: until the file says so, whoever opens the ledger charges them.
         if not is_there and self.founding.high_water and not self._take_back(log, before):
             raise self._unknown(rows, doubt)
         return is_there
@@ -289,6 +302,7 @@ class Book(OpenBook):
 
     def charge(self, posting: Posting) -> bool:
         """Charge; whether it is new, or was charged when nobody could be told."""
+        # By the row's hash, which holds its nonce: the same event of another caller is theirs.
         if self._doubts:
             for row in self.log.find(self.fold.founding.dataset, [posting.event.key]):
                 if row.hash in self._doubts and posting_of(row.facts()) == posting:
@@ -353,14 +367,9 @@ def loaded(log: Log, dataset: str) -> Fold:
     LedgerError
         When there is no such ledger.
     """
-    founding, last = log.row(dataset, 0), log.head(dataset)
-    if founding is None or last is None:
-        name = without_password(log.address)
-        more = "" if dataset == "default" else f" --dataset {dataset!r}"
-        raise LedgerError(
-            f"{name} has no ledger for the dataset {dataset!r}; found it first: "
-            f"`pacsklearn ledger found {name} --ceiling ...{more}`."
-        )
+    founding, last = log.founding(dataset), log.head(dataset)
+    if last is None:  # of a damaged index, which found the founding
+        raise LedgerCorruptedError(0, "(the founding) is missing")
     number = last.facts().get("checkpoint", 0)
     fold = Fold(founding, log.row(dataset, number) if number else None)
     for row in log.read(dataset, number):
