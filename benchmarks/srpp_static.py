@@ -28,9 +28,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
+from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.datasets import load_adult, load_cleveland, load_student
 from pacsklearn.plugins import registry
-from pacsklearn.srpp.audit.sliced_game import SlicedGame
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.laws.sliced_gaussian import SlicedTarget, sliced_law
 from pacsklearn.srpp.laws.sliced_law import SlicedLaw

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import privacy_utility_curve
+from pacsklearn import PrivacyUtilityDisplay, privacy_utility_curve
 
 X, y = load_breast_cancer(return_X_y=True)
 curve = privacy_utility_curve(
@@ -31,5 +31,5 @@ print(curve.table())
 
 # %%
 
-curve.plot()
+PrivacyUtilityDisplay.from_curve(curve)
 plt.show()

@@ -13,7 +13,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import PACPrivate, run_audit
+from pacsklearn import AuditDisplay, PACPrivate, run_audit
 
 X, y = load_wine(return_X_y=True)
 model = make_pipeline(StandardScaler(), RidgeClassifier(10.0))
@@ -27,7 +27,7 @@ print(audit)
 # %%
 # Success with exact intervals beside what guessing blindly has and what the guarantee allows.
 
-audit.plot()
+AuditDisplay.from_audit(audit)
 plt.show()
 
 # %%

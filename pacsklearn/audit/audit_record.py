@@ -246,24 +246,6 @@ class Audit:
             divergence=data.get("divergence"),
         )
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw it; see :class:`~pacsklearn.plots.audit.AuditDisplay`.
-
-        Parameters
-        ----------
-        ax : pair of matplotlib Axes, optional
-            A new figure is made when not given.
-        **options : dict
-            Passed to ``AuditDisplay.plot``.
-
-        Returns
-        -------
-        AuditDisplay
-        """
-        from pacsklearn.plots.audit import AuditDisplay
-
-        return AuditDisplay.from_audit(self, ax=ax, **options)
-
 
 def _cells(audit: Audit, result: AttackResult) -> Cells:
     low, high = audit.interval(result)

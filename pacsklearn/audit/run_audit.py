@@ -13,18 +13,18 @@ import numpy as np
 from pacsklearn._validation import check_integer
 from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.audit_record import Audit, max_intervals
+from pacsklearn.audit.descent_game import DescentGame
 from pacsklearn.audit.game import Game
 from pacsklearn.audit.operating_point import OperatingPoint, operating_points
 from pacsklearn.audit.replay import replay_fit, replay_session
 from pacsklearn.audit.roc_curve import AttackROC, RecordingGame, score_rounds
+from pacsklearn.audit.sliced_game import SlicedGame
+from pacsklearn.audit.sliced_replay import replay_sliced
 from pacsklearn.audit.tally import Stopping
 from pacsklearn.estimators.pac_private import PACPrivate
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.plugins.registry import registry
-from pacsklearn.srpp.audit.descent_game import DescentGame
-from pacsklearn.srpp.audit.sliced_game import SlicedGame
-from pacsklearn.srpp.audit.sliced_replay import replay_sliced
 from pacsklearn.srpp.descent.base import LinearSGD
 from pacsklearn.srpp.release.pufferfish_guarantee import PufferfishGuarantee
 from pacsklearn.srpp.srpp_private import SRPPPrivate
@@ -64,7 +64,7 @@ def run_audit(
     X, y : array-likes
         What it was fitted on; not needed for a game, nor for gradient descent, which is played
         with the worst tables that there are
-        (:class:`~pacsklearn.srpp.audit.descent_game.DescentGame`).
+        (:class:`~pacsklearn.audit.descent_game.DescentGame`).
     attacks : "auto" or iterable of str or Attack, default="auto"
         Registered names or instances: ``"optimal_membership"``, ``"identification"``, ``"map"``,
         ``"lira"`` and those of plugins; ``plugins/pacsklearn-attacks`` has 16 more. "auto" takes

@@ -81,7 +81,9 @@ def audit(
     if output is not None:
         output.write_text(report.to_json(indent=1), encoding="utf-8")
     if plot is not None:
-        report.plot().figure_.savefig(plot, dpi=150)
+        from pacsklearn.plots.audit import AuditDisplay
+
+        AuditDisplay.from_audit(report).figure_.savefig(plot, dpi=150)
     near = near_duplicates(table.X, table.groups)
     if near.n_affected:
         note(str(near))

@@ -68,5 +68,7 @@ def curve(
     if output is not None:
         output.write_text(result.to_json(indent=1), encoding="utf-8")
     if plot is not None:
-        result.plot().figure_.savefig(plot, dpi=150)
+        from pacsklearn.plots.privacy_utility import PrivacyUtilityDisplay
+
+        PrivacyUtilityDisplay.from_curve(result).figure_.savefig(plot, dpi=150)
     say(json.loads(result.to_json()), str(result), as_json=as_json)

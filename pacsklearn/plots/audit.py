@@ -39,10 +39,10 @@ class AuditDisplay:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import RidgeClassifier
-    >>> from pacsklearn import PACPrivate, run_audit
+    >>> from pacsklearn import AuditDisplay, PACPrivate, run_audit
     >>> X, y = load_iris(return_X_y=True)
     >>> model = PACPrivate(RidgeClassifier(), n_subsets=16).fit(X, y)
-    >>> display = run_audit(model, X, y, n_trials=50).plot()
+    >>> display = AuditDisplay.from_audit(run_audit(model, X, y, n_trials=50))
     """
 
     def __init__(self, *, audit: Audit) -> None:

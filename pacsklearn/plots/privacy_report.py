@@ -251,6 +251,7 @@ def _figures(
     from pacsklearn.plots.audit import AuditDisplay
     from pacsklearn.plots.membership_bound import MembershipBoundDisplay
     from pacsklearn.plots.noise_spectrum import NoiseSpectrumDisplay
+    from pacsklearn.plots.privacy_utility import PrivacyUtilityDisplay
 
     wanted: list[tuple[str, str, tuple[float, float], int, Callable[[Any], Any]]] = []
     if isinstance(guarantee, Guarantee) and guarantee.information > 0:
@@ -259,7 +260,7 @@ def _figures(
         wanted.append(("promise", caption, (7, 4), 1, lambda ax: bound(ax=ax)))
     if curve is not None:
         caption = "Utility against the budget"
-        wanted.append(("utility", caption, (7, 4.5), 1, curve.plot))
+        wanted.append(("utility", caption, (7, 4.5), 1, PrivacyUtilityDisplay(curve=curve).plot))
     if spectrum is not None:
         caption = "Spread of the outputs and noise by direction"
         display = NoiseSpectrumDisplay(spectrum=spectrum)

@@ -15,8 +15,8 @@ from pacsklearn import (
     run_audit,
 )
 from pacsklearn.audit.audit_record import Audit
+from pacsklearn.audit.descent_game import DescentGame
 from pacsklearn.exceptions import AuditViolationError
-from pacsklearn.srpp.audit.descent_game import DescentGame
 from pacsklearn.srpp.release.run import PrivateRun
 
 X = np.random.default_rng(0).normal(size=(60, 4))

@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import GroupScenario, PrevalenceScenario, SliceProfile
 from pacsklearn.audit.map_attack import MapAttack
+from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.plugins import registry
-from pacsklearn.srpp.audit.sliced_game import SlicedGame
 from pacsklearn.srpp.release.release import SlicedOptions, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery
 from pacsklearn.srpp.scenarios.scenario import SecretColumn

@@ -16,9 +16,9 @@ from pacsklearn import (
     SRPPPrivate,
     run_audit,
 )
+from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.exceptions import AuditViolationError
 from pacsklearn.plugins import registry
-from pacsklearn.srpp.audit.sliced_game import SlicedGame
 from pacsklearn.srpp.release.release import SlicedOptions, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery
 from pacsklearn.srpp.scenarios.data_world import DataWorld

@@ -35,7 +35,7 @@ def test_curves_are_counted_by_hand():
 
 
 def test_success_stands_beside_the_bound(audit):
-    display = audit.plot()
+    display = AuditDisplay.from_audit(audit)
     success, characteristics = display.axes_
     labels = [tick.get_text() for tick in success.get_yticklabels()]
     assert labels[0].startswith("optimal_membership\nmembership of one unit")
@@ -51,7 +51,7 @@ def test_success_stands_beside_the_bound(audit):
 
 
 def test_the_limit_line_is_the_bounds_advantage(audit):
-    lines = {line.get_label(): line for line in audit.plot().axes_[1].get_lines()}
+    lines = {line.get_label(): line for line in AuditDisplay.from_audit(audit).axes_[1].get_lines()}
     limit = lines["limit of the guarantee"]
     assert list(limit.get_ydata()) == pytest.approx([40, 100])
     assert list(limit.get_xdata()) == pytest.approx([0, 60])
@@ -59,7 +59,7 @@ def test_the_limit_line_is_the_bounds_advantage(audit):
 
 
 def test_nothing_overlaps(audit):
-    display = audit.plot()
+    display = AuditDisplay.from_audit(audit)
     display.figure_.canvas.draw()
     legend = display.axes_[0].get_legend().get_window_extent()
     assert legend.y1 <= display.axes_[0].xaxis.label.get_window_extent().y0

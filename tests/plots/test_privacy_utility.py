@@ -52,7 +52,7 @@ def test_one_backend_has_a_line_and_a_band(curves: Any) -> None:
 
 
 def test_several_backends_stand_side_by_side(curves: Any) -> None:
-    display = curves[4].plot()
+    display = PrivacyUtilityDisplay.from_curve(curves[4])
     assert [line.get_label() for line in display.lines_] == BACKENDS
     assert len(display.spreads_) == 4
     first = [line.get_xdata()[0] for line in display.lines_]
@@ -62,7 +62,7 @@ def test_several_backends_stand_side_by_side(curves: Any) -> None:
 
 
 def test_axes_say_what_they_show(curves: Any) -> None:
-    display = curves[1].plot()
+    display = PrivacyUtilityDisplay.from_curve(curves[1])
     ax, right = display.ax_, display.membership_ax_
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1/64", "1/8", "1"]
     assert ax.get_xscale() == "log"
@@ -77,7 +77,7 @@ def test_axes_say_what_they_show(curves: Any) -> None:
 
 
 def test_legend_lies_below_the_data_and_the_label(curves: Any) -> None:
-    display = curves[4].plot()
+    display = PrivacyUtilityDisplay.from_curve(curves[4])
     display.figure_.canvas.draw()
     legend = display.legend_.get_window_extent()
     label = display.ax_.xaxis.label.get_window_extent()
@@ -88,8 +88,10 @@ def test_legend_lies_below_the_data_and_the_label(curves: Any) -> None:
 
 def test_given_axes_are_drawn_on(curves: Any, pyplot: Any) -> None:
     figure, axes = pyplot.subplots(1, 2)
-    left = curves[1].plot(axes[0], membership=False, spread=None, line_kwargs={"color": "red"})
-    right = curves[4].plot(ax=axes[1], spread="band")
+    left = PrivacyUtilityDisplay.from_curve(
+        curves[1], axes[0], membership=False, spread=None, line_kwargs={"color": "red"}
+    )
+    right = PrivacyUtilityDisplay.from_curve(curves[4], ax=axes[1], spread="band")
     assert left.ax_ is axes[0]
     assert left.figure_ is figure
     assert left.membership_ax_ is None
@@ -116,7 +118,7 @@ def test_one_budget_can_be_drawn(curves: Any) -> None:
 
 def test_unknown_spread_is_named(curves: Any) -> None:
     with pytest.raises(ValueError, match="spread must be 'auto', 'band', 'bars' or None"):
-        curves[1].plot(spread="violin")
+        PrivacyUtilityDisplay.from_curve(curves[1], spread="violin")
 
 
 def test_without_matplotlib_the_extra_is_named(
@@ -124,7 +126,7 @@ def test_without_matplotlib_the_extra_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install pacsklearn\[plot\]"):
-        curves[1].plot()
+        PrivacyUtilityDisplay.from_curve(curves[1])
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ImportError, match=r"pip install pacsklearn\[plot\]"):
         PrivacyUtilityDisplay.from_estimator(RidgeClassifier(), X, y)

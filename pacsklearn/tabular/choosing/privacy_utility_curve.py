@@ -219,24 +219,6 @@ class PrivacyUtilityCurve:
         )
         return cls(points=points, **data)
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the curve; see :class:`~pacsklearn.plots.privacy_utility.PrivacyUtilityDisplay`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure is made when not given.
-        **options : dict
-            Passed to ``PrivacyUtilityDisplay.plot``.
-
-        Returns
-        -------
-        PrivacyUtilityDisplay
-        """
-        from pacsklearn.plots.privacy_utility import PrivacyUtilityDisplay
-
-        return PrivacyUtilityDisplay.from_curve(self, ax=ax, **options)
-
 
 def budget_label(budget: float) -> str:
     """Budget as people write it: 1/64, 0.3, 4."""

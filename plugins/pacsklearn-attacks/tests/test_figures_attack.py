@@ -11,8 +11,8 @@ from pacsklearn_attacks import FiguresAttack
 from sklearn.linear_model import LogisticRegression
 
 from pacsklearn import GroupScenario, PrevalenceScenario, Scenario, SimulatorScenario
+from pacsklearn.audit.sliced_game import SlicedGame
 from pacsklearn.plugins import registry
-from pacsklearn.srpp.audit.sliced_game import SlicedGame
 from pacsklearn.srpp.laws.slice_profile import SliceProfile
 from pacsklearn.srpp.release.release import SlicedOptions, calibrated_worlds
 from pacsklearn.srpp.release.world_outputs import FunctionQuery, ModelQuery

@@ -1,1 +1,0 @@
-"""Attacks that replay releases about a secret of the data set."""
