@@ -213,7 +213,7 @@ def _criterion(criterion: Criterion | None) -> dict[str, Any] | None:
         return {"kind": criterion.name}
     if type(criterion) is GuessCriterion:
         names = {"name": criterion.name, "statement": criterion.statement, "aim": criterion.aim}
-        return {"kind": "guess", "gains": criterion.gains, **names}
+        return {"kind": "guess", "gains": criterion.table, **names}
     raise SessionFileError(
         f"criterion is a {type(criterion).__qualname__}, which is code and cannot be saved; a "
         "session is saved whose criterion is 'membership' or a GuessCriterion."
@@ -229,7 +229,7 @@ def _criterion_from(
         return MembershipCriterion(space)
     names = facts["name"], facts["statement"], facts["aim"]
     _demand(facts["kind"] == "guess" and all(type(name) is str for name in names))
-    _demand(len(facts["gains"]) == space.n_candidates)
+    _demand(np.shape(facts["gains"])[1:] == (space.n_candidates,))
     return GuessCriterion(facts["gains"], *names)
 
 

@@ -2,6 +2,7 @@
 
 from pacsklearn.testing.attack_check import check_attack
 from pacsklearn.testing.canonicalizer_check import check_canonicalizer
+from pacsklearn.testing.criterion_check import check_criterion
 from pacsklearn.testing.example_games import AttackGames, example_games
 from pacsklearn.testing.ledger_check import check_ledger
 from pacsklearn.testing.noise_backend_check import check_noise_backend
@@ -11,6 +12,7 @@ __all__ = [
     "AttackGames",
     "check_attack",
     "check_canonicalizer",
+    "check_criterion",
     "check_ledger",
     "check_noise_backend",
     "check_scenario",

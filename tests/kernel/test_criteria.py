@@ -68,14 +68,14 @@ def test_k_of_n_covers_every_guess(k: int) -> None:
 
 
 def test_a_table_of_guesses() -> None:
-    half = GuessCriterion([[1, 0], [1, 0], [0, 1], [0, 0.5]], "half", "tell the half")
+    half = GuessCriterion([[1, 1, 0, 0], [0, 0, 1, 0.5]], "half", "tell the half")
     np.testing.assert_allclose(half.prior(np.array([0.1, 0.2, 0.3, 0.4])), [0.5])
-    with pytest.raises(ValueError, match="is for 4 candidates, the secret space has 6"):
+    with pytest.raises(ValueError, match="each of the 6 candidates"):
         half.success(BELIEFS)
-    for gains in ([[2.0]], [1.0], np.empty((0, 2)), [[-0.1]], [[np.nan]], [[[1.0]]]):
+    for gains in ([[2.0]], [1.0], np.empty((2, 0)), [[-0.1]], [[np.nan]], [[[1.0]]]):
         with pytest.raises(ValueError, match="gains must have shape"):
             GuessCriterion(gains, "bad", "do anything")
-    with pytest.raises(ValueError, match="for 4 candidates, the secret space has 3"):
+    with pytest.raises(ValueError, match="each of the 3 candidates"):
         half.success(BELIEFS[:, :3])
     for k in (5, 0, -1):
         with pytest.raises(ValueError, match="k must lie between 1 and the 4 units"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -19,7 +20,8 @@ class Criterion(ABC):
 
     PAC privacy, Definition 1, taken literally: a release is private when no adversary succeeds
     more often than the cap, at any target. A target is whatever she may try: a record whose
-    membership she tells, the subset that she names.
+    membership she tells, the subset that she names. At each target she makes one guess; a table of
+    gains says how well each guess does against each candidate.
 
     Attributes
     ----------
@@ -32,6 +34,14 @@ class Criterion(ABC):
     aim : str
         What an attack that tries the same calls it (``AttackResult.criterion``): the cap then
         limits that attack, and the figure of the guarantee that is about it. Empty when none does.
+
+    Notes
+    -----
+    Success is the largest expected gain of any guess: the maximum of functions that are linear in
+    the belief, hence convex. That is what a cap rests on: more can never be learned from a noisy
+    release than from the release itself. A criterion that overrides :meth:`success`, for speed, is
+    compared with its table before it is used, by
+    :func:`~pacsklearn.kernel.budget.broken_promise.broken_promise`.
     """
 
     name: str
@@ -45,6 +55,20 @@ class Criterion(ABC):
         """Number of targets."""
 
     @abstractmethod
+    def gains(self, target: int) -> Iterable[Floats]:
+        """Table of one target, as many rows at a time as are convenient.
+
+        Parameters
+        ----------
+        target : int
+
+        Returns
+        -------
+        iterable of ndarray of shape (n_guesses, m)
+            How well each guess does against each candidate, between 0 and 1: the probability that
+            it is right. The same in every call.
+        """
+
     def success(self, posterior: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
         """Most likely success at each target, given what the adversary believes.
 
@@ -59,7 +83,39 @@ class Criterion(ABC):
         -------
         ndarray of shape (n, n_targets)
             Probabilities between ``lowest`` and 1.
+
+        Raises
+        ------
+        ValueError
+            When a table is not one of probabilities for so many candidates.
         """
+        return self.best_guess(posterior, targets)
+
+    def best_guess(self, posterior: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
+        """As :meth:`success`, from the tables: the largest expected gain of any guess."""
+        chosen = range(self.n_targets) if targets is None else targets
+        best = np.zeros((len(posterior), len(chosen)))
+        for column, target in enumerate(chosen):
+            for rows in self.gains(int(target)):
+                table = self._checked(rows, posterior.shape[1])
+                np.maximum(best[:, column], (posterior @ table.T).max(axis=1), out=best[:, column])
+        return np.minimum(best, 1.0, out=best)
+
+    def _checked(self, rows: Floats, n_candidates: int) -> Floats:
+        """Rows of a table, which must be gains against each candidate."""
+        table = np.asarray(rows, dtype=np.float64)
+        if table.ndim != 2 or not table.size or table.shape[1] != n_candidates:
+            raise ValueError(
+                f"The criterion {self.name!r} has gains of shape {table.shape}, and must have "
+                f"(n_guesses, {n_candidates}): a row for each guess, a column for each of the "
+                f"{n_candidates} candidates of the secret space."
+            )
+        if not np.all((table >= 0) & (table <= 1)):
+            raise ValueError(
+                f"The criterion {self.name!r} has gains outside [0, 1]; each must be the "
+                "probability that a guess is right against a candidate."
+            )
+        return table
 
     @property
     def sets(self) -> NDArray[np.bool_] | None:

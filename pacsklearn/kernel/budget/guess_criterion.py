@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.budget.criterion import NAMING_AIM, Criterion
@@ -20,7 +21,7 @@ class GuessCriterion(Criterion):
 
     Parameters
     ----------
-    gains : array-like of shape (m, n_guesses)
+    gains : array-like of shape (n_guesses, m)
         Success, between 0 and 1, of each guess against each candidate.
     name : str
     statement : str
@@ -28,12 +29,17 @@ class GuessCriterion(Criterion):
     aim : str, default=""
         As for a :class:`Criterion`.
 
+    Attributes
+    ----------
+    table : ndarray of shape (n_guesses, m)
+        The gains; read-only.
+
     Examples
     --------
     Telling which half of four candidates the secret is in:
 
     >>> import numpy as np
-    >>> half = GuessCriterion([[1, 0], [1, 0], [0, 1], [0, 1]], "half", "tell the half")
+    >>> half = GuessCriterion([[1, 1, 0, 0], [0, 0, 1, 1]], "half", "tell the half")
     >>> half.prior(np.full(4, 0.25))
     array([0.5])
     """
@@ -42,29 +48,19 @@ class GuessCriterion(Criterion):
         table = np.asarray(gains, dtype=np.float64)
         if table.ndim != 2 or table.size == 0 or not np.all((table >= 0) & (table <= 1)):
             raise ValueError(
-                "gains must have shape (n_candidates, n_guesses) and lie in [0, 1], got an array "
+                "gains must have shape (n_guesses, n_candidates) and lie in [0, 1], got an array "
                 f"of shape {table.shape}."
             )
-        self._gains = table
+        self.table = table.copy()
+        self.table.setflags(write=False)
         self.name, self.statement, self.aim = str(name), str(statement), str(aim)
-
-    @property
-    def gains(self) -> Floats:
-        """Success of each guess against each candidate; shape (m, n_guesses)."""
-        return self._gains.copy()
 
     @property
     def n_targets(self) -> int:
         return 1
 
-    def success(self, posterior: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
-        if posterior.shape[1] != self._gains.shape[0]:
-            raise ValueError(
-                f"The criterion {self.name!r} is for {self._gains.shape[0]} candidates, the "
-                f"secret space has {posterior.shape[1]}."
-            )
-        best = np.max(posterior @ self._gains, axis=1, keepdims=True)
-        return np.asarray(np.clip(best, 0.0, 1.0))
+    def gains(self, target: int) -> Iterator[Floats]:
+        yield self.table
 
 
 def identification(space: SecretSpace | CandidateSpace) -> GuessCriterion:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, final
 
@@ -40,6 +41,10 @@ class MembershipCriterion(Criterion):
     @property
     def n_targets(self) -> int:
         return int(self._members.shape[0])
+
+    def gains(self, target: int) -> Iterator[Floats]:
+        inside = self._members[target]
+        yield np.stack([inside, ~inside]).astype(np.float64)
 
     @property
     def sets(self) -> NDArray[np.bool_]:

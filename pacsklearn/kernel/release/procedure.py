@@ -8,13 +8,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, final
 from weakref import WeakSet
 
+import numpy as np
+
 from pacsklearn._validation import warn_user
 from pacsklearn.exceptions import (
     BudgetError,
     BudgetExhaustedError,
     FewCandidatesWarning,
 )
+from pacsklearn.kernel.budget.broken_promise import broken_promise
 from pacsklearn.kernel.budget.criterion import Criterion
+from pacsklearn.kernel.budget.guess_criterion import GuessCriterion
+from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
 from pacsklearn.kernel.guarantee.status import REPRODUCIBLE
 from pacsklearn.kernel.ledger.event import Event, Provenance
@@ -46,13 +51,13 @@ def as_criterion(value: Any, space: Space) -> Criterion | None:
         return None
     space.listed()  # it is certified over all candidates
     if isinstance(value, Criterion):
-        return value
+        return _kept(value, space)
     if isinstance(value, str):
-        return registry().criterion(value, space)
+        return _kept(registry().criterion(value, space), space)
     if callable(value) and not isinstance(value, type):
         made = value(space)
         if isinstance(made, Criterion):
-            return made
+            return _kept(made, space)
         raise TypeError(
             f"criterion must return a Criterion for a secret space, got {type(made).__name__}."
         )
@@ -61,6 +66,20 @@ def as_criterion(value: Any, space: Space) -> Criterion | None:
         "('35_of_n' is 'k_of_n' with a number for k), a Criterion, or a callable that makes one "
         f"for a secret space, got {value!r}."
     )
+
+
+def _kept(criterion: Criterion, space: SecretSpace | CandidateSpace) -> Criterion:
+    """A criterion that is what it declares: noise would be chosen for a success that is not."""
+    if isinstance(criterion, (MembershipCriterion, GuessCriterion)):  # the tests compare them
+        return criterion
+    wrong = broken_promise(criterion, np.asarray(space.weights, dtype=np.float64))
+    if wrong is not None:
+        raise ValueError(
+            f"criterion {criterion.name!r} does not keep what it promises ({wrong.rule}). "
+            f"{wrong.finding} What to do: {wrong.remedy} "
+            "pacsklearn.testing.check_criterion checks it."
+        )
+    return criterion
 
 
 def check_cap(

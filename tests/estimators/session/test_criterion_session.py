@@ -202,7 +202,7 @@ def test_residual_figures_of_r_pac() -> None:
 
 def blunt(space) -> GuessCriterion:
     """Half right whatever is guessed: a cap of .6 on it asks for no noise at all."""
-    return GuessCriterion(np.full((space.n_candidates, 1), 0.5), "blunt", "do better than half")
+    return GuessCriterion(np.full((1, space.n_candidates), 0.5), "blunt", "do better than half")
 
 
 class TestHidingNothing:
