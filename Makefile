@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet --no-input --disable-pip-version-check
-PLUGINS := $(addprefix plugins/pacsklearn-,template xgboost papers attacks publish)
+PLUGINS := $(addprefix plugins/pacsklearn-,template trees papers attacks publish)
 
 # Two test processes that each start a BLAS pool would fight for the same cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1

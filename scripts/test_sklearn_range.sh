@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 python_oldest=${PYTHON_OLDEST:-python3.11}
 python_newest=${PYTHON_NEWEST:-python3}
 workers=${WORKERS:-2}
-plugins=(plugins/pacsklearn-{template,xgboost,papers,attacks,publish})
+plugins=(plugins/pacsklearn-{template,trees,papers,attacks,publish})
 
 sets=()
 while (($#)); do

@@ -11,11 +11,6 @@ from sklearn.base import is_classifier
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-)
 from sklearn.linear_model import (
     ElasticNet,
     GammaRegressor,
@@ -46,7 +41,6 @@ from pacsklearn import (
 )
 from pacsklearn.joint import gaussian_mixture, joint_minimiser, kmeans
 from pacsklearn.tabular.forests import joint_fit as fixed_forest
-from pacsklearn.trees import hist_gradient_boosting, random_forest
 from tests.joint.together import together
 
 M, N = 8, 400
@@ -105,9 +99,6 @@ MODELS = [
     (make_pipeline(PolynomialFeatures(2), Ridge()), SCORES),
     (FixedStructureForestClassifier(n_estimators=5), THREE),
     (FixedStructureForestRegressor(n_estimators=5), SCORES),
-    (RandomForestClassifier(5, random_state=0), THREE),
-    (HistGradientBoostingClassifier(max_iter=5, random_state=0), TWO),
-    (HistGradientBoostingRegressor(max_iter=5, random_state=0), SCORES),
 ]
 # No Hessian of these models has a smaller condition: features' squares are 1 to 2,500.
 KAPPA = 100.0
@@ -120,9 +111,7 @@ def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (
         fixed_forest,
         gaussian_mixture,
-        hist_gradient_boosting,
         kmeans,
-        random_forest,
     ):
         monkeypatch.setattr(module, "_LEAST_WORK", 0)
 

@@ -67,16 +67,10 @@ lira = audit.lira_attack:LiRAAttack
 """
 
 _BATCH_PREDICTORS: Final = """
-stacked_svm = trees.stacked_svm:StackedSVM
+stacked_svm = joint.stacked_svm:StackedSVM
     kernels of all candidates' support vectors by matrix products
     sklearn.svm: SVC SVR
     sklearn.pipeline: Pipeline
-stacked_forest = trees.stacked_forest:StackedForest
-    trees of all candidates in one pass over the rows
-    sklearn.ensemble: RandomForestClassifier RandomForestRegressor ExtraTreesClassifier
-    sklearn.ensemble: ExtraTreesRegressor GradientBoostingClassifier GradientBoostingRegressor
-    pacsklearn: FixedStructureForestClassifier
-    pacsklearn: FixedStructureForestRegressor
 """
 
 _SUBSET_FITTERS: Final = """
@@ -126,12 +120,6 @@ fixed_forest = tabular.forests.joint_fit:FixedForestFitter
     histograms of all subsets from one table, whose rows are not copied
     pacsklearn: FixedStructureForestClassifier
     pacsklearn: FixedStructureForestRegressor
-random_forest = trees.random_forest:RandomForestFitter
-    trees on the rows of one table, each feature of which is sorted once
-    sklearn.ensemble: RandomForestClassifier
-hist_gradient_boosting = trees.hist_gradient_boosting:HistGradientBoostingFitter
-    bins and trees on the rows of one table, each feature of which is sorted once
-    sklearn.ensemble: HistGradientBoostingClassifier HistGradientBoostingRegressor
 additive = tabular.additive.joint_fit:AdditiveFitter
     Newton's method for all subsets on one design of public bins
     pacsklearn: AdditiveClassifier

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pacsklearn_trees.stacked_forest import StackedForest
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
@@ -18,9 +19,6 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
 
 from pacsklearn import (
     FixedStructureForestClassifier,
@@ -28,14 +26,8 @@ from pacsklearn import (
     SecretSpace,
 )
 from pacsklearn.kernel.outputs.models import stack
-from pacsklearn.trees.stacked_forest import StackedForest
-from pacsklearn.trees.stacked_svm import StackedSVM
 
 M = 4
-
-
-class MySVC(SVC):
-    """May predict otherwise."""
 
 
 class MyForest(RandomForestClassifier):
@@ -50,13 +42,6 @@ def fitted(estimator: Any, X: Any, y: Any) -> tuple[Any, ...]:
 
 
 CASES = [
-    (SVC(), StackedSVM),
-    (SVC(kernel="linear"), StackedSVM),
-    (SVC(kernel="poly", degree=2, coef0=1.0), StackedSVM),
-    (SVC(kernel="sigmoid", gamma=0.001), StackedSVM),
-    (SVC(gamma=0.01, C=10.0), StackedSVM),
-    (make_pipeline(StandardScaler(), SVC()), StackedSVM),
-    (make_pipeline(StandardScaler(), "passthrough", SVC(gamma="auto")), StackedSVM),
     (RandomForestClassifier(7, max_depth=4, random_state=0), StackedForest),
     (ExtraTreesClassifier(7, random_state=0), StackedForest),
     (GradientBoostingClassifier(n_estimators=6, random_state=0), StackedForest),
@@ -84,8 +69,6 @@ def test_labels(estimator: Any, kind: type, load: Any) -> None:
 @pytest.mark.parametrize(
     "estimator",
     [
-        SVR(C=10.0),
-        make_pipeline(StandardScaler(), SVR(kernel="poly", C=10.0)),
         RandomForestRegressor(5, random_state=0),
         ExtraTreesRegressor(5, max_depth=3, random_state=0),
         GradientBoostingRegressor(n_estimators=7, random_state=0),
@@ -99,7 +82,7 @@ def test_values(estimator: Any) -> None:
     X, y = load_diabetes(return_X_y=True)
     models = fitted(estimator, X, y)
     stacked = stack(models)
-    assert isinstance(stacked, StackedSVM | StackedForest)
+    assert isinstance(stacked, StackedForest)
     values = stacked.predict(X)
     for model, own in zip(models, values, strict=True):
         if isinstance(stacked, StackedForest):
@@ -162,7 +145,7 @@ def test_gaps_go_where_each_tree_sends_them() -> None:
 def test_too_many_nodes_are_not_held_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = load_iris(return_X_y=True)
     models = fitted(RandomForestClassifier(5, random_state=0), X, y)
-    monkeypatch.setattr("pacsklearn.trees.stacked_forest._MOST_NODES", 10)
+    monkeypatch.setattr("pacsklearn_trees.stacked_forest._MOST_NODES", 10)
     assert stack(models) is None
 
 
@@ -173,15 +156,11 @@ def test_sparse_rows() -> None:
     assert isinstance(stacked, StackedForest)
     codes = stacked.predict(sparse.csr_matrix(X))
     assert np.array_equal(codes[1], models[1].predict(X))
-    assert stack(fitted(SVC(), sparse.csr_matrix(X), y)) is None
 
 
 def test_what_is_asked_one_by_one() -> None:
     X, y = load_iris(return_X_y=True)
-    for estimator in (MySVC(), MyForest(3), SVC(break_ties=True, decision_function_shape="ovr")):
-        assert stack(fitted(estimator, X, y)) is None
-    two = tuple(SVC().fit(X[rows], y[rows]) for rows in (slice(0, 100), slice(50, 150)))
-    assert stack(two) is None
+    assert stack(fitted(MyForest(3), X, y)) is None
     several = RandomForestRegressor(3, random_state=0).fit(X, X[:, :2])
     assert stack((several, several)) is None
     started = GradientBoostingRegressor(init=DummyRegressor(), n_estimators=2).fit(X, X[:, 0])

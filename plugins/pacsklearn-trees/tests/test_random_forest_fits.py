@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from pacsklearn_trees import random_forest
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from pacsklearn import PACPrivate, SecretSpace
 from pacsklearn.plugins import registry
-from pacsklearn.trees import random_forest
 from tests.joint.together import scored_table
 
 M, N, P = 4, 600, 9

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pacsklearn_xgboost import FixedStructureBoosterClassifier, FixedStructureBoosterRegressor
-from pacsklearn_xgboost.canonicalizer import FixedStructureCanonicalizer
+from pacsklearn_trees import (
+    FixedStructureBoosterClassifier,
+    FixedStructureBoosterRegressor,
+    FixedStructureCanonicalizer,
+)
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.preprocessing import scale

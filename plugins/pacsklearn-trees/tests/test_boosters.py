@@ -9,7 +9,7 @@ from importlib import metadata
 
 import numpy as np
 import pytest
-from pacsklearn_xgboost.boosters import Boosters
+from pacsklearn_trees import Boosters
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from xgboost import XGBClassifier, XGBRegressor, XGBRFClassifier
@@ -115,8 +115,8 @@ def test_the_registry_finds_it_by_its_entry_point():
     assert registry().batch_predictor_for(XGBClassifier()) is Boosters
     assert registry().batch_predictor_for(XGBRegressor()) is Boosters
     provenance = registry().provenance("batch_predictor", "xgboost")
-    assert provenance.distribution == "pacsklearn-xgboost"
-    assert provenance.version == metadata.version("pacsklearn-xgboost")
+    assert provenance.distribution == "pacsklearn-trees"
+    assert provenance.version == metadata.version("pacsklearn-trees")
     assert registry().failures == ()
 
 
@@ -157,7 +157,7 @@ def test_pac_private_takes_it():
 def test_xgboost_waits_for_its_first_models():
     code = (
         "import sys\n"
-        "import pacsklearn, pacsklearn_xgboost\n"
+        "import pacsklearn, pacsklearn_trees\n"
         "from pacsklearn.plugins import registry\n"
         "from sklearn.naive_bayes import GaussianNB\n"
         "assert 'xgboost' in registry().names('batch_predictor')\n"

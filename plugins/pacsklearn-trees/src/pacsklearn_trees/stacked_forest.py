@@ -66,7 +66,7 @@ class StackedForest(BatchPredictor):
     feature, child : ndarray of unsigned int, shape (n_nodes,)
     threshold : ndarray of shape (n_nodes,)
     values : ndarray of shape (n_nodes, width)
-        See :func:`pacsklearn.trees.tree_kernel.tree_sums`.
+        See :func:`pacsklearn_trees.tree_kernel.tree_sums`.
     """
 
     models: tuple[Any, ...] = field(repr=False)
@@ -121,7 +121,7 @@ class StackedForest(BatchPredictor):
         return model.clipped(sums[:, :, 0]) if type(model) in _FIXED else sums[:, :, 0]
 
     def _sums(self, rows: NDArray[Any]) -> Floats:
-        from pacsklearn.trees.tree_kernel import tree_sums
+        from pacsklearn_trees.tree_kernel import tree_sums
 
         sums = np.repeat(self.start[:, None, :], len(rows), axis=1)
         tree_sums(rows, self.feature, self.threshold, self.child, self.values, self.trees, sums)
@@ -182,7 +182,7 @@ def _laid_out(
     start: Floats | None = None,
 ) -> StackedForest | None:
     """Trees of all models, node after node; None where these are too many."""
-    from pacsklearn.trees.tree_kernel import lay_out
+    from pacsklearn_trees.tree_kernel import lay_out
 
     trees = [tree for index, model in enumerate(models) for tree in trees_of(model, index)]
     size = sum(len(tree.left) for tree in trees)

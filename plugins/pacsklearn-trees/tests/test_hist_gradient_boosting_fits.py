@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from pacsklearn_trees import hist_gradient_boosting
 from sklearn.base import clone
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -19,7 +20,6 @@ from sklearn.ensemble import (
 
 from pacsklearn import PACPrivate, SecretSpace
 from pacsklearn.plugins import registry
-from pacsklearn.trees import hist_gradient_boosting
 from tests.joint.together import scored_table
 
 M, N, P = 4, 500, 5
@@ -169,7 +169,7 @@ def test_what_is_left_to_the_ordinary_fit(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_another_scikit_learn_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pacsklearn.trees import boosting_kernel
+    from pacsklearn_trees import boosting_kernel
 
     def other_rate(*args: Any) -> int:
         return int(grow_tree(*args[:-2], (args[-2][0], args[-2][1] * (1 + 1e-15)), args[-1]))

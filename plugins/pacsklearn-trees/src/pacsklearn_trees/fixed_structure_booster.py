@@ -153,7 +153,7 @@ class FixedStructureBoosterClassifier(ClassifierMixin, _FixedStructureBooster):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.preprocessing import scale
-    >>> from pacsklearn_xgboost import FixedStructureBoosterClassifier
+    >>> from pacsklearn_trees import FixedStructureBoosterClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = FixedStructureBoosterClassifier((-2, 2)).fit(scale(X), y)
     >>> bool(model.score(scale(X), y) > 0.9)
@@ -162,7 +162,7 @@ class FixedStructureBoosterClassifier(ClassifierMixin, _FixedStructureBooster):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> FixedStructureBoosterClassifier:
         """Learn the leaf values."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        rows, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size != 2:
@@ -170,7 +170,7 @@ class FixedStructureBoosterClassifier(ClassifierMixin, _FixedStructureBooster):
                 "Only binary classification is supported. FixedStructureBoosterClassifier got "
                 f"{self.classes_.size} class{'es' * (self.classes_.size != 1)} in y."
             )
-        self._boost(X, codes.astype(np.float64))
+        self._boost(rows, codes.astype(np.float64))
         return self
 
     def decision_function(self, X: ArrayLike) -> Floats:
@@ -229,8 +229,8 @@ class FixedStructureBoosterRegressor(RegressorMixin, _FixedStructureBooster):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> FixedStructureBoosterRegressor:
         """Learn the leaf values."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        self._boost(X, np.asarray(y, dtype=np.float64))
+        rows, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        self._boost(rows, np.asarray(y, dtype=np.float64))
         return self
 
     def predict(self, X: ArrayLike) -> Floats:

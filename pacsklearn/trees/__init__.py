@@ -1,1 +1,0 @@
-"""Growers and predictors of boosted trees and forests."""
