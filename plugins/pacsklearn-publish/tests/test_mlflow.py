@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
 
-mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # those of MLflow while it is imported
+    mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
+    pytest.importorskip("mlflow.pyfunc", reason="mlflow cannot serve models here")
+pytestmark = pytest.mark.filterwarnings("default")
 
 from pacsklearn_publish import publish  # noqa: E402
 from pacsklearn_publish.mlflow import KEY, load_model, log_bundle  # noqa: E402
