@@ -80,7 +80,7 @@ class Catalog:
         except TypeError as error:
             raise Problem("invalid", f"A column must hold numbers or texts: {error}.") from None
         sealed = self._vault.seal(content.getvalue(), f"dataset/{name}")
-        self._found(name, ceiling)
+        self._make_ledger(name, ceiling)
         with self._database.writing() as connection:
             connection.insert(
                 "service_datasets",
@@ -91,7 +91,7 @@ class Catalog:
             )
         return self.datasets(name)[0]
 
-    def _found(self, name: str, ceiling: float) -> None:
+    def _make_ledger(self, name: str, ceiling: float) -> None:
         """Found a ledger; one that was founded for a data set that was never stored will do."""
         self._high_water.mkdir(mode=0o700, parents=True, exist_ok=True)
         mark = self._high_water / f"{name}.high-water"

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.kernel.ledger.backup import mark
 from tests.service.house import N_COLUMNS, STEP, House, contested_rows, v2
 
 INFER, OF = "/v2/models/risk/infer", "/v1/models/risk"
@@ -125,6 +126,7 @@ def told_ann(folder: Path, founded: Any, others: str) -> list[str]:
     database, key, keys = founded
     with sqlite3.connect(database) as source, sqlite3.connect(folder / "service.db") as copy:
         source.backup(copy)
+    mark(f"sqlite:///{folder / 'service.db'}", "clinic")  # of the copy that was asked before
     house = House(folder, key, found=False)
     try:
         assert house.coordinator.wait_until_ready(30)
