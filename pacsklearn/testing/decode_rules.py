@@ -124,10 +124,12 @@ def check_everything_released_is_noised(
         )
     # Here all candidates were encoded by now, and what is kept of them outside the canonicalizer is
     # the same at every decode: bit for bit, it may not matter which one alone was encoded.
-    found = [history.decoded(noisy, layout) for history in histories]
-    for other in found[1:]:
+    decodes = [history.decoded(noisy, layout) for history in histories]
+    for other in decodes[1:]:
         differing = sorted(
-            name for name in found[0].keys() | other.keys() if found[0].get(name) != other.get(name)
+            name
+            for name in decodes[0].keys() | other.keys()
+            if decodes[0].get(name) != other.get(name)
         )
         require(
             not differing,

@@ -115,8 +115,8 @@ def _wrong_sets(
 ) -> Iterator[BrokenPromise]:
     if criterion.sets is None:
         return
-    told = 0.5 + np.abs(beliefs @ criterion.sets[targets].T.astype(np.float64) - 0.5)
-    if np.abs(told - best).max() > _ROUNDING:
+    shown = 0.5 + np.abs(beliefs @ criterion.sets[targets].T.astype(np.float64) - 0.5)
+    if np.abs(shown - best).max() > _ROUNDING:
         yield BrokenPromise(
             "sets",
             "Telling whether the secret is in the set of a target is not its table.",
@@ -128,26 +128,26 @@ def _wrong_success(
     criterion: Criterion, beliefs: Floats, targets: NDArray[np.intp], best: Floats
 ) -> Iterator[BrokenPromise]:
     """Success of a few targets against brute force over their guesses."""
-    found, again = (np.asarray(criterion.success(beliefs, targets)) for _ in range(2))
-    if found.shape != best.shape or not np.all(np.isfinite(found)):
+    value, again = (np.asarray(criterion.success(beliefs, targets)) for _ in range(2))
+    if value.shape != best.shape or not np.all(np.isfinite(value)):
         yield BrokenPromise(
             "success",
-            f"It has shape {found.shape}, not {best.shape}, or holds numbers that are not finite.",
+            f"It has shape {value.shape}, not {best.shape}, or holds numbers that are not finite.",
             "return a number for each belief and each of the targets given.",
         )
         return
-    if not np.array_equal(found, again):
+    if not np.array_equal(value, again):
         yield BrokenPromise(
             "success", "It differs between two calls.", "use no randomness in success."
         )
     # Columns belong to the targets that are asked for, in that order.
     turned = np.asarray(criterion.success(beliefs, targets[::-1]))[:, ::-1]
-    off = max(np.abs(found - best).max(), np.abs(turned - best).max())
+    off = max(np.abs(value - best).max(), np.abs(turned - best).max())
     if off > _ROUNDING:
-        worst = np.unravel_index(np.argmax(np.abs(found - best)), best.shape)
+        worst = np.unravel_index(np.argmax(np.abs(value - best)), best.shape)
         yield BrokenPromise(
             "success",
-            f"At a belief it is {found[worst]:.6g}, where the best of the guesses in gains has "
+            f"At a belief it is {value[worst]:.6g}, where the best of the guesses in gains has "
             f"{best[worst]:.6g}.",
             "inherit success, which takes the best of all guesses, or compute the same; declare "
             "every guess in gains.",
