@@ -68,7 +68,7 @@ def as_criterion(value: Any, space: Space) -> Criterion | None:
     )
 
 
-def _kept(criterion: Criterion, space: SecretSpace | CandidateSpace) -> Criterion:
+def _kept(criterion: Criterion, space: Space) -> Criterion:
     """A criterion that is what it declares: noise would be chosen for a success that is not."""
     if isinstance(criterion, (MembershipCriterion, GuessCriterion)):  # the tests compare them
         return criterion
