@@ -44,7 +44,8 @@ class FloatingPointLaw(NoiseLaw):
         return self.outputs[index] + generator.normal(size=spread.size) * spread
 
     def decode(self, observed):
-        return np.asarray(observed)
+        whole = np.asarray(observed)
+        return super().decode(whole) if whole.dtype.kind == "i" else whole
 
     def log_likelihood(self, observed):
         return np.zeros(len(self.centres))
