@@ -39,7 +39,7 @@ def test_verbose_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
         PACPrivate(model, n_subsets=4, verbose=2).fit(X, y)
     shown = capsys.readouterr().err
     assert "calibration" in shown
-    assert "largest number of" in shown
+    assert "4 candidates fitted together" in shown
 
 
 @pytest.mark.parametrize(

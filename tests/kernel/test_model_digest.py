@@ -72,6 +72,7 @@ def test_contents_of_every_kind_count():
 
 
 class Slotted:
+    __module__ = "tests.core.test_model_digest"  # where it stood when its digest was stored
     __slots__ = ("value",)
 
     def __init__(self, value=None):

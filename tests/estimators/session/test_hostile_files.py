@@ -266,7 +266,8 @@ def mutants_change_nothing(folder: Path, count: int, told: Any, *, keyed: bool) 
         outside = kind in ("subprocess", "socket", "ctypes", "pickle", "shutil", "smtplib")
         outside |= event in ("os.system", "os.exec", "os.fork", "os.remove", "os.rename")
         if event == "sqlite3.connect" or (event == "open" and _writes(arguments)):
-            outside |= str(folder) not in str(arguments[0])
+            # The ledger compares its tables with those of a new database in memory.
+            outside |= str(folder) not in str(arguments[0]) and arguments[0] != ":memory:"
         if listens[0] and outside:
             heard.append(f"{event} {arguments!r}"[:200])
 
