@@ -50,6 +50,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_info
 
 import pacsklearn as ps
 
@@ -149,6 +150,12 @@ def _count(X: Any, y: Any) -> float:
 
 
 FUNCTIONS = {"mean": _mean, "count": _count}
+
+
+def processor() -> str:
+    """Kernels that numpy's linear algebra uses here: others round otherwise."""
+    known = [each.get("architecture") for each in threadpool_info() if "architecture" in each]
+    return " ".join(sorted({str(each) for each in known}))
 
 
 def taken(call: Any) -> dict[str, Any]:

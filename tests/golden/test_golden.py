@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from tests.golden.adapter import taken
+from tests.golden.adapter import processor, taken
 from tests.golden.calls import Call, calls
 
 RECORD = json.loads(Path(__file__).with_name("record.json").read_text(encoding="utf-8"))
 CALLS = list(calls())
+MADE_ON = RECORD.pop("processor")
 
 
 def agree(stored: Any, found: Any, tolerance: float) -> bool:
@@ -40,6 +41,10 @@ def test_the_record_holds_every_call_and_no_other() -> None:
     assert [call.name for call in CALLS] == list(RECORD)
 
 
+@pytest.mark.skipif(
+    processor() != MADE_ON,
+    reason="sums are rounded otherwise on another processor; make golden BASE=... compares there",
+)
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
 def test_figures_are_those_of_the_record(call: Call) -> None:
     stored, found = RECORD[call.name], json.loads(json.dumps(taken(call)))
