@@ -93,7 +93,8 @@ def document_state(document: Any, *, models: bool) -> SessionState:
     _demand(not ledger["uri"] or ledger["uri"].startswith("sqlite:"))
     _demand(all(type(ledger[name]) in (str, type(None)) for name in ("user", "project")))
     first, shared = certificate
-    _demand(type(shared) is int and (first is None or all(type(one) is float for one in first)))
+    _demand(type(shared) is int)
+    _demand(first is None or [type(one) for one in first] == [float, float])
     return SessionState(
         X=X,
         y=y,
